@@ -1,0 +1,39 @@
+# `make run` judges the bundled portal and writes reports/; `make test` passes the tests.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.PHONY: run test check serve selftest format clean
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[replay,scale,dev]'
+	touch $(READY)
+
+run: $(READY)
+	$(BIN)/portal-conformance run --out reports
+
+test: $(READY)
+	$(BIN)/python -m pytest -q
+
+serve: $(READY)
+	$(BIN)/portal-conformance serve
+
+selftest: $(READY)
+	$(BIN)/portal-conformance selftest
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) test
+
+clean:
+	rm -rf $(VENV) reports/* .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,3 @@
+"""A conformance suite for the System Portal Web API."""
+
+__version__ = "0.1.0"
