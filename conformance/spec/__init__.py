@@ -1,0 +1,27 @@
+"""The specification as data: requirements, operations, resources, enumerations, errors and limits."""
+
+from conformance.spec.operations import (
+    BY_KEY,
+    CONSTANT_LISTS,
+    IMPACTS,
+    OPERATIONS,
+    Impact,
+    Operation,
+    operation,
+    operation_of,
+)
+from conformance.spec.requirements import REQUIREMENTS, Level, Requirement
+
+__all__ = [
+    "BY_KEY",
+    "CONSTANT_LISTS",
+    "IMPACTS",
+    "OPERATIONS",
+    "REQUIREMENTS",
+    "Impact",
+    "Level",
+    "Operation",
+    "Requirement",
+    "operation",
+    "operation_of",
+]

@@ -1,0 +1,160 @@
+"""What the specification says of request bodies, as pydantic models (chapter "Endpoints").
+
+``Open`` stands for the bodies whose fields it does not show (N1, N3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from conformance.spec.resources import Boolean, Integer, Text
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class LoginInitiate(Body):
+    """Unknown properties are rejected here, and only here is that stated."""
+
+    model_config = ConfigDict(extra="forbid")
+    email: Annotated[Text, Field(max_length=255)]
+    password: Annotated[Text, Field(min_length=8, max_length=128)]
+
+
+class MfaSend(Body):
+    sessionId: Text
+    method: Integer
+
+
+class LoginComplete(Body):
+    sessionId: Text
+    method: Integer
+    code: Text
+
+
+class TokenRefresh(Body):
+    refreshToken: Text
+
+
+class PasswordForgot(Body):
+    email: Text
+    turnstileToken: Text
+
+
+class Encrypted(Body):
+    """What stands in the JSON string that an encrypted body is."""
+
+    v: Integer
+    p: Text
+
+
+class SecureSessionCreate(Body):
+    keyId: Text
+    encReqKey: Text
+    encRespKey: Text
+
+
+class IpWhitelistSet(Body):
+    ips: list[Text]
+
+
+class SessionConfigSet(Body):
+    maxConcurrentSessions: Integer
+
+
+class ProfileUpdate(Body):
+    accountName: Text | None = None
+    accountPhone: Text | None = None
+    defaultLanguage: Text | None = None
+    defaultTimezone: Text | None = None
+    defaultCountry: Text | None = None
+
+
+class InvitationAccept(Body):
+    invitationBizId: Text
+
+
+class InvitationDecline(Body):
+    invitationBizId: Text
+    reason: Text | None = None
+
+
+class InvitationCancel(InvitationDecline):
+    pass
+
+
+class InvitationCreate(Body):
+    inviteeEmail: Text
+    message: Text | None = None
+    expirationDays: Integer | None = None
+
+
+class AccountQuery(Body):
+    institutionBizId: Any = None
+    accountPortal: Any = None
+    accountStatus: Any = None
+    email: Any = None
+    name: Any = None
+    page: Integer | None = None
+    size: Integer | None = None
+
+
+class AccountUpdate(Body):
+    userBizId: Text
+
+
+class ChannelTypeQuery(Body):
+    bizId: Any = None
+    typeCode: Any = None
+    typeStatus: Any = None
+    enabledOnly: Boolean | None = None
+
+
+class ChannelQuery(Body):
+    bizId: Any = None
+    institutionBizId: Any = None
+    channelCategory: Any = None
+    channelStatus: Any = None
+    activeOnly: Boolean | None = None
+
+
+class ChannelDeactivate(Body):
+    bizId: Text
+
+
+class Open(Body):
+    pass
+
+
+REQUESTS: Mapping[str, type[Body]] = MappingProxyType(
+    {
+        model.__name__: model
+        for model in (
+            LoginInitiate,
+            MfaSend,
+            LoginComplete,
+            TokenRefresh,
+            PasswordForgot,
+            Encrypted,
+            SecureSessionCreate,
+            IpWhitelistSet,
+            SessionConfigSet,
+            ProfileUpdate,
+            InvitationAccept,
+            InvitationDecline,
+            InvitationCancel,
+            InvitationCreate,
+            AccountQuery,
+            AccountUpdate,
+            ChannelTypeQuery,
+            ChannelQuery,
+            ChannelDeactivate,
+            Open,
+        )
+    }
+)

@@ -1,0 +1,86 @@
+"""Every statement of the specification that binds a portal, read from the TOML files beside this one."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal
+
+from conformance.spec.operations import OPERATIONS
+
+Level = Literal["must", "should", "open"]
+"""``must`` is stated, ``should`` only shown in a sample or implied, ``open`` silent or said in two ways."""
+
+CHAPTERS = (
+    "envelope",
+    "resources",
+    "constants",
+    "states",
+    "headers",
+    "authentication",
+    "secure_channel",
+    "security",
+    "profile",
+    "accounts",
+    "administration",
+    "notifications",
+    "roles_files_orders",
+    "endpoints",
+    "errors_limits_versions",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One row. ``reading`` is the stable key under which an open one is recorded and may be pinned;
+    ``untestable`` says why something cannot be seen from outside; ``gaps`` are the notes that permit it."""
+
+    id: str
+    section: str
+    level: Level
+    statement: str
+    operations: tuple[str, ...] = ()
+    reading: str | None = None
+    untestable: str | None = None
+
+    @property
+    def chapter(self) -> str:
+        return self.id.rpartition("-")[0]
+
+
+def _operations(patterns: list[str]) -> tuple[str, ...]:
+    """Patterns such as ``POST */login/*`` as the keys of the rows they name. ValueError: one names none."""
+    keys: dict[str, None] = {}
+    for pattern in patterns:
+        found = [row.key for row in OPERATIONS if fnmatchcase(row.key, pattern)]
+        if pattern.startswith("@"):
+            found = [row.key for row in OPERATIONS if row.auth == pattern[1:]]
+        if not found:
+            raise ValueError(f"no operation matches {pattern!r}")
+        keys.update(dict.fromkeys(found))
+    return tuple(keys)
+
+
+def _read() -> Iterator[Requirement]:
+    folder = files("conformance.spec").joinpath("requirements.d")
+    for chapter in CHAPTERS:
+        rows = tomllib.loads(folder.joinpath(f"{chapter}.toml").read_text(encoding="utf-8"))
+        for row in rows["requirement"]:
+            yield Requirement(**{**row, "operations": _operations(row.get("operations", []))})
+
+
+def _by_id() -> Mapping[str, Requirement]:
+    rows: dict[str, Requirement] = {}
+    for row in _read():
+        if row.id in rows:
+            raise ValueError(f"two requirements have the id {row.id}")
+        rows[row.id] = row
+    return MappingProxyType(rows)
+
+
+REQUIREMENTS: Mapping[str, Requirement] = _by_id()
+"""By id, in the specification's order."""
