@@ -1,0 +1,1 @@
+"""A reference portal: one reading of the System Portal Web API, complete and running."""

@@ -1,0 +1,144 @@
+"""How a portal's plan may be changed before it is built; variants and faults are made of these."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from reference_impl.plan import Plan, Wrapper
+from reference_impl.routes import Handler
+from reference_impl.wrappers import Answer, Rewrite, Rewriting, Seen
+
+Change = Callable[[Plan], None]
+
+
+def chosen(**choices: Any) -> Change:
+    """Other choices."""
+
+    def change(plan: Plan) -> None:
+        plan.choices = replace(plan.choices, **choices)
+
+    return change
+
+
+def limited(**limits: Any) -> Change:
+    """Other numbers."""
+
+    def change(plan: Plan) -> None:
+        plan.limits = replace(plan.limits, **limits)
+
+    return change
+
+
+def moved(family: str, state: str, trigger: str, to: str | None) -> Change:
+    """Another row of a state table; None takes the row out."""
+
+    def change(plan: Plan) -> None:
+        plan.moves[family].pop((state, trigger), None)
+        if to is not None:
+            plan.moves[family][state, trigger] = to
+
+    return change
+
+
+def row(operation: str, **columns: Any) -> Change:
+    """Other columns in a row of the routes."""
+
+    def change(plan: Plan) -> None:
+        plan.rows[operation] = replace(plan.rows[operation], **columns)
+
+    return change
+
+
+def unrouted(operation: str) -> Change:
+    def change(plan: Plan) -> None:
+        del plan.rows[operation]
+
+    return change
+
+
+def handled(operation: str, around: Callable[[Handler], Handler]) -> Change:
+    """Another handler, made from the one that stands in the row."""
+
+    def change(plan: Plan) -> None:
+        plan.rows[operation] = replace(plan.rows[operation], handler=around(plan.rows[operation].handler))
+
+    return change
+
+
+def refused_with(name: str, **columns: Any) -> Change:
+    """Another code or status in a row of the errors."""
+
+    def change(plan: Plan) -> None:
+        plan.errors[name] = replace(plan.error_table()[name], **columns)
+
+    return change
+
+
+def code_listed(name: str, symbol: str, **columns: Any) -> Change:
+    """Another symbol, value or label in a row of a constants list."""
+
+    def change(plan: Plan) -> None:
+        plan.lists[name] = tuple(
+            code._replace(**columns) if code.code == symbol else code for code in plan.lists[name]
+        )
+
+    return change
+
+
+def field_hidden(resource: str, name: str) -> Change:
+    def change(plan: Plan) -> None:
+        plan.fields[resource] = tuple(field for field in plan.fields[resource] if field[0] != name)
+
+    return change
+
+
+def field_of_kind(resource: str, name: str, kind: str) -> Change:
+    def change(plan: Plan) -> None:
+        plan.fields[resource] = tuple(
+            (field, kind if field == name else old) for field, old in plan.fields[resource]
+        )
+
+    return change
+
+
+def rewritten(rewriting: Rewriting, *operations: str) -> Change:
+    """JSON answers of these operations (of all, where none is named) pass through a function."""
+
+    def change(plan: Plan) -> None:
+        plan.rewrites.append(lambda app: Rewrite(app, rewriting, frozenset(operations)))
+
+    return change
+
+
+def data_rewritten(rewriting: Callable[[Any], Any], *operations: str) -> Change:
+    """The data of successes passes through a function that gives the data to send."""
+
+    def of_success(seen: Seen, answer: Answer) -> None:
+        if answer.status == 200 and isinstance(answer.body, dict) and answer.body.get("success"):
+            answer.body["data"] = rewriting(answer.body["data"])
+
+    return rewritten(of_success, *operations)
+
+
+def wrapped(wrapper: Wrapper) -> Change:
+    """An ASGI wrapper around everything."""
+
+    def change(plan: Plan) -> None:
+        plan.wrappers.append(wrapper)
+
+    return change
+
+
+def title_cased(plan: Plan) -> None:
+    """Header names in title case."""
+    plan.title_case = True
+
+
+def together(changes: Iterable[Change]) -> Change:
+    kept = tuple(changes)
+
+    def change(plan: Plan) -> None:
+        for one in kept:
+            one(plan)
+
+    return change

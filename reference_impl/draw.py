@@ -1,0 +1,44 @@
+"""Where ids, tokens and codes come from: the system's randomness, or a seeded one for repeatable runs."""
+
+import base64
+import random
+import uuid
+from typing import Any
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class Draw:
+    def __init__(self, seed: int | None = None) -> None:
+        self._random: random.Random = random.SystemRandom() if seed is None else random.Random(seed)
+
+    def bytes(self, count: int) -> bytes:
+        return self._random.getrandbits(8 * count).to_bytes(count, "big")
+
+    def token(self) -> str:
+        return base64.urlsafe_b64encode(self.bytes(32)).rstrip(b"=").decode()
+
+    def digits(self, count: int) -> str:
+        return f"{self._random.randrange(10**count):0{count}d}"
+
+    def base32(self) -> str:
+        return base64.b32encode(self.bytes(20)).decode()
+
+    def choice(self, items: Any) -> Any:
+        return self._random.choice(items)
+
+    def between(self, low: int, high: int) -> int:
+        return self._random.randint(low, high)
+
+    def id(self, form: str, kind: str) -> str:
+        """An id nobody can guess, in one of the forms a deployment may use."""
+        return _FORMS[form](self._random.getrandbits(128), kind)
+
+
+_FORMS = {
+    "uuid": lambda bits, kind: str(uuid.UUID(int=bits, version=4)),
+    "numeric": lambda bits, kind: str(10**18 + bits % (9 * 10**18)),
+    "prefixed": lambda bits, kind: f"{kind.replace(' ', '_')}_{bits:032x}",
+    "urn": lambda bits, kind: f"urn:{kind.replace(' ', '-')}:{bits:x}==",
+    "ulid": lambda bits, kind: "".join(_CROCKFORD[(bits >> (5 * n)) & 31] for n in range(26)),
+}

@@ -1,0 +1,63 @@
+"""Single contradictions of the specification, a file per chapter; none has a line in a handler."""
+
+from dataclasses import replace
+
+from reference_impl.faults import (
+    accounts,
+    constants,
+    endpoints,
+    envelope,
+    fields,
+    headers,
+    notifications,
+    pages,
+    profile,
+    records,
+    roles_files_orders,
+    secure_channel,
+    security,
+    sign_in,
+    tokens,
+)
+from reference_impl.faults.consequences import CONSEQUENCES
+from reference_impl.faults.fault import Fault
+
+__all__ = ["FAULTS", "Fault"]
+
+_CHAPTERS = (
+    envelope,
+    fields,
+    pages,
+    constants,
+    headers,
+    sign_in,
+    tokens,
+    secure_channel,
+    security,
+    profile,
+    records,
+    accounts,
+    notifications,
+    roles_files_orders,
+    endpoints,
+)
+
+
+def _by_name() -> dict[str, Fault]:
+    """Raises ValueError where two faults have one name."""
+    found: dict[str, Fault] = {}
+    for chapter in _CHAPTERS:
+        for fault in chapter.FAULTS:
+            if fault.name in found:
+                raise ValueError(f"two faults are called {fault.name}")
+            found[fault.name] = replace(fault, also=_also(fault))
+    return found
+
+
+def _also(fault: Fault) -> tuple[str, ...]:
+    """What its row lists, and the table of consequences."""
+    return tuple(dict.fromkeys((*fault.also, *CONSEQUENCES.get(fault.name, "").split())))
+
+
+FAULTS = _by_name()
+"""By name, in the specification's order."""

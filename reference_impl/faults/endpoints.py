@@ -1,0 +1,57 @@
+"""Each of the 88 endpoints, once not offered and once with data of another shape (chapter "Endpoints")."""
+
+from typing import Any
+
+from reference_impl.changes import data_rewritten
+from reference_impl.faults.fault import Fault, refusing
+from reference_impl.faults.operations import ACCOUNT, BACKUP_GENERATE, MY_WORKSPACES, OTP_SETUP, PUBLIC_KEY
+from reference_impl.routes import ROWS, Row
+
+# Their answers are not shown (N4, N5), so that no shape of data contradicts anything.
+NOT_SHOWN = frozenset({ACCOUNT, MY_WORKSPACES, OTP_SETUP, BACKUP_GENERATE})
+
+
+def _slug(row: Row) -> str:
+    path = row.path.removeprefix("/web/v1/").removeprefix("system/").replace("{", "").replace("}", "")
+    return f"{row.method.lower()}-{path.replace('/', '-').lower()}"
+
+
+def _nothing(data: Any) -> Any:
+    return None
+
+
+def _wrapped(data: Any) -> Any:
+    """A list within an object, or an object within a list."""
+    return {"list": data} if isinstance(data, list) else [data]
+
+
+def _not_offered(number: int, row: Row) -> Fault:
+    return Fault(
+        f"{_slug(row)}-is-not-offered",
+        (f"OP-{number:03}",),
+        refusing(row.name, "METHOD_NOT_ALLOWED"),
+        operations=(row.name,),
+        spreads=True,
+    )
+
+
+def _misshapen(number: int, row: Row) -> Fault:
+    turn = _nothing if number % 2 or row.name == PUBLIC_KEY else _wrapped
+    word = "nothing" if turn is _nothing else "another-shape"
+    return Fault(
+        f"{_slug(row)}-answers-{word}",
+        (f"OP-{number:03}",),
+        data_rewritten(turn, row.name),
+        operations=(row.name,),
+        spreads=True,
+    )
+
+
+_SHOWN = [
+    (number, row) for number, row in enumerate(ROWS, 1) if row.answer == "shown" and row.name not in NOT_SHOWN
+]
+
+FAULTS = (
+    *(_not_offered(number, row) for number, row in enumerate(ROWS, 1)),
+    *(_misshapen(number, row) for number, row in _SHOWN),
+)

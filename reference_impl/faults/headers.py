@@ -1,0 +1,286 @@
+"""Headers, languages and bodies that are none (chapters "Common request headers", "Errors")."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference_impl import wire
+from reference_impl.asked import read_body
+from reference_impl.changes import Change, refused_with, rewritten, wrapped
+from reference_impl.faults.fault import of
+from reference_impl.faults.operations import (
+    ACCOUNTS_QUERY,
+    CHANGE,
+    CURRENT_WORKSPACE,
+    FILE,
+    INITIATE,
+    PUBLIC_KEY,
+    ROLES,
+)
+from reference_impl.portal import Portal, Record, Session
+from reference_impl.routes import Routes
+from reference_impl.wrappers import Answer, Headers, Seen, collected, replayed
+
+LANGUAGES = ("en", "zh", "zh-Hant", "ja", "vi")
+Names = dict[str, str]
+SESSION_HEADER = "x-secure-channel-session-id"
+
+
+@dataclass
+class Turning:
+    """Turns requests away by their headers, where a test says so."""
+
+    app: ASGIApp
+    test: Callable[[Names], bool]
+    status: int
+    operation: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.test(_names(scope)) or not _is_for(scope, self.operation):
+            await self.app(scope, receive, send)
+            return
+        body = {
+            "success": False,
+            "code": "HEADER.REFUSED",
+            "message": "A header is not accepted.",
+            "data": None,
+        }
+        await _answer(send, self.status, wire.encoded(body))
+
+
+@dataclass
+class Adding:
+    """Requests reach the portal with other headers than were sent."""
+
+    app: ASGIApp
+    change: Callable[[Scope, Names], Names]
+    operation: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _is_for(scope, self.operation):
+            changed = self.change(scope, _names(scope))
+            scope = {**scope, "headers": [(k.encode(), v.encode("latin-1")) for k, v in changed.items()]}
+        await self.app(scope, receive, send)
+
+
+@dataclass
+class Bodies:
+    """Requests of one operation reach the portal with another body; None is a server error."""
+
+    app: ASGIApp
+    operation: str
+    change: Callable[[bytes], bytes | None]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _is_for(scope, self.operation):
+            await self.app(scope, receive, send)
+            return
+        octets = self.change(await read_body(receive, 1 << 20) or b"")
+        if octets is None:
+            body = {"success": False, "code": "INTERNAL", "message": "Something went wrong.", "data": None}
+            await _answer(send, 500, wire.encoded(body))
+            return
+
+        async def changed() -> Message:
+            return {"type": "http.request", "body": octets, "more_body": False}
+
+        await self.app(scope, changed, send)
+
+
+def _is_for(scope: Scope, operation: str) -> bool:
+    routes: Routes = scope["app"].state.routes
+    found = routes.known(scope["method"], scope["path"])
+    return found is not None and operation in ("", found[0].name)
+
+
+def _names(scope: Scope) -> Names:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+async def _answer(send: Send, status: int, body: bytes) -> None:
+    headers: Headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _turned_away(status: int, test: Callable[[Names], bool], operation: str = "") -> Change:
+    return wrapped(lambda app: Turning(app, test, status, operation))
+
+
+def _adding(change: Callable[[Scope, Names], Names], operation: str = "") -> Change:
+    return wrapped(lambda app: Adding(app, change, operation))
+
+
+def _bodies(operation: str, change: Callable[[bytes], bytes | None]) -> Change:
+    return wrapped(lambda app: Bodies(app, operation, change))
+
+
+def _access_code(scope: Scope) -> str:
+    return str(scope["app"].state.portal.access_code)
+
+
+def _ingress_open(scope: Scope, names: Names) -> Names:
+    return {"x-portal-access-code": _access_code(scope)} | names
+
+
+def _any_code_lets_in(scope: Scope, names: Names) -> Names:
+    """Only whether the header is there is looked at."""
+    sent = "x-portal-access-code" in names
+    return names | ({"x-portal-access-code": _access_code(scope)} if sent else {})
+
+
+def _api_key_signs_in(scope: Scope, names: Names) -> Names:
+    """Whoever sends an API key is taken for somebody who may read files."""
+    if not any("api-key" in name or value.startswith("ApiKey ") for name, value in names.items()):
+        return names
+    portal: Portal = scope["app"].state.portal
+    able = [s for s in portal.sessions.values() if "file:read" in portal.permissions(_account(portal, s))]
+    return names | ({"authorization": _bearer(portal, able[0])} if able else {})
+
+
+def _account(portal: Portal, session: Session) -> Record:
+    return portal.find("account", session.account_id)
+
+
+def _bearer(portal: Portal, session: Session) -> str:
+    return f"Bearer {portal.tokens.issue({'sid': session.id, 'exp': portal.now() + 60})}"
+
+
+def _any_token_signs_in(scope: Scope, names: Names) -> Names:
+    """A token is not looked at: whoever sends one is taken for the account that signed in last."""
+    portal: Portal = scope["app"].state.portal
+    session = next(reversed(portal.sessions.values()), None)
+    if session is None or not names.get("authorization", "").startswith("Bearer "):
+        return names
+    return names | {"authorization": _bearer(portal, session)}
+
+
+@dataclass
+class AnyChannel:
+    """A body is tried with every secure-channel session, where the one named is known, or where it is not."""
+
+    app: ASGIApp
+    known: bool
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sessions = scope["app"].state.portal.secure_sessions
+        named = _names(scope).get(SESSION_HEADER, "")
+        if not _is_for(scope, CHANGE) or (named in sessions) != self.known:
+            await self.app(scope, receive, send)
+            return
+        octets, sent = await read_body(receive, 1 << 20) or b"", _names(scope)
+        for id in (named, *sessions):
+            tried = sent | {SESSION_HEADER: id}
+            headers = [(name.encode(), value.encode("latin-1")) for name, value in tried.items()]
+            start, body = await collected(self.app, {**scope, "headers": headers}, replayed(octets))
+            if start["status"] != 400:
+                break
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
+
+def _language_is(*languages: str) -> Callable[[Names], bool]:
+    return lambda names: names.get("accept-language", "") in languages
+
+
+def _other_codes_in_chinese(seen: Seen, answer: Answer) -> None:
+    if seen.asked.headers.get("accept-language", "").startswith("zh") and answer.status == 404:
+        answer.body["code"] = "RESOURCE.UNKNOWN"
+
+
+def _other_status_in_vietnamese(seen: Seen, answer: Answer) -> None:
+    if seen.asked.headers.get("accept-language") == "vi" and answer.status == 401:
+        answer.body["code"], answer.status = "ACCESS.PERMISSION_DENIED", 403
+
+
+def _is_json(octets: bytes) -> bool:
+    try:
+        wire.decoded(octets or b"{}")
+    except wire.Malformed:
+        return False
+    return True
+
+
+def _broken_is_an_error(octets: bytes) -> bytes | None:
+    return octets if _is_json(octets) else None
+
+
+def _list_is_empty(octets: bytes) -> bytes:
+    """JSON that is no object is taken for an empty one."""
+    return b"{}" if _is_json(octets) and not octets.lstrip().startswith(b"{") else octets
+
+
+def _message_of_ga2031(seen: Seen, answer: Answer) -> None:
+    if answer.body["code"] == "GA2031":
+        answer.body["message"] = "No workspace is chosen."
+
+
+FAULTS = (
+    of("HEADER-001", "ingress-is-not-checked", apply=_adding(_ingress_open)),
+    of("HEADER-001", "public-key-without-access-code", PUBLIC_KEY, apply=_adding(_ingress_open, PUBLIC_KEY)),
+    of("HEADER-002", "any-access-code-lets-in", apply=_adding(_any_code_lets_in)),
+    of("HEADER-002", "roles-with-any-access-code", ROLES, apply=_adding(_any_code_lets_in, ROLES)),
+    *(
+        of("HEADER-004", f"{name}-is-not-served", apply=_turned_away(406, _language_is(name)))
+        for name in LANGUAGES
+    ),
+    of(
+        "HEADER-005",
+        "language-is-required",
+        apply=_turned_away(400, lambda names: "accept-language" not in names),
+    ),
+    of("HEADER-006", "accept-is-required", apply=_turned_away(406, lambda names: "accept" not in names)),
+    of("HEADER-007", "chinese-has-other-codes", apply=rewritten(_other_codes_in_chinese)),
+    of("HEADER-007", "vietnamese-has-another-status", apply=rewritten(_other_status_in_vietnamese)),
+    of(
+        "HEADER-008",
+        "unlisted-language-is-refused",
+        apply=_turned_away(406, lambda names: names.get("accept-language", "en") not in (*LANGUAGES, "*")),
+    ),
+    of(
+        "HEADER-015",
+        "charset-is-refused",
+        ACCOUNTS_QUERY,
+        apply=_turned_away(415, lambda names: "charset" in names.get("content-type", ""), ACCOUNTS_QUERY),
+    ),
+    of(
+        "AUTHN-013",
+        "accounts-query-takes-any-token",
+        ACCOUNTS_QUERY,
+        apply=_adding(_any_token_signs_in, ACCOUNTS_QUERY),
+    ),
+    of(
+        "PASSWORD-015",
+        "unknown-secure-session-opens-a-body",
+        CHANGE,
+        apply=wrapped(lambda app: AnyChannel(app, known=False)),
+    ),
+    of(
+        "SECURE-025",
+        "any-secure-session-opens-a-body",
+        CHANGE,
+        apply=wrapped(lambda app: AnyChannel(app, known=True)),
+    ),
+    of("FILE-022", "api-key-opens-the-file", FILE, apply=_adding(_api_key_signs_in, FILE)),
+    of("ERROR-007", "no-workspace-is-404", CURRENT_WORKSPACE, apply=refused_with("GA2031", status=404)),
+    of(
+        "ERROR-012",
+        "ga2031-says-more-than-its-code",
+        CURRENT_WORKSPACE,
+        apply=rewritten(_message_of_ga2031, CURRENT_WORKSPACE),
+    ),
+    of(
+        "ERROR-015",
+        "broken-json-is-a-server-error",
+        INITIATE,
+        apply=_bodies(INITIATE, _broken_is_an_error),
+        also="ENV-018",
+    ),
+    of(
+        "ERROR-016",
+        "list-for-an-object-is-taken",
+        ACCOUNTS_QUERY,
+        apply=_bodies(ACCOUNTS_QUERY, _list_is_empty),
+    ),
+)

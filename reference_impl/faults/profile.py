@@ -1,0 +1,423 @@
+"""The caller's own profile, invitations and workspaces (chapter "Profile and workspaces")."""
+
+from typing import Any
+
+from reference_impl import invitations
+from reference_impl.changes import handled, moved, rewritten, together
+from reference_impl.errors import INVALID, Refusal
+from reference_impl.faults.fault import (
+    asked,
+    from_call,
+    ignoring,
+    of,
+    optional,
+    pretending,
+    renamed,
+    ruled,
+    then,
+    told,
+    turned,
+)
+from reference_impl.faults.operations import (
+    ACCEPT,
+    CURRENT_WORKSPACE,
+    DECLINE,
+    OWN_INVITATIONS,
+    PROFILE,
+    PROFILE_UPDATE,
+)
+from reference_impl.portal import Caller, Portal, Record
+from reference_impl.routes import Handler
+from reference_impl.shapes import Body
+from reference_impl.wrappers import Answer, Seen
+
+
+def _profile_of_another(portal: Portal, caller: Caller, body: Body) -> Any:
+    """The account before the caller's."""
+    accounts = list(portal.records["account"].values())
+    at = next(at for at, account in enumerate(accounts) if account["bizId"] == caller.account_id)
+    return portal.view("account", accounts[at - 1])
+
+
+def _profile_of_the_first(portal: Portal, caller: Caller, body: Body) -> Any:
+    return portal.view("account", next(iter(portal.records["account"].values())))
+
+
+def _another_from_the_second_call(seen: Seen, answer: Answer) -> None:
+    answer.body["data"]["accountEmail"] = "other@example.test"
+
+
+def _everybody_renamed(portal: Portal, caller: Caller, body: Body) -> None:
+    if "accountName" in body:
+        for account in portal.records["account"].values():
+            account["accountName"] = body["accountName"]
+
+
+def _rest_cleared(portal: Portal, caller: Caller, body: Body) -> None:
+    """What was not sent is emptied, as by a PUT."""
+    for name in ("accountPhone", "accountName"):
+        if name not in body:
+            caller.account[name] = ""
+
+
+def _language_kept(portal: Portal, caller: Caller, body: Body) -> None:
+    """The language of the profile goes back to the default."""
+    if "defaultLanguage" in body:
+        caller.account["defaultLanguage"] = "en"
+
+
+def _created_anew(portal: Portal, caller: Caller, body: Body) -> None:
+    caller.account["createdAt"] = portal.now()
+
+
+def _any_text(value: Any, limits: Any) -> str:
+    return str(value)
+
+
+def _inverted(body: Body) -> Body:
+    """All statuses but those that were asked for."""
+    if body.get("statuses"):
+        wanted = {number for sent in body["statuses"] for number in sent}
+        body["statuses"] = [[number] for number in range(10050301, 10050306) if number not in wanted]
+    return body
+
+
+def _untouched(handler: Handler) -> Handler:
+    def updating(portal: Portal, caller: Caller, body: Body) -> Any:
+        before = caller.account["updatedAt"]
+        data = handler(portal, caller, body)
+        caller.account["updatedAt"] = before
+        return data | {"updatedAt": portal.view("account", caller.account)["updatedAt"]}
+
+    return updating
+
+
+def _open_ones(data: Any) -> Any:
+    return [item for item in data if item["canAccept"]]
+
+
+def _open_ones_unless_asked(seen: Seen, answer: Answer) -> None:
+    if answer.body["success"] and "statuses" not in seen.asked.query:
+        answer.body["data"] = _open_ones(answer.body["data"])
+
+
+def _acceptable(*codes: str) -> Any:
+    """Invitations in these states say that they can be accepted."""
+
+    def turn(item: Record) -> None:
+        item["canAccept"] = item["canAccept"] or item["invitationStatus"]["code"] in codes
+
+    return turn
+
+
+def _not_acceptable(item: Record) -> None:
+    item["canAccept"] = False
+
+
+def _accepted_where_pending(item: Record) -> None:
+    if item["invitationStatus"]["code"] == "PENDING":
+        item["acceptedAt"] = item["createdAt"]
+
+
+def _never_accepted_at(item: Record) -> None:
+    item["acceptedAt"] = None
+
+
+def _accepted_only_once_closed(handler: Handler) -> Handler:
+    """What cannot be accepted is answered as if it had been."""
+
+    def accepting(portal: Portal, caller: Caller, body: Body) -> Any:
+        try:
+            return handler(portal, caller, body)
+        except Refusal as refusal:
+            if refusal.name != "INVITATION_CLOSED":
+                raise
+        return portal.view(
+            "invitation", invitations.current(portal, portal.find("invitation", body["invitationBizId"]))
+        )
+
+    return accepting
+
+
+def _everybodys(portal: Portal, caller: Caller, body: Body) -> Any:
+    records = (invitations.current(portal, record) for record in portal.newest("invitation"))
+    wanted = {
+        portal.symbol("user-invitation-statuses", n) for sent in body.get("statuses") or [] for n in sent
+    }
+    shown = [record for record in records if not wanted or record["invitationStatus"] in wanted]
+    return [portal.view("invitation", record | _named(record)) for record in shown]
+
+
+def _named(record: Record) -> Record:
+    """Who is invited may have no account: then a name stands in."""
+    return {
+        "inviteeAccountBizId": record["inviteeAccountBizId"] or "none",
+        "inviteeAccountName": record["inviteeAccountName"] or "none",
+        "inviterName": record["inviterName"] or "none",
+    }
+
+
+def _one_workspace(handler: Handler) -> Handler:
+    """Every workspace that is named gives the caller's first."""
+
+    def serving(portal: Portal, caller: Caller, body: Body) -> Any:
+        mine = caller.account["workspaceBizIds"]
+        return (
+            portal.view("workspace", portal.find("workspace", mine[0]))
+            if mine
+            else handler(portal, caller, body)
+        )
+
+    return serving
+
+
+def _first_workspace_required(handler: Handler) -> Handler:
+    def serving(portal: Portal, caller: Caller, body: Body) -> Any:
+        if caller.workspace_id is None:
+            raise Refusal(INVALID)
+        return handler(portal, caller, body)
+
+    return serving
+
+
+def _turns(handler: Handler) -> Handler:
+    """The current workspace is another on every second call."""
+    calls: list[str] = []
+
+    def serving(portal: Portal, caller: Caller, body: Body) -> Any:
+        calls.append(caller.account_id)
+        mine = caller.account["workspaceBizIds"]
+        if caller.workspace_id is None and len(mine) > 1:
+            at = calls.count(caller.account_id) % len(mine)
+            return portal.view("workspace", portal.find("workspace", mine[at]))
+        return handler(portal, caller, body)
+
+    return serving
+
+
+_NEITHER = (ACCEPT, DECLINE)
+
+FAULTS = (
+    # Profile.
+    of(
+        "PROFILE-001",
+        "profile-of-another-account",
+        PROFILE,
+        apply=handled(PROFILE, lambda handler: _profile_of_another),
+        also="PROFILE-010 PROFILE-004 PROFILE-005 PROFILE-006 SESSION-030",
+    ),
+    of(
+        "PROFILE-001",
+        "profile-is-another-from-the-second-call",
+        PROFILE,
+        apply=rewritten(from_call(2, _another_from_the_second_call), PROFILE),
+    ),
+    of(
+        "PROFILE-010",
+        "one-profile-for-all",
+        PROFILE,
+        apply=handled(PROFILE, lambda handler: _profile_of_the_first),
+        also="PROFILE-001 PROFILE-004 PROFILE-005 PROFILE-006 SESSION-030",
+    ),
+    of(
+        "PROFILE-002",
+        "caller-of-the-tenant-portal",
+        PROFILE,
+        apply=told(PROFILE, "accountPortal", code="TENANT", value=10010102),
+    ),
+    of(
+        "PROFILE-003",
+        "update-answers-the-old-name",
+        PROFILE_UPDATE,
+        apply=told(PROFILE_UPDATE, "", accountName="Before"),
+    ),
+    of(
+        "PROFILE-004",
+        "profile-update-is-not-kept",
+        PROFILE_UPDATE,
+        apply=pretending(PROFILE_UPDATE, "account"),
+        also="PROFILE-005 PROFILE-008",
+    ),
+    of(
+        "PROFILE-005",
+        "language-of-the-profile-is-not-kept",
+        PROFILE_UPDATE,
+        apply=then(PROFILE_UPDATE, _language_kept),
+    ),
+    of(
+        "PROFILE-005",
+        "country-of-the-profile-is-ignored",
+        PROFILE_UPDATE,
+        apply=ignoring(PROFILE_UPDATE, "defaultCountry"),
+    ),
+    of(
+        "PROFILE-006",
+        "profile-update-clears-the-rest",
+        PROFILE_UPDATE,
+        apply=then(PROFILE_UPDATE, _rest_cleared),
+    ),
+    of(
+        "PROFILE-007",
+        "profile-update-renames-everybody",
+        PROFILE_UPDATE,
+        apply=then(PROFILE_UPDATE, _everybody_renamed),
+        spreads=True,
+    ),
+    of(
+        "PROFILE-008",
+        "profile-update-changes-created-at",
+        PROFILE_UPDATE,
+        apply=then(PROFILE_UPDATE, _created_anew),
+    ),
+    of(
+        "PROFILE-008",
+        "profile-update-leaves-updated-at",
+        PROFILE_UPDATE,
+        apply=handled(PROFILE_UPDATE, _untouched),
+    ),
+    of(
+        "PROFILE-009",
+        "profile-takes-a-number-for-a-name",
+        PROFILE_UPDATE,
+        apply=ruled(PROFILE_UPDATE, "accountName", _any_text),
+    ),
+    # Invitations.
+    of(
+        "INVITATION-020",
+        "accepting-does-not-stick",
+        ACCEPT,
+        apply=pretending(ACCEPT, "invitation"),
+        also="INVITATION-029",
+        spreads=True,
+    ),
+    of(
+        "INVITATION-020",
+        "accepting-makes-it-declined",
+        ACCEPT,
+        apply=moved("invitation", "PENDING", "accept", "DECLINED"),
+        spreads=True,
+    ),
+    of(
+        "INVITATION-021",
+        "expired-invitation-can-be-accepted",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _acceptable("EXPIRED")),
+        also="INVITATION-028",
+    ),
+    of(
+        "INVITATION-021",
+        "declined-invitation-can-be-accepted",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _acceptable("DECLINED")),
+        also="INVITATION-030",
+    ),
+    of(
+        "INVITATION-021",
+        "cancelled-invitation-can-be-accepted",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _acceptable("CANCELLED")),
+    ),
+    of(
+        "INVITATION-021",
+        "accepted-invitation-can-be-accepted",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _acceptable("ACCEPTED")),
+    ),
+    of(
+        "INVITATION-022", "statuses-are-ignored", OWN_INVITATIONS, apply=ignoring(OWN_INVITATIONS, "statuses")
+    ),
+    of(
+        "INVITATION-022",
+        "statuses-give-all-but-those",
+        OWN_INVITATIONS,
+        apply=asked(OWN_INVITATIONS, _inverted),
+    ),
+    of(
+        "INVITATION-025",
+        "historical-invitations-are-left-out",
+        OWN_INVITATIONS,
+        apply=rewritten(_open_ones_unless_asked, OWN_INVITATIONS),
+    ),
+    of(
+        "INVITATION-026",
+        "nothing-can-be-accepted",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _not_acceptable),
+    ),
+    of(
+        "INVITATION-027",
+        "pending-invitation-says-when-accepted",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _accepted_where_pending),
+    ),
+    of(
+        "INVITATION-027",
+        "accepted-invitation-does-not-say-when",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _never_accepted_at),
+    ),
+    of(
+        "INVITATION-028",
+        "invitations-never-expire",
+        OWN_INVITATIONS,
+        apply=moved("invitation", "PENDING", "expire", None),
+        spreads=True,
+    ),
+    of(
+        "INVITATION-029",
+        "closed-invitation-is-accepted",
+        ACCEPT,
+        apply=handled(ACCEPT, _accepted_only_once_closed),
+        also="INVITATION-030",
+    ),
+    of(
+        "INVITATION-030",
+        "declining-does-not-stick",
+        DECLINE,
+        apply=pretending(DECLINE, "invitation"),
+        spreads=True,
+    ),
+    of(
+        "INVITATION-031",
+        "unknown-invitation-is-400",
+        *_NEITHER,
+        apply=together(renamed(operation, "RESOURCE.NOT_FOUND", INVALID) for operation in _NEITHER),
+    ),
+    of(
+        "INVITATION-031",
+        "unknown-invitation-is-400-at-decline",
+        DECLINE,
+        apply=renamed(DECLINE, "RESOURCE.NOT_FOUND", INVALID),
+    ),
+    of(
+        "INVITATION-032",
+        "invitations-of-everybody",
+        OWN_INVITATIONS,
+        apply=handled(OWN_INVITATIONS, lambda handler: _everybodys),
+    ),
+    of(
+        "INVITATION-033",
+        "accepting-nothing-is-404",
+        ACCEPT,
+        apply=optional(ACCEPT, "invitationBizId", "none"),
+    ),
+    # Workspaces.
+    of(
+        "WORKSPACE-011",
+        "workspace-header-is-ignored",
+        CURRENT_WORKSPACE,
+        apply=handled(CURRENT_WORKSPACE, _one_workspace),
+    ),
+    of(
+        "HEADER-009",
+        "workspace-header-is-required",
+        CURRENT_WORKSPACE,
+        apply=handled(CURRENT_WORKSPACE, _first_workspace_required),
+    ),
+    of(
+        "WORKSPACE-014",
+        "current-workspace-changes",
+        CURRENT_WORKSPACE,
+        apply=handled(CURRENT_WORKSPACE, _turns),
+    ),
+)

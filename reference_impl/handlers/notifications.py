@@ -1,0 +1,195 @@
+"""Notification channels and their types (chapter "Notifications")."""
+
+import socket
+import ssl
+from typing import Any
+
+from reference_impl.errors import INVALID, Refusal
+from reference_impl.filters import Filter, equals, matching, only
+from reference_impl.paging import with_pagination
+from reference_impl.portal import Caller, Portal, Record
+from reference_impl.shapes import Body
+
+MASK = "******"
+FIRST_OWN_TYPE_VALUE = 80019001
+
+TYPE_FILTERS: tuple[Filter, ...] = (
+    ("bizId", "bizId", equals()),
+    ("typeCode", "typeCode", equals()),
+    ("typeStatus", "typeStatus", equals("notification-channel-type-statuses")),
+    ("enabledOnly", "typeStatus", only("ENABLED")),
+)
+CHANNEL_FILTERS: tuple[Filter, ...] = (
+    ("bizId", "bizId", equals()),
+    ("institutionBizId", "institutionBizId", equals()),
+    ("channelCategory", "channelCategory", equals("notification-channel-types")),
+    ("channelStatus", "channelStatus", equals("notification-channel-statuses")),
+    ("activeOnly", "channelStatus", only("ACTIVE")),
+)
+
+# Channel types.
+
+
+def query_types(portal: Portal, caller: Caller, body: Body) -> Any:
+    found = matching(portal, TYPE_FILTERS, portal.newest("channel type"), body)
+    page, size = body.get("page"), body.get("pageSize")
+    return with_pagination(portal, "channel type", [_type(r) for r in found], page=page, size=size)
+
+
+def create_type(portal: Portal, caller: Caller, body: Body) -> Any:
+    taken = portal.records["channel type"].values()
+    if any(record["typeCode"] == body["typeCode"] for record in taken):
+        raise Refusal("DUPLICATE")
+    record = {
+        "typeValue": max([FIRST_OWN_TYPE_VALUE, *(other["typeValue"] + 1 for other in taken)]),
+        "typeDescription": "",
+        "typeStatus": "ENABLED",
+        "displayOrder": 0,
+        "iconUrl": None,
+        "extraConfig": None,
+    } | body
+    return _shown_type(portal, portal.add("channel type", record))
+
+
+def update_type(portal: Portal, caller: Caller, body: Body) -> Any:
+    return _shown_type(portal, portal.change("channel type", body["bizId"], **_changes(body)))
+
+
+def delete_type(portal: Portal, caller: Caller, body: Body) -> Any:
+    return _shown_type(portal, portal.remove("channel type", body["bizId"]))
+
+
+def enable_type(portal: Portal, caller: Caller, body: Body) -> Any:
+    return _shown_type(portal, _moved(portal, "channel type", "typeStatus", body["bizId"], trigger="enable"))
+
+
+def disable_type(portal: Portal, caller: Caller, body: Body) -> Any:
+    return _shown_type(portal, _moved(portal, "channel type", "typeStatus", body["bizId"], trigger="disable"))
+
+
+# Channels.
+
+
+def query_channels(portal: Portal, caller: Caller, body: Body) -> Any:
+    found = matching(portal, CHANNEL_FILTERS, portal.newest("channel"), body)
+    page, size = body.get("page"), body.get("pageSize")
+    return with_pagination(portal, "channel", [_channel(portal, r) for r in found], page=page, size=size)
+
+
+def create_channel(portal: Portal, caller: Caller, body: Body) -> Any:
+    institution = body.get("institutionBizId") or caller.account["institutionBizId"]
+    record = {
+        "channelRemark": None,
+        "channelStatus": "ACTIVE",
+        "createdBy": caller.account_id,
+        "updatedBy": caller.account_id,
+        **body,
+        "institutionBizId": portal.find("institution", institution)["bizId"],
+        "emailConfig": _config_defaults(body) | body.get("emailConfig", {}),
+    }
+    return _shown_channel(portal, portal.add("channel", record))
+
+
+def update_channel(portal: Portal, caller: Caller, body: Body) -> Any:
+    found = portal.find("channel", body["bizId"])
+    changes = _changes(body) | {"updatedBy": caller.account_id}
+    if "emailConfig" in body:
+        changes["emailConfig"] = found["emailConfig"] | _without_mask(body["emailConfig"])
+    return _shown_channel(portal, portal.change("channel", body["bizId"], **changes))
+
+
+def delete_channel(portal: Portal, caller: Caller, body: Body) -> Any:
+    portal.queued.pop(body["bizId"], None)
+    return _shown_channel(portal, portal.remove("channel", body["bizId"]))
+
+
+def activate_channel(portal: Portal, caller: Caller, body: Body) -> Any:
+    changed = _moved(portal, "channel", "channelStatus", body["bizId"], trigger="activate")
+    changed["updatedBy"] = caller.account_id
+    for message in portal.queued.pop(changed["bizId"], []):
+        portal.mail(**message)
+    return _shown_channel(portal, changed)
+
+
+def deactivate_channel(portal: Portal, caller: Caller, body: Body) -> Any:
+    changed = _moved(portal, "channel", "channelStatus", body["bizId"], trigger="deactivate")
+    changed["updatedBy"] = caller.account_id
+    return _shown_channel(portal, changed)
+
+
+# Mail servers.
+
+
+def validate_mail_server(portal: Portal, caller: Caller, body: Body) -> Any:
+    if portal.choices.mail_servers_contacted:
+        _contact(body)
+    return {"valid": True}
+
+
+def _contact(body: Body) -> None:
+    try:
+        with socket.create_connection((body["host"], body["port"]), timeout=3) as connection:
+            if body.get("useSsl"):
+                ssl.create_default_context().wrap_socket(connection, server_hostname=body["host"]).close()
+    except OSError:
+        raise Refusal(INVALID) from None
+
+
+# Notifications.
+
+
+def notify(portal: Portal, institution: str, *, to: str, subject: str) -> None:
+    """By the institution's newest channel; one that is inactive keeps the message until it is activated."""
+    channels = portal.newest("channel")
+    channel = next((record for record in channels if record["institutionBizId"] == institution), None)
+    if channel and channel["channelStatus"] != "ACTIVE":
+        portal.queued.setdefault(channel["bizId"], []).append({"to": to, "subject": subject})
+    else:
+        portal.mail(to, subject)
+
+
+def _moved(portal: Portal, kind: str, field: str, id: str, *, trigger: str) -> Record:
+    found = portal.find(kind, id)
+    moved = portal.next_state(kind, found[field], trigger)
+    return portal.change(kind, id, **{field: moved or found[field]})
+
+
+def _changes(body: Body) -> Body:
+    return {name: value for name, value in body.items() if name != "bizId"}
+
+
+def _type(record: Record) -> Record:
+    return record | {"enabled": record["typeStatus"] == "ENABLED"}
+
+
+def _shown_type(portal: Portal, record: Record) -> Record:
+    return portal.view("channel type", _type(record))
+
+
+def _channel(portal: Portal, record: Record) -> Record:
+    config = portal.view("email config", record["emailConfig"])
+    return record | {"emailConfig": config | {"password": MASK} if "password" in config else config}
+
+
+def _shown_channel(portal: Portal, record: Record) -> Record:
+    return portal.view("channel", _channel(portal, record))
+
+
+def _without_mask(config: Body) -> Body:
+    """Whoever sends back what was read does not mean to change the password."""
+    return {name: value for name, value in config.items() if (name, value) != ("password", MASK)}
+
+
+def _config_defaults(body: Body) -> Record:
+    return {
+        "smtpHost": body["channelHost"],
+        "smtpPort": 587,
+        "senderEmail": "portal@example.test",
+        "senderName": body["channelName"],
+        "username": "portal",
+        "password": "",
+        "useSsl": False,
+        "useStartTls": True,
+        "connectionTimeout": 5000,
+        "readTimeout": 5000,
+    }

@@ -1,0 +1,1 @@
+"""Tests of the reference portal, one file per module."""

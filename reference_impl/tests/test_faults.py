@@ -1,0 +1,128 @@
+import re
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+from reference_impl.app import build
+from reference_impl.faults import FAULTS, Fault, constants, endpoints, fields
+from reference_impl.faults.consequences import CONSEQUENCES
+from reference_impl.faults.fault import GONE, objects, spoil
+from reference_impl.routes import ROWS
+from reference_impl.tests.conftest import Portals
+
+COUNTRIES = "/web/v1/system/constants/countries"
+PORTAL_TYPES = "/web/v1/system/constants/user-portal-types"
+
+
+def requirements() -> dict[str, dict[str, Any]]:
+    """The suite's rows by id: as data, so that no code is shared."""
+    folder = files("conformance.spec") / "requirements.d"
+    tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in folder.iterdir()]
+    return {row["id"]: row for table in tables for row in table["requirement"]}
+
+
+REQUIREMENTS = requirements()
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=lambda fault: fault.name)
+def test_a_fault_breaks_and_touches_what_there_is(fault: Fault) -> None:
+    assert fault.breaks
+    assert {*fault.breaks, *fault.also} <= REQUIREMENTS.keys()
+    assert not set(fault.breaks) & set(fault.also)
+    assert set(fault.operations) <= {row.name for row in ROWS}
+    assert re.fullmatch(r"[a-z0-9-]+", fault.name.lower())
+
+
+def test_every_testable_must_has_a_fault() -> None:
+    broken = {requirement for fault in FAULTS.values() for requirement in fault.breaks}
+    musts = {id for id, row in REQUIREMENTS.items() if row["level"] == "must" and "untestable" not in row}
+
+    assert sorted(musts - broken) == []
+
+
+def test_no_fault_breaks_what_is_open_or_untestable() -> None:
+    broken = {requirement for fault in FAULTS.values() for requirement in fault.breaks}
+
+    assert [
+        id for id in broken if REQUIREMENTS[id]["level"] == "open" or "untestable" in REQUIREMENTS[id]
+    ] == []
+
+
+def test_the_endpoints_are_numbered_as_the_suite_numbers_them() -> None:
+    for fault in endpoints.FAULTS:
+        (requirement,) = fault.breaks
+        method, _, path = fault.operations[0].partition(" ")
+        assert f"`{method} {path}`" in REQUIREMENTS[requirement]["statement"]
+
+
+def test_the_constants_lists_are_numbered_as_the_suite_numbers_them() -> None:
+    for fault in constants.GENERATED:
+        suffix = fault.operations[0].rpartition("/")[2]
+        assert f"`{suffix}`" in REQUIREMENTS[fault.breaks[0]]["statement"]
+
+
+def test_every_field_stands_where_the_table_says_under_its_name() -> None:
+    for resource in fields.RESOURCES:
+        for field in resource.fields:
+            assert f"`{field.name}`" in REQUIREMENTS[field.requirement]["statement"]
+
+
+def test_every_fault_can_be_built_into_a_portal() -> None:
+    for name in FAULTS:
+        build(faults=[name])
+
+
+def test_a_wrong_field_is_wrong_on_the_wire_and_others_are_not(portal_with: Portals) -> None:
+    right = portal_with().signed_in().get(PORTAL_TYPES)
+    wrong = portal_with(faults=["user-portal-types-value-off-by-one"]).signed_in().get(PORTAL_TYPES)
+
+    assert wrong[0] == right[0] | {"value": right[0]["value"] - 1}
+    assert wrong[1:] == right[1:]
+
+
+def test_a_fault_of_one_language_shows_in_no_other(portal_with: Portals) -> None:
+    client = portal_with(faults=["message-object-in-vietnamese"])
+
+    assert isinstance(client.but(Accept_Language="ja").ask("GET", COUNTRIES).json()["message"], str)
+    assert isinstance(client.but(Accept_Language="vi").ask("GET", COUNTRIES).json()["message"], dict)
+
+
+def test_a_fault_of_the_second_call_does_not_show_at_the_first(portal_with: Portals) -> None:
+    client = portal_with(faults=["profile-is-another-from-the-second-call"]).signed_in()
+    emails = [client.get("/web/v1/system/profile")["accountEmail"] for _ in range(2)]
+
+    assert emails == ["admin@example.test", "other@example.test"]
+
+
+def test_what_is_pretended_is_answered_and_not_kept(portal_with: Portals) -> None:
+    client = portal_with(faults=["profile-update-is-not-kept"]).signed_in()
+    told = client.post("/web/v1/system/profile/update", {"accountName": "Somebody"})
+
+    assert told["accountName"] == "Somebody"
+    assert client.get("/web/v1/system/profile")["accountName"] == "Admin"
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [("", 1), ("items[]", 2), ("items[].config", 2), ("page", 1), ("nowhere[]", 0)],
+)
+def test_a_place_leads_to_its_objects(place: str, found: int) -> None:
+    data: dict[str, Any] = {"items": [{"config": {}}, {"config": {}}], "page": {}}
+
+    assert len(list(objects(data, place))) == found
+
+
+def test_a_field_is_left_out_replaced_or_turned() -> None:
+    record = {"gone": 1, "plain": 1, "turned": 1}
+    spoil(record, "gone", GONE)
+    spoil(record, "plain", "x")
+    spoil(record, "turned", lambda value: value + 1)
+    spoil(record, "absent", lambda value: value + 1)
+
+    assert record == {"plain": "x", "turned": 2}
+
+
+def test_consequences_are_of_faults_that_exist() -> None:
+    assert CONSEQUENCES.keys() <= FAULTS.keys()

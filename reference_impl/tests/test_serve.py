@@ -1,0 +1,88 @@
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import httpx
+import pytest
+
+from reference_impl import serve
+from reference_impl.__main__ import limit, main
+from reference_impl.limits import Limits
+from reference_impl.tests.client import Client
+from reference_impl.variants import VARIANTS
+
+PROFILE = "/web/v1/system/profile"
+
+
+def test_a_profile_tells_all_that_signing_in_needs() -> None:
+    with serve.start(limits=Limits(login_window=5), clock=False) as running:
+        told = tomllib.loads(running.profile())
+        with httpx.Client(base_url=told["portal"]["url"], verify=False) as http:
+            client = Client(http, running.portal, running.seeded)
+
+            assert client.signed_in("admin", told["accounts"]["admin"]["mfa"]).get(PROFILE)
+            assert told["limits"]["login_window"] == 5
+            assert "clock" not in told
+
+
+def test_two_portals_run_side_by_side() -> None:
+    with serve.start() as one, serve.start() as other:
+        assert one.port != other.port
+        assert one.portal is not other.portal
+        assert httpx.get(f"{other.url}/received", verify=False).status_code == 200
+
+
+def test_a_stopped_portal_answers_no_more() -> None:
+    with serve.start() as running:
+        pass
+
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(running.url, verify=False)
+
+
+def test_a_taken_port_is_an_error() -> None:
+    with serve.start() as running:
+        with pytest.raises(OSError, match="in use"):
+            serve.start(port=running.port)
+
+
+def test_the_command_serves_and_writes_a_profile(tmp_path: Path) -> None:
+    out = tmp_path / "portal.toml"
+    arguments = ["--port", "0", "--profile-out", str(out), "--limit", "mfa_cooldown=3", "--no-clock"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "reference_impl", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    ) as process:
+        assert process.stdout
+        announced, written = process.stdout.readline(), process.stdout.readline()
+        process.terminate()
+    told = tomllib.loads(out.read_text())
+
+    assert told["portal"]["url"] in announced
+    assert str(out) in written
+    assert "clock" not in told
+
+
+def test_the_command_lists_faults_and_variants(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list-faults"]) == main(["--list-variants"]) == 0
+    assert next(iter(VARIANTS)) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "value"), [("login_window=5", 5), ("mfa_code=0.5", 0.5)])
+def test_a_limit_is_a_name_and_a_number(text: str, value: float) -> None:
+    assert limit(text) == (text.split("=")[0], value)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--limit", "nothing"], ["--limit", "mfa_code=x"], ["--fault", "unknown"]]
+)
+def test_wrong_arguments_are_named(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+
+    told = capsys.readouterr().err
+    assert arguments[0] in told
+    assert arguments[1].split("=")[-1] in told

@@ -1,0 +1,187 @@
+"""ASGI wrappers: one that rewrites JSON answers, and a few that change how an answer travels."""
+
+import gzip
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference_impl import wire
+from reference_impl.asked import Asked, read_body
+from reference_impl.portal import Portal
+from reference_impl.routes import Routes
+
+Headers = list[tuple[bytes, bytes]]
+
+
+@dataclass
+class Answer:
+    """An answer on its way out; whatever is set here is what the client gets, octets as they are."""
+
+    status: int
+    headers: Headers
+    body: Any
+
+
+@dataclass
+class Seen:
+    """The request that is answered, and what one rewrite remembers between answers."""
+
+    asked: Asked
+    template: str
+    parameters: dict[str, str]
+    portal: Portal
+    memory: dict[str, Any]
+
+    @property
+    def body(self) -> Any:
+        """The JSON that was sent, or None."""
+        try:
+            return wire.decoded(self.asked.octets or b"")
+        except wire.Malformed:
+            return None
+
+    @property
+    def operation(self) -> str:
+        return f"{self.asked.method} {self.template}"
+
+
+Rewriting = Callable[[Seen, Answer], None]
+
+
+@dataclass
+class Rewrite:
+    """Hands JSON answers of some operations (all, where none is named) to a function that changes them."""
+
+    app: ASGIApp
+    rewriting: Rewriting
+    operations: frozenset[str] = frozenset()
+    memory: dict[str, Any] = field(default_factory=dict)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        seen = self._seen(scope)
+        if seen is None:
+            await self.app(scope, receive, send)
+            return
+        octets = await read_body(receive, sys.maxsize) or b""
+        seen.asked.octets = octets
+        start, body = await collected(self.app, scope, replayed(octets))
+        await _send(send, start, self._rewritten(seen, start, body))
+
+    def _seen(self, scope: Scope) -> Seen | None:
+        if scope["type"] != "http":
+            return None
+        routes: Routes = scope["app"].state.routes
+        asked = Asked.of(scope, b"")
+        found = routes.known(asked.method, asked.path)
+        if found is None or (self.operations and found[0].name not in self.operations):
+            return None
+        return Seen(asked, found[0].path, found[1], scope["app"].state.portal, self.memory)
+
+    def _rewritten(self, seen: Seen, start: Message, body: bytes) -> bytes:
+        try:
+            answer = Answer(start["status"], list(start["headers"]), wire.decoded(body))
+        except wire.Malformed:
+            return body
+        self.rewriting(seen, answer)
+        start["status"], start["headers"] = answer.status, answer.headers
+        return answer.body if isinstance(answer.body, bytes) else wire.encoded(answer.body)
+
+
+@dataclass
+class Gzip:
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        accepted = b"gzip" in dict(scope.get("headers", [])).get(b"accept-encoding", b"")
+        if scope["type"] != "http" or not accepted:
+            await self.app(scope, receive, send)
+            return
+        start, body = await collected(self.app, scope, receive)
+        start["headers"] = [*start["headers"], (b"content-encoding", b"gzip")]
+        await _send(send, start, gzip.compress(body, 1))
+
+
+@dataclass
+class Chunked:
+    """No Content-Length, and the body in pieces."""
+
+    app: ASGIApp
+    piece: int = 64
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start, body = await collected(self.app, scope, receive)
+        start["headers"] = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+        await send(start)
+        for at in range(0, len(body), self.piece):
+            piece = body[at : at + self.piece]
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+@dataclass
+class Respelled:
+    """The JSON of an answer is written in another way."""
+
+    app: ASGIApp
+    spell: Callable[[bytes], bytes]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start, body = await collected(self.app, scope, receive)
+        label = dict(start["headers"]).get(b"content-type", b"")
+        await _send(send, start, self.spell(body) if b"json" in label else body)
+
+
+@dataclass
+class WithHeaders:
+    """Adds headers."""
+
+    app: ASGIApp
+    added: Headers = field(default_factory=list)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *self.added]
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+
+async def collected(app: ASGIApp, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
+    """The start of an answer, and its whole body."""
+    start: list[Message] = []
+    body: list[bytes] = []
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            start.append(message)
+        else:
+            body.append(message.get("body", b""))
+
+    await app(scope, receive, sending)
+    return start[0], b"".join(body)
+
+
+async def _send(send: Send, start: Message, body: bytes) -> None:
+    headers = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+    start["headers"] = [*headers, (b"content-length", str(len(body)).encode())]
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+def replayed(octets: bytes) -> Receive:
+    """The request body once more."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": octets, "more_body": False}
+
+    return receive
