@@ -1,0 +1,131 @@
+"""Opening captures as they lie about: plain, gzip, Zstandard, or a zip that holds a HAR."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from conformance.errors import CaptureError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+GZIP, ZSTANDARD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+CHUNK = 1 << 20
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a capture, unpacked as its first bytes ask for. CaptureError: it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            magic = file.read(4)
+            file.seek(0)
+            with _unpacked(path, file, magic) as stream:
+                yield stream
+    except OSError as error:
+        raise CaptureError(
+            f"{path}: {error.strerror or error}. Give a capture (JSONL) or a HAR file."
+        ) from error
+
+
+@contextmanager
+def seekable(path: Path) -> Iterator[BinaryIO]:
+    """Like ``opened``, but one can go back in it: what is packed is unpacked to a temporary file first."""
+    with opened(path) as stream:
+        if isinstance(stream, io.BufferedReader) and stream.seekable():
+            yield stream
+            return
+        with tempfile.TemporaryFile() as copy:
+            shutil.copyfileobj(stream, copy, CHUNK)
+            copy.seek(0)
+            yield cast(BinaryIO, copy)
+
+
+@contextmanager
+def appended(path: Path, mode: str) -> Iterator[BinaryIO]:
+    """A file to write to, packed as its name asks for. ``mode`` is ``xb``, ``ab`` or ``wb``."""
+    if path.suffix == ".gz":
+        with path.open(mode) as file, gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6) as packed:
+            yield cast(BinaryIO, packed)
+    elif path.suffix == ".zst":
+        with (
+            path.open(mode) as file,
+            zstandard(path).ZstdCompressor().stream_writer(file, closefd=False) as packed,
+        ):
+            yield packed
+    else:
+        with path.open(mode) as file:
+            yield cast(BinaryIO, file)
+
+
+def zstandard(path: Path) -> ModuleType:
+    """The Zstandard library. CaptureError: it is not installed, with the extra that brings it."""
+    try:
+        import zstandard as library  # an extra: whoever reads no .zst needs none of it
+    except ImportError as error:
+        raise CaptureError(
+            f"{path} is packed with Zstandard, which needs: pip install 'portal-conformance[replay]'"
+        ) from error
+    return library
+
+
+@contextmanager
+def _unpacked(path: Path, file: BinaryIO, magic: bytes) -> Iterator[BinaryIO]:
+    if magic.startswith(GZIP):
+        with gzip.GzipFile(fileobj=file) as stream:
+            yield cast(BinaryIO, stream)
+    elif magic == ZSTANDARD:
+        with io.BufferedReader(_ZstandardFrames(zstandard(path), file), CHUNK) as stream:
+            yield cast(BinaryIO, stream)
+    elif magic == ZIP:
+        with zipfile.ZipFile(file) as archive, archive.open(_har_in(path, archive)) as member:
+            yield cast(BinaryIO, member)
+    else:
+        yield file
+
+
+class _ZstandardFrames(io.RawIOBase):
+    """The frames of a file one after the other. EOFError: the last one is cut off."""
+
+    def __init__(self, library: ModuleType, file: BinaryIO) -> None:
+        self._frame = library.ZstdDecompressor().decompressobj
+        self._file = file
+        self._unpack = self._frame()
+        self._is_within = False
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        while not self._rest:
+            packed = self._unpack.unused_data or self._file.read(CHUNK >> 4)
+            if self._unpack.eof:
+                self._unpack, self._is_within = self._frame(), False
+            if not packed:
+                if self._is_within:
+                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+                return 0
+            self._is_within = True
+            self._rest = self._unpack.decompress(packed)
+        count = min(len(self._rest), len(view))
+        view[:count] = self._rest[:count]
+        self._rest = self._rest[count:]
+        return count
+
+
+def _har_in(path: Path, archive: zipfile.ZipFile) -> str:
+    names = [name for name in archive.namelist() if name.lower().endswith(".har")]
+    if len(names) != 1:
+        raise CaptureError(f"{path}: a zip must hold exactly one .har file, this one holds {len(names)}.")
+    return names[0]

@@ -1,0 +1,216 @@
+"""Reads HAR 1.2 of any size and of any tool, in the order in which its requests were sent.
+
+Tools do not sort their entries. A quick survey of the times tells whether the file can be read as it
+stands; where not, each entry's place is noted first, and the entries are then fetched in order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zipfile
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from conformance.capture.files import seekable
+from conformance.capture.har_entry import Attachments, Source, aside, exchange_of
+from conformance.capture.har_form import Entry, Started, mended
+from conformance.capture.scan import CHUNK, Break, Scanner, line_at
+from conformance.errors import CaptureError
+from conformance.exchange import Exchange
+
+_STARTED = msgspec.json.Decoder(Started).decode
+_ENTRY = msgspec.json.Decoder(Entry).decode
+_SENT_AT = re.compile(rb'"startedDateTime"\s*:\s*"([^"\\]*)"')
+_NAMES_A_SECRET = re.compile(rb'"name"\s*:\s*"(?:authorization|cookie|set-cookie)"', re.IGNORECASE)
+_SANITIZES = re.compile(rb'"creator"\s*:\s*\{[^{}]*"WebInspector"')
+"""Chrome leaves out cookies and Authorization unless told otherwise."""
+
+_SENT = b'"startedDateTime"'
+_OVERLAP = 256
+_EPOCH = "1970-01-01T00:00:00+00:00"
+
+
+@dataclass
+class Survey:
+    """What one look at the whole file tells: whether its entries stand in order, and what it leaves out."""
+
+    is_sorted: bool = True
+    sanitizes: bool = False
+    shows_secrets: bool = False
+    latest: float = 0.0
+
+
+def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[str]) -> Iterator[Exchange]:
+    """The exchanges of a HAR, numbered from 1; entries that never went over the wire are counted apart.
+
+    CaptureError: no HAR, or broken (where ``salvage`` says so, what stands before the break is used).
+    """
+    with ExitStack() as stack:
+        file = stack.enter_context(seekable(path))
+        survey = surveyed(file)
+        source = Source(
+            is_sanitized=survey.sanitizes and not survey.shows_secrets,
+            attachment=_attachments(path, stack),
+        )
+        entries = _as_they_stand(file) if survey.is_sorted else _by_time(file)
+        count = number = 0
+        started = _EPOCH
+        try:
+            for count, entry in enumerate(_mended(path, entries), 1):  # noqa: B007 - told below
+                started = _timestamp(entry.startedDateTime) or started
+                why = aside(entry)
+                if why:
+                    set_aside[why] += 1
+                    continue
+                number += 1
+                yield exchange_of(entry, number, started, source)
+        except Break as error:
+            told = f"{path}:{line_at(file, error.offset)}: {error.what} (byte {error.offset})."
+            if not count:
+                raise CaptureError(f"{told} This is no HAR file with entries.") from error
+            if not salvage:
+                raise CaptureError(
+                    f"{told} To use the {count} whole entries before it, add --salvage."
+                ) from error
+            notes.append(f"{told} The {count} entries before it were used.")
+
+
+def surveyed(file: BinaryIO) -> Survey:
+    """Looks the file through without decoding it, and goes back to its start."""
+    survey = Survey()
+    rest = b""
+    while chunk := file.read(CHUNK):
+        text = rest + chunk
+        for time in _times_in(text, survey.latest):
+            survey.is_sorted = survey.is_sorted and time >= survey.latest
+            survey.latest = time
+        survey.sanitizes = survey.sanitizes or (not rest and _SANITIZES.search(text) is not None)
+        if survey.sanitizes and not survey.shows_secrets:
+            survey.shows_secrets = _NAMES_A_SECRET.search(text) is not None
+        rest = _unfinished(text)
+    file.seek(0)
+    return survey
+
+
+def _times_in(text: bytes, before: float) -> Iterator[float]:
+    at = text.find(_SENT)
+    while at >= 0:
+        found = _SENT_AT.match(text, at)
+        if found:
+            before = _epoch(found[1].decode(errors="replace"), before)
+            yield before
+        at = text.find(_SENT, at + len(_SENT))
+
+
+def _unfinished(text: bytes) -> bytes:
+    """The end of a chunk that may hold the beginning of a time; what was seen is not seen again."""
+    place = text.rfind(_SENT, -_OVERLAP)
+    if place >= 0 and _SENT_AT.match(text, place):
+        place += len(_SENT)
+    return text[place:] if place >= 0 else text[-len(_SENT) :]
+
+
+def _as_they_stand(file: BinaryIO) -> Iterator[Entry | bytes]:
+    for entries in _entries(Scanner(file)):
+        yield from entries.objects(_ENTRY)
+
+
+def _by_time(file: BinaryIO) -> Iterator[Entry | bytes]:
+    """The entries by time; those sent at the same time, or without one, stay where they stand.
+
+    A break in the file is raised after what stands before it.
+    """
+    places, lengths, times = array("q"), array("q"), array("d")
+    broken: Break | None = None
+    try:
+        for scanner in _entries(Scanner(file)):
+            for raw in scanner.items():
+                times.append(_time_of(raw, times[-1] if times else 0.0))
+                places.append(scanner.offset - len(raw))
+                lengths.append(len(raw))
+    except Break as error:
+        broken = error
+    handle = file.fileno()
+    for at in sorted(range(len(times)), key=times.__getitem__):
+        raw = os.pread(handle, lengths[at], places[at])
+        try:
+            yield _ENTRY(raw)
+        except (ValueError, RecursionError):
+            yield raw
+    if broken:
+        raise broken
+
+
+def _entries(scanner: Scanner) -> Iterator[Scanner]:
+    """Goes to ``log.entries``, lends the scanner to read them, and goes on to the end of the file."""
+    for _ in (name for name in scanner.members() if name == "log"):
+        yield from (scanner for name in scanner.members() if name == "entries")
+
+
+def _time_of(raw: bytes, before: float) -> float:
+    """When an entry was sent; where it does not say so, as the one before it."""
+    try:
+        return _epoch(_STARTED(raw).startedDateTime, before)
+    except ValueError:
+        return before
+
+
+def _epoch(told: str | None, before: float) -> float:
+    try:
+        return datetime.fromisoformat(told or "").timestamp()
+    except ValueError:
+        return before
+
+
+def _mended(path: Path, entries: Iterator[Entry | bytes]) -> Iterator[Entry]:
+    """Entries of tools that take liberties, in the types of the standard."""
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, bytes):
+            yield entry
+            continue
+        try:
+            text = entry.decode(errors="replace")
+            kept = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace")
+            yield msgspec.convert(mended(json.loads(kept)), Entry)
+        except (ValueError, RecursionError) as error:
+            raise CaptureError(f"{path}: entry {number} is no HAR entry: {error}.") from error
+
+
+def _timestamp(told: str | None) -> str | None:
+    """An entry's time as ISO 8601 with its zone, which the record needs."""
+    if not told:
+        return None
+    if len(told) == 24 and told[-1] == "Z" and told[10] == "T":
+        return told
+    try:
+        time = datetime.fromisoformat(told)
+    except ValueError:
+        return None
+    if time.tzinfo is None:
+        return f"{told}+00:00"
+    return told if len(told) <= 32 and "T" in told else time.isoformat()
+
+
+def _attachments(path: Path, stack: ExitStack) -> Attachments:
+    """Bodies that stand in files of their own: beside the HAR, or in the zip that holds it."""
+    archive = stack.enter_context(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else None
+
+    def attachment(name: str) -> bytes | None:
+        if archive is not None:
+            return archive.read(name) if name in archive.namelist() else None
+        beside = path.parent / name
+        if Path(name).name != name or not beside.is_file():
+            return None
+        return beside.read_bytes()
+
+    return attachment

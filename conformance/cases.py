@@ -1,0 +1,121 @@
+"""The vocabulary that ``cases/`` is written in: marks, comparisons, and the table of the 88 endpoints."""
+
+from __future__ import annotations
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from conformance.checks import CHECKS
+from conformance.checks.registry import Kind
+from conformance.checks.shape import shape_of
+from conformance.comparisons import (
+    INVALID_PARAMETER,
+    TOKEN_REFUSED,
+    contradicts,
+    equal,
+    holds,
+    is_error,
+    is_error_of_table,
+    is_invalid_parameter,
+    is_not_invalid_parameter,
+    is_refused,
+    is_success,
+    meets,
+    one_of,
+    same,
+    summary,
+)
+from conformance.errors import Untestable
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Comparison
+from conformance.portal import Account, Portal, SignedIn
+from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
+from conformance.spec.tables import LANGUAGES, LIMITS
+from conformance.verify import Verify
+
+__all__ = [
+    "ABSENT",
+    "BY_KEY",
+    "CONSTANT_LISTS",
+    "HELD",
+    "INVALID_PARAMETER",
+    "LANGUAGES",
+    "LIMITS",
+    "OPERATIONS",
+    "TOKEN_REFUSED",
+    "Account",
+    "Comparison",
+    "Exchange",
+    "Json",
+    "Operation",
+    "ParameterSet",
+    "Portal",
+    "SignedIn",
+    "Untestable",
+    "Verify",
+    "contradicts",
+    "equal",
+    "extra_fields",
+    "holds",
+    "impact",
+    "is_error",
+    "is_error_of_table",
+    "is_invalid_parameter",
+    "is_not_invalid_parameter",
+    "is_refused",
+    "is_success",
+    "judged_in",
+    "meets",
+    "needs",
+    "offered",
+    "one_of",
+    "requirement",
+    "same",
+    "sign_ins",
+    "summary",
+    "waits",
+]
+
+
+def requirement(*ids: str) -> pytest.MarkDecorator:
+    """Declares the requirements that a case decides; what it leaves undecided is UNTESTED, by name."""
+    return pytest.mark.requirement(*ids)
+
+
+def needs(*parts: str) -> pytest.MarkDecorator:
+    """Names what of the profile a case cannot do without: ``accounts.spare``, ``records.file``, ``inboxes``,
+    ``clock``, ``bot_challenge``, or an operation's key for its body."""
+    return pytest.mark.needs(*parts)
+
+
+def impact(level: Impact) -> pytest.MarkDecorator:
+    """The most that a case does to the target; without it a case only signs in and reads."""
+    return pytest.mark.impact(level)
+
+
+def sign_ins(number: int) -> pytest.MarkDecorator:
+    """How many sign-ins a case begins, so that a run can plan its ten per window."""
+    return pytest.mark.sign_ins(number)
+
+
+def waits(seconds: float) -> pytest.MarkDecorator:
+    """For a case that is a generator: how long it waits in all. It yields ``(seconds, why)`` where it waits,
+    and other cases run meanwhile."""
+    return pytest.mark.waits(seconds)
+
+
+def extra_fields(row: Operation, exchange: Exchange) -> list[str]:
+    """The fields of a successful answer that the specification does not show, without indexes."""
+    return shape_of(row).new_extras(exchange) if row.data else []
+
+
+def offered(key: str) -> str:
+    """The requirement that an endpoint is offered, for a case that asks it as it is meant to be asked."""
+    return f"OP-{BY_KEY[key].number:03}"
+
+
+def judged_in(row: Operation, kind: Kind) -> tuple[str, ...]:
+    """The requirements that the checks decide by answers of a kind: what asking brings to light."""
+    shown = shape_of(row).open if row.data and kind == "success" else set()
+    checked = {one.requirement for one in CHECKS if row.key in one.on.keys and kind in one.on.kinds}
+    return tuple(sorted(shown | checked))

@@ -1,0 +1,131 @@
+"""Accounts, the caller's profile and workspaces (chapters "Account", "Admin accounts")."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+
+from conformance.checks.records import (
+    asks_for_text,
+    coded_filter_rule,
+    filter_rule,
+    has_offset,
+    in_order,
+    matches_enumeration,
+    moment,
+    records,
+    sent_fields,
+)
+from conformance.checks.registry import check, reading, successes, with_data
+from conformance.comparisons import equal, holds
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import Comparison
+from conformance.spec.tables import PORTAL_TYPES, STATES
+
+ACCOUNT_KEYS = with_data("Profile", "AccountPage")
+ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
+PROFILE = "GET /web/v1/system/profile"
+UPDATE = "POST /web/v1/system/profile/update"
+
+
+@check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS))
+def account_times_are_utc(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        for name in ("createdAt", "updatedAt"):
+            value = record.get(name)
+            if isinstance(value, str) and moment(value) is not None and has_offset(value):
+                yield holds(exchange, f"{path}.{name}", _is_utc(value), "UTC, as by a final Z")
+
+
+def _is_utc(value: str) -> bool:
+    return value.upper().endswith(("Z", "+00:00", "+0000", "+00", "-00:00"))
+
+
+@check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS))
+def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
+    """A time without a zone may well be meant as UTC: it contradicts no more than the usual form."""
+    for path, record in records(exchange):
+        for name in ("createdAt", "updatedAt"):
+            value = record.get(name)
+            if isinstance(value, str) and moment(value) is not None:
+                yield holds(exchange, f"{path}.{name}", has_offset(value), "a zone, as by a final Z")
+
+
+@check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS))
+def account_times_have_fractions(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        for name in ("createdAt", "updatedAt"):
+            value = record.get(name)
+            if isinstance(value, str) and moment(value) is not None:
+                yield holds(exchange, f"{path}.{name}", "." in value or "," in value, "fractional seconds")
+
+
+@check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS))
+def an_account_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        yield from in_order(exchange, path, record, "createdAt", "updatedAt")
+
+
+# The query.
+
+
+def _coded_filter_rule(requirement: str, name: str, family: Mapping[str, int]) -> None:
+    coded_filter_rule(requirement, ACCOUNTS, name, family, matches_enumeration, "data.totalElements")
+
+
+_coded_filter_rule("ACCOUNT-020", "accountStatus", STATES["Account"])
+_coded_filter_rule("ACCOUNT-021", "accountPortal", PORTAL_TYPES)
+filter_rule("ACCOUNT-022", ACCOUNTS, "institutionBizId")
+
+
+def _text_filter_rule(requirement: str, asked: str, field: str, found: Callable[[str, str], bool]) -> None:
+    @check(requirement, on=successes(ACCOUNTS).where(asks_for_text(asked)))
+    def the_text_is_found_in_the_field(exchange: Exchange) -> Iterator[Comparison]:
+        wanted = sent_fields(exchange)[asked]
+        for path, record in records(exchange):
+            if isinstance(record.get(field), str):
+                held = found(wanted, record[field])
+                yield holds(exchange, f"{path}.{field}", held, f"contains {wanted!r}")
+
+
+def folded(text: str) -> str:
+    """A text as databases compare it: without case, and without accents."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def has_the_text(wanted: str, field: str) -> bool:
+    return folded(wanted) in folded(field)
+
+
+def has_a_word(wanted: str, field: str) -> bool:
+    """How a name is looked for is not stated: a search by words finds what has any of them."""
+    return any(word in folded(field) for word in folded(wanted).split())
+
+
+_text_filter_rule("ACCOUNT-023", "email", "accountEmail", has_the_text)
+_text_filter_rule("ACCOUNT-024", "name", "accountName", has_a_word)
+
+
+# The caller's own.
+
+
+@check("PROFILE-002", on=successes(PROFILE))
+def the_profile_is_of_the_system_portal(exchange: Exchange) -> Iterator[Comparison]:
+    if isinstance(exchange.at("data.accountPortal.code"), str):
+        yield equal(exchange, "data.accountPortal.code", "SYSTEM")
+
+
+@check("PROFILE-003", on=successes(UPDATE).where(asks_for_text("accountName")))
+def the_answer_shows_the_new_name(exchange: Exchange) -> Iterator[Comparison]:
+    if exchange.at("data.accountName") is not ABSENT:
+        yield equal(exchange, "data.accountName", sent_fields(exchange)["accountName"])
+
+
+@reading("workspaces-mine", on=successes("GET /web/v1/system/workspaces/mine"))
+def shape_of_my_workspaces(exchange: Exchange) -> Iterator[Json]:
+    data = exchange.data
+    if isinstance(data, list):
+        yield f"array of {len(data)}"
+    else:
+        yield sorted(data) if isinstance(data, dict) else data

@@ -1,0 +1,48 @@
+"""Whether each of the 88 endpoints is offered at all (chapter "Endpoints")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.checks.registry import answers, check
+from conformance.comparisons import contradicts, summary
+from conformance.exchange import Exchange
+from conformance.findings import HELD, Comparison
+from conformance.spec import OPERATIONS, Operation
+from conformance.spec.tables import ERROR_BY_CODE
+
+NOT_FOUND = frozenset(row.code for row in ERROR_BY_CODE.values() if 404 in row.statuses or row.code == "4040")
+
+
+MAY_BE_MISSING = frozenset(
+    f"GET /web/v1/system/{path}"
+    for path in (
+        "workspaces/current",
+        "security/ip-whitelist",
+        "security/mfa/backup-codes",
+        "security/sessions/config",
+    )
+)
+"""What a caller has one of, or none: a 404 in the envelope may say that there is none."""
+
+
+def _offered_rule(operation: Operation) -> None:
+    selected = answers(operation.key).by_surface().through_the_ingress()
+    names_a_record = (
+        bool(operation.parameters) or operation.method == "POST" or operation.key in MAY_BE_MISSING
+    )
+
+    @check(f"OP-{operation.number:03}", on=selected)
+    def is_offered(exchange: Exchange) -> Iterator[Comparison]:
+        """A 404 may speak of a record, unless nothing in the request names one."""
+        if exchange.status in (405, 501):
+            yield contradicts(exchange, "status", "an endpoint that is offered", exchange.status)
+        elif exchange.status == 404:
+            if exchange.code not in NOT_FOUND and (exchange.envelope is None or not names_a_record):
+                yield contradicts(exchange, "status", "an endpoint that is offered", summary(exchange))
+        elif operation.data is None and exchange.envelope is not None:
+            yield HELD
+
+
+for _operation in OPERATIONS:
+    _offered_rule(_operation)

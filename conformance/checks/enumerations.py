@@ -1,0 +1,226 @@
+"""Coded fields and constants lists (chapters "Enumeration object", "Constants lists", "States")."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from conformance.checks.registry import Memory, check, reading, successes
+from conformance.comparisons import contradicts, holds
+from conformance.exchange import Exchange, Json
+from conformance.findings import HELD, Comparison
+from conformance.spec import CONSTANT_LISTS
+from conformance.spec.tables import (
+    CODED_FIELDS,
+    CONSTANTS,
+    MFA_METHODS,
+    PORTAL_TYPES,
+    STATES,
+    WORKSPACE_KINDS,
+)
+
+STATE_FIELDS: Mapping[str, tuple[str, str]] = {
+    "accountStatus": ("STATE-001", "Account"),
+    "institutionStatus": ("STATE-002", "Institution"),
+    "workspaceStatus": ("STATE-003", "Workspace"),
+    "invitationStatus": ("STATE-004", "Invitation"),
+    "typeStatus": ("STATE-006", "Notification channel type"),
+}
+"""Coded fields whose family stands in the table of states, with the requirement that states it."""
+
+NAMED: Mapping[str, Mapping[str, int]] = {
+    "accountPortal": {"SYSTEM": PORTAL_TYPES["SYSTEM"]},
+    "mfaMethod": MFA_METHODS,
+    "mfaMethods": MFA_METHODS,
+    "workspaceKind": WORKSPACE_KINDS,
+}
+"""Other coded fields, with what the specification itself says of their values."""
+
+LISTED: Mapping[str, Mapping[str, int]] = {
+    "accountPortal": {code: value for code, value in PORTAL_TYPES.items() if code != "SYSTEM"},
+    "institutionType": CODED_FIELDS["institutionType"],
+    "roleType": CODED_FIELDS["roleType"],
+}
+"""Coded fields that no more than a name ties to a constants list: another list may be meant."""
+
+CONSTANT_KEYS = tuple(f"GET /web/v1/system/constants/{suffix}" for suffix in CONSTANT_LISTS)
+
+
+coded = successes().where(lambda exchange: bool(exchange.coded))
+
+
+def wrong(exchange: Exchange, entry: dict[str, Json], part: str, expected: Json) -> Comparison:
+    """The code or value of an enumeration object is another than the specification lists."""
+    return contradicts(exchange, f"{exchange.path_to(entry)}.{part}", expected, entry[part])
+
+
+def is_integer(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+
+
+def _code_rules(of_code: str, of_value: str, fields: Mapping[str, Mapping[str, int]]) -> None:
+    codes = {name: {value: code for code, value in family.items()} for name, family in fields.items()}
+
+    @check(of_code, on=coded)
+    def listed_code_has_its_value(exchange: Exchange) -> Iterator[Comparison]:
+        for name, entry in exchange.coded:
+            value = fields.get(name, {}).get(entry["code"])
+            if value is not None:
+                yield (HELD if entry["value"] == value else wrong(exchange, entry, "value", value))
+
+    @check(of_value, on=coded)
+    def listed_value_has_its_code(exchange: Exchange) -> Iterator[Comparison]:
+        for name, entry in exchange.coded:
+            code = codes[name].get(entry["value"]) if name in codes else None
+            if code is not None:
+                yield (HELD if entry["code"] == code else wrong(exchange, entry, "code", code))
+
+
+_code_rules("ENUM-005", "ENUM-006", NAMED)
+_code_rules("ENUM-010", "ENUM-011", LISTED)
+
+
+@check("ENUM-009", on=coded, remembers=True)
+def code_keeps_its_value(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    for name, entry in exchange.coded:
+        known = memory.setdefault(f"{name} {entry['code']}", entry["value"])
+        yield (HELD if known == entry["value"] else wrong(exchange, entry, "value", known))
+
+
+def _state_rule(field: str, requirement: str, family: Mapping[str, int]) -> None:
+    by_value = {value: code for code, value in family.items()}
+
+    @check(requirement, on=coded)
+    def state_has_its_value(exchange: Exchange) -> Iterator[Comparison]:
+        for name, entry in exchange.coded:
+            if name != field:
+                continue
+            value, code = family.get(entry["code"]), by_value.get(entry["value"])
+            if value is not None:
+                yield (HELD if entry["value"] == value else wrong(exchange, entry, "value", value))
+            elif code is not None:
+                yield wrong(exchange, entry, "code", code)
+
+
+for _field, (_requirement, _family) in STATE_FIELDS.items():
+    _state_rule(_field, _requirement, STATES[_family])
+
+
+def entries(exchange: Exchange) -> list[dict[str, Json]]:
+    """The items of a constants list; none where one of them lacks the code or value that it is known by."""
+    items = exchange.data if isinstance(exchange.data, list) else []
+    known = [item for item in items if isinstance(item, dict) and _is_known(item)]
+    return known if len(known) == len(items) else []
+
+
+def _is_known(item: dict[str, Json]) -> bool:
+    return isinstance(item.get("code"), str) and is_integer(item.get("value"))
+
+
+def _list_rules(suffix: str, family: Mapping[str, int], number: int) -> None:
+    by_value = {value: code for code, value in family.items()}
+    selected = successes(f"GET /web/v1/system/constants/{suffix}")
+
+    @check(f"CONSTANT-{number:03}", on=selected)
+    def seen_codes_have_their_values(exchange: Exchange) -> Iterator[Comparison]:
+        for index, item in enumerate(entries(exchange)):
+            code, value = item["code"], item["value"]
+            if code in family:
+                held = value == family[code]
+                yield HELD if held else contradicts(exchange, f"data[{index}].value", family[code], value)
+            elif value in by_value:
+                yield contradicts(exchange, f"data[{index}].code", by_value[value], code)
+
+    @check(f"CONSTANT-{number + len(CONSTANTS):03}", on=selected)
+    def seen_codes_are_listed(exchange: Exchange) -> Iterator[Comparison]:
+        listed = [item["code"] for item in entries(exchange)]
+        missing = [code for code in family if code not in listed]
+        if listed or exchange.data == []:
+            yield holds(exchange, "data", not missing, {"codes": list(family)}, actual={"missing": missing})
+
+
+for _number, (_suffix, _codes) in enumerate(CONSTANTS.items(), 20):
+    _list_rules(_suffix, _codes, _number)
+
+
+def _listed_state_rule(requirement: str, suffix: str, family: Mapping[str, int]) -> None:
+    @check(requirement, on=successes(f"GET /web/v1/system/constants/{suffix}"))
+    def listed_states_have_their_values(exchange: Exchange) -> Iterator[Comparison]:
+        for index, item in enumerate(entries(exchange)):
+            if item["code"] in family:
+                yield holds(
+                    exchange,
+                    f"data[{index}].value",
+                    item["value"] == family[item["code"]],
+                    family[item["code"]],
+                )
+
+
+_listed_state_rule("STATE-005", "notification-channel-statuses", STATES["Notification channel"])
+_listed_state_rule("STATE-008", "user-permission-statuses", STATES["Permission"])
+
+
+@check("CONSTANT-062", on=successes(*CONSTANT_KEYS))
+def nothing_stands_twice_in_a_list(exchange: Exchange) -> Iterator[Comparison]:
+    for field in ("code", "value"):
+        counts = Counter(str(item[field]) for item in entries(exchange))
+        twice = [value for value, times in counts.items() if times > 1]
+        yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
+
+
+@check("CONSTANT-063", on=successes("GET /web/v1/system/constants/countries"))
+def country_codes_have_their_lengths(exchange: Exchange) -> Iterator[Comparison]:
+    for index, item in enumerate(entries(exchange)):
+        for field, length in (("alpha2Code", 2), ("alpha3Code", 3)):
+            code = item.get(field)
+            if isinstance(code, str):
+                yield holds(exchange, f"data[{index}].{field}", len(code) == length, f"{length} letters")
+
+
+@check("CONSTANT-064", on=successes(*CONSTANT_KEYS), remembers=True)
+def a_list_stays_the_same(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    key = exchange.request.path
+    pairs = sorted((str(item["code"]), str(item["value"])) for item in entries(exchange))
+    if key in memory:
+        yield holds(
+            exchange,
+            "data",
+            memory[key] == pairs,
+            "the list of the call before",
+            actual=f"{len(pairs)} items",
+        )
+    memory[key] = pairs
+
+
+@reading("further-constants", on=successes(*CONSTANT_KEYS))
+def constants_beyond_those_seen(exchange: Exchange) -> Iterator[Json]:
+    seen = CONSTANTS[exchange.request.path.rstrip("/").rpartition("/")[2]]
+    further = [item["code"] for item in entries(exchange) if item["code"] not in seen]
+    yield further[:50] if further else "none"
+
+
+@reading("label-form", on=coded)
+def form_of_labels(exchange: Exchange) -> Iterator[str]:
+    for _, entry in exchange.coded:
+        label = entry.get("label")
+        if isinstance(label, str):
+            yield "translation key" if _is_key(label) else "display text"
+            return
+
+
+@reading("enumeration-description", on=coded)
+def description_of_enumerations(exchange: Exchange) -> Iterator[str]:
+    for _, entry in exchange.coded:
+        yield "present" if isinstance(entry.get("description"), str) else "absent"
+        return
+
+
+@reading("further-states", on=coded)
+def states_beyond_those_listed(exchange: Exchange) -> Iterator[Json]:
+    for name, entry in exchange.coded:
+        if name in STATE_FIELDS and entry["code"] not in STATES[STATE_FIELDS[name][1]]:
+            yield {"field": name, "code": entry["code"], "value": entry["value"]}
+
+
+def _is_key(label: str) -> bool:
+    return " " not in label and ("." in label or "_" in label)

@@ -1,0 +1,240 @@
+"""The response envelope (chapter "Response envelope", "Versioning")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.checks.registry import answers, check, errors, is_asked_in_english, reading, successes
+from conformance.comparisons import contradicts, equal, holds, is_from_before_the_portal, one_of
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Comparison
+from conformance.spec import operation_of
+from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
+
+MILLISECONDS = range(10**11, 10**14)
+"""Epoch milliseconds from 1973 to 5138: no count of seconds or microseconds of our time falls in here."""
+
+SESSION = "POST /web/v1/secure-channel/session"
+PORTAL_KEYS = tuple(key for key in answers().keys if "/secure-channel/" not in key)
+
+
+def is_the_portals(exchange: Exchange) -> bool:
+    """Whether an answer is the portal's own, as far as can be told."""
+    return not is_from_before_the_portal(exchange)
+
+
+def is_pending_approval(exchange: Exchange) -> bool:
+    """A result code that may come with success or without, and with data (error table)."""
+    return exchange.code == "ACCOUNT_PENDING_APPROVAL"
+
+
+enveloped = answers().enveloped().by_surface().where(is_the_portals)
+good = successes().enveloped().by_surface()
+bad = errors().enveloped().by_surface()
+from_the_portal = answers().by_surface().through_the_ingress().where(is_the_portals)
+
+
+@check("ENV-001", on=from_the_portal)
+def body_is_the_envelope(exchange: Exchange) -> Iterator[Comparison]:
+    body = None if exchange.response is None else exchange.response.body
+    yield HELD if exchange.envelope is not None else contradicts(exchange, "", "a JSON object", body)
+
+
+@check("ENV-002", on=enveloped)
+def success_is_a_boolean(exchange: Exchange) -> Iterator[Comparison]:
+    success = exchange.at("success")
+    yield HELD if isinstance(success, bool) else contradicts(exchange, "success", "a boolean", success)
+
+
+@check(
+    "ENV-003",
+    on=enveloped.where(lambda exchange: exchange.code == SUCCESS_CODE or exchange.code in ERROR_BY_CODE),
+)
+def success_follows_from_the_code(exchange: Exchange) -> Iterator[Comparison]:
+    if isinstance(exchange.at("success"), bool) and not is_pending_approval(exchange):
+        yield equal(exchange, "success", exchange.code == SUCCESS_CODE)
+
+
+@check("ENV-004", on=enveloped)
+def code_is_a_string(exchange: Exchange) -> Iterator[Comparison]:
+    yield (
+        HELD if exchange.code is not None else contradicts(exchange, "code", "a string", exchange.at("code"))
+    )
+
+
+@check("ENV-005", on=good)
+def success_has_code_2000(exchange: Exchange) -> Iterator[Comparison]:
+    if exchange.code is not None and exchange.code not in ERROR_BY_CODE:
+        yield equal(exchange, "code", SUCCESS_CODE)
+
+
+@check("ENV-006", on=enveloped)
+def message_is_a_string(exchange: Exchange) -> Iterator[Comparison]:
+    message = exchange.at("message")
+    yield HELD if isinstance(message, str) else contradicts(exchange, "message", "a string", message)
+
+
+@check(
+    "ENV-007",
+    on=good.where(is_asked_in_english).where(lambda exchange: isinstance(exchange.at("message"), str)),
+)
+def message_says_success(exchange: Exchange) -> Iterator[Comparison]:
+    if not is_pending_approval(exchange):
+        yield one_of(exchange, "message", ("Success", "SUCCESS"))
+
+
+@check("ENV-008", on=bad)
+def an_error_has_no_data(exchange: Exchange) -> Iterator[Comparison]:
+    if not is_pending_approval(exchange):
+        yield HELD if exchange.data is None else contradicts(exchange, "data", None, exchange.data)
+
+
+@check("ENV-009", on=enveloped.where(lambda exchange: exchange.at("version") not in (ABSENT, None)))
+def version_is_a_string(exchange: Exchange) -> Iterator[Comparison]:
+    version = exchange.at("version")
+    yield HELD if isinstance(version, str) else contradicts(exchange, "version", "a string", version)
+
+
+def _stamped(exchange: Exchange) -> bool:
+    return exchange.at("timestamp") not in (ABSENT, None)
+
+
+def _is_integer(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+
+
+@check("ENV-010", on=enveloped.where(_stamped))
+def timestamp_is_an_integer(exchange: Exchange) -> Iterator[Comparison]:
+    stamp = exchange.at("timestamp")
+    yield HELD if _is_integer(stamp) else contradicts(exchange, "timestamp", "an integer", stamp)
+
+
+@check(
+    "ENV-011",
+    on=enveloped.where(lambda exchange: _stamped(exchange) and _is_integer(exchange.at("timestamp"))),
+)
+def timestamp_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
+    stamp = int(exchange.at("timestamp"))
+    yield (
+        HELD
+        if stamp in MILLISECONDS
+        else contradicts(exchange, "timestamp", "milliseconds since the epoch", stamp)
+    )
+
+
+@check("ENV-014", on=enveloped.where(lambda exchange: (exchange.status or 0) >= 400))
+def an_error_status_claims_no_success(exchange: Exchange) -> Iterator[Comparison]:
+    if not is_pending_approval(exchange):
+        yield holds(exchange, "success", not exchange.success, False)
+
+
+@check("ENV-015", on=enveloped)
+def body_is_labelled_as_json(exchange: Exchange) -> Iterator[Comparison]:
+    if exchange.response is None or "*" in exchange.response.lacks:
+        return
+    label = exchange.response.header("content-type") or ""
+    yield holds(exchange, "headers.content-type", "json" in label.lower(), "application/json")
+
+
+@check("ENV-018", on=from_the_portal)
+def no_server_error(exchange: Exchange) -> Iterator[Comparison]:
+    yield holds(exchange, "status", (exchange.status or 0) < 500, "below 500")
+
+
+NEWLY_ISSUED = frozenset({"accessToken", "refreshToken"})
+
+
+SECRET_FIELDS = frozenset(
+    {"password", "oldPassword", "newPassword", "currentPassword", "code", "refreshToken", "turnstileToken"}
+)
+
+
+@check("ENV-019", on=enveloped.in_depth().where(lambda exchange: bool(_sent_secrets(exchange.sent))))
+def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
+    for secret in _sent_secrets(exchange.sent):
+        place = next(_places(exchange.envelope, secret), None)
+        if place is None:
+            yield HELD
+        else:
+            yield contradicts(exchange, place, "not what the request carried", "the secret that was sent")
+
+
+def _sent_secrets(sent: Json) -> list[str]:
+    """The secrets in a request's body, and in the settings within it."""
+    if not isinstance(sent, dict):
+        return []
+    found = [
+        value
+        for name, value in sent.items()
+        if name in SECRET_FIELDS and isinstance(value, str) and len(value) >= 6 and not is_mask(value)
+    ]
+    return found + [
+        secret for inner in sent.values() if isinstance(inner, dict) for secret in _sent_secrets(inner)
+    ]
+
+
+def is_mask(text: str) -> bool:
+    """Whether letters were put out of sight: by a run of stars or dots, also within what is left to see."""
+    return any(letter * 3 in text for letter in "*•●·#×") or (len(text) >= 3 and set(text.lower()) == {"x"})
+
+
+def _places(value: Json, secret: str, path: str = "") -> Iterator[str]:
+    if isinstance(value, str) and secret == value and path.rpartition(".")[2] not in NEWLY_ISSUED:
+        yield path
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _places(inner, secret, f"{path}.{name}" if path else str(name))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _places(inner, secret, f"{path}[{index}]")
+
+
+@check(
+    "VERSION-001",
+    on=answers(*PORTAL_KEYS)
+    .enveloped()
+    .by_surface()
+    .where(lambda exchange: isinstance(exchange.at("version"), str)),
+)
+def version_of_portal_answers(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "version", PORTAL_VERSION)
+
+
+@check("VERSION-002", on=successes(SESSION).where(lambda exchange: isinstance(exchange.at("version"), str)))
+def version_of_the_secure_session(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "version", SECURE_SESSION_VERSION)
+
+
+@reading("envelope-version", on=enveloped)
+def version_sent(exchange: Exchange) -> Iterator[str]:
+    yield "absent" if exchange.at("version") in (ABSENT, None) else "present"
+
+
+@reading("envelope-timestamp", on=enveloped)
+def timestamp_sent(exchange: Exchange) -> Iterator[str]:
+    yield "absent" if exchange.at("timestamp") in (ABSENT, None) else "present"
+
+
+@reading("success-status", on=good)
+def status_of_success(exchange: Exchange) -> Iterator[Json]:
+    yield exchange.status
+
+
+@reading("null-data", on=bad)
+def form_of_no_data(exchange: Exchange) -> Iterator[str]:
+    yield "left out" if exchange.at("data") is ABSENT else "null"
+
+
+@reading("message-language", on=bad)
+def language_of_the_message(exchange: Exchange) -> Iterator[str]:
+    asked = exchange.request.header("accept-language")
+    message = exchange.at("message")
+    if asked and not asked.startswith("en") and isinstance(message, str):
+        yield "translated" if any(ord(letter) > 127 for letter in message) else "not translated"
+
+
+@reading("bot-challenge-endpoints", on=bad.where(lambda exchange: exchange.code == "4030"))
+def endpoint_that_asks_for_a_bot_challenge(exchange: Exchange) -> Iterator[str]:
+    match = operation_of(exchange.request.method, exchange.request.path)
+    if match:
+        yield match.key

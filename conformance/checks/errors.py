@@ -1,0 +1,75 @@
+"""The error table: which HTTP status a code comes with (chapter "Errors")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.checks.registry import Judging as Judging
+from conformance.checks.registry import answers, check, errors, reading
+from conformance.comparisons import INVALID_PARAMETER, equal, one_of
+from conformance.exchange import Exchange, Json
+from conformance.findings import Comparison
+from conformance.spec.tables import ERROR_BY_CODE, ERRORS
+
+STATED: dict[str, str] = {
+    "AUTH.INVALID_CREDENTIALS": "ERROR-001",
+    "AUTH.SESSION_NOT_FOUND": "ERROR-002",
+    "VALIDATION.INVALID_PARAMETER": "ERROR-003",
+    "ACCESS.TOKEN_MISSING": "ERROR-004",
+    "ACCESS.PERMISSION_DENIED": "ERROR-005",
+    "RESOURCE.NOT_FOUND": "ERROR-006",
+    "GA2031": "ERROR-007",
+    "4000": "ERROR-008",
+    "4010": "ERROR-009",
+}
+"""The codes for which the table names a status."""
+
+UNSTATED: dict[str, str] = {
+    "AUTH.INVALID_CREDENTIALS": "invalid-credentials-status",
+    "AUTH.MFA_SEND_COOLDOWN": "mfa-send-cooldown-status",
+    "AUTH.MFA_CODE_INVALID": "mfa-code-invalid-status",
+    "4030": "bot-challenge-status",
+    "4040": "channel-not-found-status",
+}
+"""The codes for which the table names no status, or two, with the reading under which it is recorded."""
+
+
+def _status_rule(code: str, requirement: str) -> None:
+    @check(requirement, on=errors().by_surface().where(lambda exchange: exchange.code == code))
+    def status_of_the_code(exchange: Exchange) -> Iterator[Comparison]:
+        yield one_of(
+            exchange, "status", ERROR_BY_CODE[code].statuses, message=f"{code} comes with another HTTP status"
+        )
+
+
+def _status_reading(code: str, key: str) -> None:
+    @reading(key, on=errors().by_surface().where(lambda exchange: exchange.code == code))
+    def status_of_the_code(exchange: Exchange) -> Iterator[Json]:
+        yield exchange.status
+
+
+for _code, _requirement in STATED.items():
+    _status_rule(_code, _requirement)
+
+for _code, _key in UNSTATED.items():
+    _status_reading(_code, _key)
+
+
+@check("ERROR-012", on=errors().by_surface().where(lambda exchange: exchange.code == "GA2031"))
+def message_of_ga2031_is_the_code(exchange: Exchange) -> Iterator[Comparison]:
+    if isinstance(exchange.at("message"), str):
+        yield equal(exchange, "message", "GA2031")
+
+
+@reading("further-error-codes", on=errors().by_surface())
+def code_beyond_the_table(exchange: Exchange) -> Iterator[Json]:
+    if exchange.code not in {row.code for row in ERRORS}:
+        yield {"code": exchange.code, "status": exchange.status}
+
+
+@reading(
+    "invalid-parameter-code",
+    on=answers().by_surface().where(lambda exchange: exchange.code in INVALID_PARAMETER),
+)
+def code_of_an_invalid_parameter(exchange: Exchange) -> Iterator[Json]:
+    yield exchange.code

@@ -1,0 +1,93 @@
+"""The caller's invitations: states and moves (chapters "Invitation", "Moves that are stated")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qsl
+
+from conformance.checks.records import moment, portal_time, records
+from conformance.checks.registry import check, successes
+from conformance.comparisons import equal, holds
+from conformance.exchange import Exchange, Json
+from conformance.findings import Comparison
+
+INVITATIONS = "GET /web/v1/system/profile/invitations"
+CLOSED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "CANCELED", "DECLINED", "REJECTED"})
+NEAR = 60
+"""Seconds around an expiry in which two clocks may disagree about it."""
+
+
+def _status(record: dict[str, Json]) -> str | None:
+    status = record.get("invitationStatus")
+    code = status.get("code") if isinstance(status, dict) else None
+    return code if isinstance(code, str) else None
+
+
+def _seconds_left(exchange: Exchange, record: dict[str, Json]) -> float | None:
+    """Until the invitation expires; None where that is not known."""
+    expires = moment(record.get("expiresAt"))
+    return None if expires is None else (expires - portal_time(exchange)).total_seconds()
+
+
+@check("INVITATION-021", on=successes(INVITATIONS))
+def a_closed_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        if _status(record) in CLOSED and isinstance(record.get("canAccept"), bool):
+            yield equal(exchange, f"{path}.canAccept", False)
+
+
+@check("INVITATION-022", on=successes(INVITATIONS))
+def only_the_statuses_asked_for_are_given(exchange: Exchange) -> Iterator[Comparison]:
+    wanted = _statuses(exchange)
+    for name, entry in exchange.coded:
+        if wanted and name == "invitationStatus":
+            yield holds(
+                exchange,
+                f"{exchange.path_to(entry)}.value",
+                entry["value"] in wanted,
+                {"one of": sorted(wanted)},
+            )
+
+
+def _statuses(exchange: Exchange) -> set[int]:
+    """The values asked for; none where one is no number.
+
+    Nor where they are separated by commas: whether that is understood is open (INVITATION-024), and a portal
+    that does not understand it may take it for no filter.
+    """
+    query = parse_qsl(exchange.request.parts.query, keep_blank_values=True)
+    values = [value for name, value in query if name == "statuses"]
+    return {int(value) for value in values} if all(map(_is_number, values)) else set()
+
+
+def _is_number(value: str) -> bool:
+    return value.isascii() and value.isdigit()
+
+
+@check("INVITATION-026", on=successes(INVITATIONS))
+def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        left = _seconds_left(exchange, record)
+        if _status(record) == "PENDING" and left is not None and left > NEAR:
+            yield equal(exchange, f"{path}.canAccept", True)
+
+
+@check("INVITATION-027", on=successes(INVITATIONS))
+def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        if _status(record) is not None:
+            accepted = record.get("acceptedAt") is not None
+            yield holds(
+                exchange,
+                f"{path}.acceptedAt",
+                accepted == (_status(record) == "ACCEPTED"),
+                "set exactly where accepted",
+            )
+
+
+@check("INVITATION-028", on=successes(INVITATIONS))
+def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        left = _seconds_left(exchange, record)
+        if left is not None and left < -NEAR and isinstance(record.get("canAccept"), bool):
+            yield equal(exchange, f"{path}.canAccept", False)

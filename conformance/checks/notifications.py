@@ -1,0 +1,159 @@
+"""Notification channels and their types, as far as the wire shows them (chapter "Notifications")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from conformance.checks.envelope import is_mask
+from conformance.checks.pages import items, no_id_twice
+from conformance.checks.records import (
+    Matching,
+    code_asked_for,
+    coded_filter_rule,
+    filter_rule,
+    matches_enumeration,
+    records,
+    sent_fields,
+)
+from conformance.checks.registry import Memory, check, successes
+from conformance.comparisons import contradicts, equal, holds
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Comparison
+from conformance.spec.tables import CONSTANTS, STATES
+
+NOTIFICATIONS = "/web/v1/system/notifications"
+TYPES = f"POST {NOTIFICATIONS}/channel-types/query"
+CHANNELS = f"POST {NOTIFICATIONS}/channels/query"
+CREATE = f"POST {NOTIFICATIONS}/channels/create"
+UPDATE = f"POST {NOTIFICATIONS}/channels/update"
+COMMAND = "POST /web/v1/notification-channels/command/deactivate"
+
+TYPE_STATES = STATES["Notification channel type"]
+
+# Channel types.
+
+
+@check("CHANNELTYPE-025", on=successes(TYPES))
+def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        status = record.get("typeStatus")
+        code = status.get("code") if isinstance(status, dict) else None
+        if isinstance(code, str) and code in TYPE_STATES and isinstance(record.get("enabled"), bool):
+            yield equal(exchange, f"{path}.enabled", code == "ENABLED")
+
+
+filter_rule("CHANNELTYPE-020", TYPES, "bizId")
+filter_rule("CHANNELTYPE-021", TYPES, "typeCode")
+
+
+TOTAL = "data.pagination.totalRecords"
+
+coded_filter_rule("CHANNELTYPE-022", TYPES, "typeStatus", TYPE_STATES, matches_enumeration, TOTAL)
+
+
+@check(
+    "CHANNELTYPE-023",
+    on=successes(TYPES).where(lambda exchange: sent_fields(exchange).get("enabledOnly") is True),
+)
+def enabled_only_gives_enabled_types(exchange: Exchange) -> Iterator[Comparison]:
+    """Where flag and status disagree, which is another rule's matter, either will do."""
+    for path, record in records(exchange):
+        status = record.get("typeStatus")
+        by_status = isinstance(status, dict) and status.get("code") == "ENABLED"
+        if isinstance(record.get("enabled"), bool):
+            yield HELD if by_status else equal(exchange, f"{path}.enabled", True)
+
+
+# Channels.
+
+filter_rule("CHANNEL-040", CHANNELS, "bizId")
+filter_rule("CHANNEL-041", CHANNELS, "institutionBizId")
+
+
+CATEGORIES = CONSTANTS["notification-channel-types"]
+STATES_OF_CHANNELS = STATES["Notification channel"]
+
+
+def _matches_text(family: Mapping[str, int]) -> Matching:
+    """For a field that shows a code as plain text."""
+
+    def compare(exchange: Exchange, name: str, wanted: Json) -> Iterator[Comparison]:
+        code = code_asked_for(wanted, family)
+        for path, record in records(exchange):
+            if isinstance(record.get(name), str):
+                yield equal(exchange, f"{path}.{name}", code)
+
+    return compare
+
+
+def _filter_rule_of_texts(requirement: str, name: str, family: Mapping[str, int]) -> None:
+    coded_filter_rule(requirement, CHANNELS, name, family, _matches_text(family), TOTAL)
+
+
+_filter_rule_of_texts("CHANNEL-042", "channelCategory", CATEGORIES)
+_filter_rule_of_texts("CHANNEL-043", "channelStatus", STATES_OF_CHANNELS)
+
+
+@check(
+    "CHANNEL-044",
+    on=successes(CHANNELS).where(lambda exchange: sent_fields(exchange).get("activeOnly") is True),
+)
+def active_only_gives_active_channels(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        if isinstance(record.get("channelStatus"), str):
+            yield equal(exchange, f"{path}.channelStatus", "ACTIVE")
+
+
+@check("CHANNEL-008", on=successes(CHANNELS, COMMAND))
+def a_mail_channel_has_its_settings(exchange: Exchange) -> Iterator[Comparison]:
+    """What a channel of another category holds is not shown."""
+    for path, record in records(exchange):
+        if record.get("channelCategory", "EMAIL") == "EMAIL":
+            there = isinstance(record.get("emailConfig"), dict)
+            yield holds(exchange, f"{path}.emailConfig", there, "an object with the mail settings")
+
+
+@check("CHANNEL-030", on=successes(COMMAND))
+def a_deactivated_channel_is_inactive(exchange: Exchange) -> Iterator[Comparison]:
+    if exchange.at("data.channelStatus") is not ABSENT:
+        yield equal(exchange, "data.channelStatus", "INACTIVE")
+
+
+@check("CHANNEL-055", on=successes(COMMAND))
+def the_answer_is_the_channel_that_was_named(exchange: Exchange) -> Iterator[Comparison]:
+    if isinstance(sent_fields(exchange).get("bizId"), str) and exchange.at("data.bizId") is not ABSENT:
+        yield equal(exchange, "data.bizId", sent_fields(exchange)["bizId"])
+
+
+@check("CHANNEL-058", on=successes(TYPES, CHANNELS))
+def nothing_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
+    yield no_id_twice(exchange, "data.items", items(exchange, "items"))
+
+
+@check("CHANNEL-031", on=successes(COMMAND, CHANNELS), remembers=True)
+def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Only the very next listing is held to it: afterwards anybody may have activated it again."""
+    if isinstance(exchange.data, dict) and "channelStatus" in exchange.data:
+        memory["last"] = (exchange.data.get("bizId"), exchange.n)
+        return
+    last, number = memory.pop("last", (None, 0))
+    for path, record in records(exchange):
+        if last is not None and record.get("bizId") == last and exchange.n == number + 1:
+            yield equal(exchange, f"{path}.channelStatus", "INACTIVE")
+
+
+@check("CHANNEL-046", on=successes(CREATE, UPDATE, CHANNELS, COMMAND), remembers=True)
+def a_mail_password_is_masked(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Contradicted by a password that was sent before; held by what is visibly a mask. Of anything else it
+    cannot be told which of the two it is."""
+    config = sent_fields(exchange).get("emailConfig")
+    sent = config.get("password") if isinstance(config, dict) else None
+    if isinstance(sent, str) and len(sent) >= 6 and not is_mask(sent):
+        memory[sent] = True
+    for path, record in records(exchange):
+        shown = record.get("emailConfig")
+        password = shown.get("password") if isinstance(shown, dict) else None
+        if isinstance(password, str) and password in memory:
+            yield contradicts(exchange, f"{path}.emailConfig.password", "a mask", "the password that was set")
+        elif isinstance(password, str) and is_mask(password):
+            yield HELD

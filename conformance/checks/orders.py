@@ -1,0 +1,151 @@
+"""Transfer orders: amounts, time range and sort (chapters "Transfer order", "Transfer orders (admin)")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from urllib.parse import parse_qsl
+
+from conformance.checks.records import has_offset, in_order, moment, portal_time, records
+from conformance.checks.registry import check, is_asked_in_english, successes
+from conformance.comparisons import equal, holds
+from conformance.exchange import Exchange
+from conformance.findings import Comparison
+from conformance.spec.tables import LIMITS, ORDER_COMPLETED
+
+ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
+
+SHOWN = timedelta(seconds=1)
+"""A time may be shown with less than the precision that it is kept and compared with."""
+
+ZONES = timedelta(hours=14)
+"""How far a time that names no zone may be off."""
+
+
+@check("STATE-007", on=successes(ORDERS).where(is_asked_in_english))
+def status_two_is_completed(exchange: Exchange) -> Iterator[Comparison]:
+    """A name may follow the language that is asked for, as labels do."""
+    number, name = ORDER_COMPLETED
+    for path, order in records(exchange):
+        if order.get("status") == number:
+            yield equal(exchange, f"{path}.statusName", name)
+        elif order.get("statusName") == name:
+            yield equal(exchange, f"{path}.status", number)
+
+
+@check("ORDER-025", on=successes(ORDERS))
+def the_total_is_amount_and_fee(exchange: Exchange) -> Iterator[Comparison]:
+    for path, order in records(exchange):
+        amounts = [order.get(name) for name in ("amount", "feeAmount", "totalAmount")]
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in amounts):
+            amount, fee, total = (Decimal(str(value)) for value in amounts)
+            yield holds(exchange, f"{path}.totalAmount", _is_nearly(amount + fee, total), float(amount + fee))
+
+
+def _is_nearly(left: Decimal, right: Decimal) -> bool:
+    """Sums may have been made in binary floating point, of which about 15 digits are right."""
+    return abs(left - right) <= max(Decimal("0.000001"), max(abs(left), abs(right)) * Decimal("1e-12"))
+
+
+@check("ORDER-026", on=successes(ORDERS))
+def an_order_is_completed_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
+    for path, order in records(exchange):
+        yield from in_order(exchange, path, order, "createdAt", "completedAt")
+
+
+@check("ORDER-027", on=successes(ORDERS))
+def a_completed_order_says_when(exchange: Exchange) -> Iterator[Comparison]:
+    for path, order in records(exchange):
+        if order.get("status") == ORDER_COMPLETED[0]:
+            yield holds(exchange, f"{path}.completedAt", order.get("completedAt") is not None, "a time")
+
+
+@check("ORDER-034", on=successes(ORDERS))
+def a_completed_order_has_not_failed(exchange: Exchange) -> Iterator[Comparison]:
+    for path, order in records(exchange):
+        if order.get("status") == ORDER_COMPLETED[0]:
+            yield holds(exchange, f"{path}.failureReason", order.get("failureReason") is None, None)
+
+
+# The time range.
+
+
+def _queried(exchange: Exchange, name: str) -> list[str]:
+    return [
+        value for key, value in parse_qsl(exchange.request.parts.query, keep_blank_values=True) if key == name
+    ]
+
+
+def query_time(exchange: Exchange, name: str) -> datetime | None:
+    """A bound of the range, where it is given once, is a time and says its zone."""
+    given = _queried(exchange, name)
+    return moment(given[0]) if len(given) == 1 and has_offset(given[0]) else None
+
+
+def created(exchange: Exchange) -> Iterator[tuple[str, datetime, timedelta]]:
+    """When each order was created, and how exactly that is known."""
+    for path, order in records(exchange):
+        time = moment(order.get("createdAt"))
+        if time is not None:
+            yield f"{path}.createdAt", time, SHOWN if has_offset(order["createdAt"]) else ZONES
+
+
+@check("ORDER-021", on=successes(ORDERS))
+def no_order_is_from_before_the_start(exchange: Exchange) -> Iterator[Comparison]:
+    start = query_time(exchange, "startTime")
+    for path, time, about in created(exchange):
+        if start is not None:
+            yield holds(exchange, path, time >= start - about, f"not before {start.isoformat()}")
+
+
+@check("ORDER-022", on=successes(ORDERS))
+def no_order_is_from_after_the_end(exchange: Exchange) -> Iterator[Comparison]:
+    end = query_time(exchange, "endTime")
+    for path, time, about in created(exchange):
+        if end is not None:
+            yield holds(exchange, path, time <= end + about, f"not after {end.isoformat()}")
+
+
+def _has_no_range(exchange: Exchange) -> bool:
+    return not (_queried(exchange, "startTime") or _queried(exchange, "endTime"))
+
+
+@check("ORDER-020", on=successes(ORDERS).where(_has_no_range))
+def the_default_range_is_thirty_days(exchange: Exchange) -> Iterator[Comparison]:
+    """A day of tolerance at both ends: clocks and the beginning of a day may be taken differently."""
+    now = portal_time(exchange)
+    for path, time, _ in created(exchange):
+        age = (now - time).total_seconds() / 86400
+        yield holds(
+            exchange,
+            path,
+            -1 <= age <= LIMITS.order_range_days + 1,
+            f"within the last {LIMITS.order_range_days} days",
+        )
+
+
+# The sort.
+
+
+def _sorted_by(exchange: Exchange, wanted: str) -> bool:
+    return _queried(exchange, "sort") == [wanted]
+
+
+@check("ORDER-023", on=successes(ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,desc")))
+def newest_first_where_asked_for(exchange: Exchange) -> Iterator[Comparison]:
+    yield _ordered(exchange, newest_first=True)
+
+
+@check("ORDER-024", on=successes(ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,asc")))
+def oldest_first_where_asked_for(exchange: Exchange) -> Iterator[Comparison]:
+    yield _ordered(exchange, newest_first=False)
+
+
+def _ordered(exchange: Exchange, *, newest_first: bool) -> Comparison:
+    times = [(path, time) for path, time, _ in created(exchange)]
+    steps = [(path, after > one, after < one) for (_, one), (path, after) in pairwise(times)]
+    wrong = next((path for path, later, earlier in steps if (later if newest_first else earlier)), None)
+    expected = "newest first" if newest_first else "oldest first"
+    return holds(exchange, wrong or "data.content", wrong is None, expected)

@@ -1,0 +1,243 @@
+"""The three pagination forms and their relations (chapter "Pagination forms")."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from math import ceil
+
+from conformance.checks.enumerations import is_integer
+from conformance.checks.registry import Selection, check, reading, successes, with_data
+from conformance.comparisons import contradicts, equal, holds
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Comparison
+from conformance.spec.tables import LIMITS
+
+ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
+ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
+PAGED = with_data("LoginHistoryPage", "ChannelTypePage", "ChannelPage")
+
+
+def _complete(*names: str, under: str = "data") -> Selection:
+    """Selects answers in which all these counts are integers that can be reckoned with."""
+
+    def known(exchange: Exchange) -> bool:
+        return all(is_integer(exchange.at(f"{under}.{name}")) for name in names)
+
+    return successes().where(known)
+
+
+def _on(keys: tuple[str, ...], *names: str, under: str = "data") -> Selection:
+    return replace(_complete(*names, under=under), keys=frozenset(keys))
+
+
+def counted(exchange: Exchange, name: str) -> int:
+    return int(exchange.at(f"data.{name}"))
+
+
+def items(exchange: Exchange, name: str) -> list[Json]:
+    found = exchange.at(f"data.{name}")
+    return found if isinstance(found, list) else []
+
+
+def pages_for(total: int, size: int) -> tuple[int, ...]:
+    """The page counts that fit; an empty listing has none, or one empty page."""
+    return (0, 1) if total == 0 else (ceil(total / size),)
+
+
+# The object ``pagination``, beside ``items``.
+
+
+@check("PAGE-008", on=_on(PAGED, "totalPages", "totalRecords", "pageSize", under="data.pagination"))
+def total_pages_of_the_pagination_object(exchange: Exchange) -> Iterator[Comparison]:
+    size, total = counted(exchange, "pagination.pageSize"), counted(exchange, "pagination.totalRecords")
+    if size > 0 and total >= 0:
+        right = pages_for(total, size)
+        yield holds(
+            exchange,
+            "data.pagination.totalPages",
+            counted(exchange, "pagination.totalPages") in right,
+            right[-1],
+        )
+
+
+def asks_for_a_page(exchange: Exchange) -> bool:
+    """Whether the request chose a page in any way that could be meant so."""
+    sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+    return any("page" in name.lower() for name in sent) or "page" in exchange.request.parts.query.lower()
+
+
+@check(
+    "PAGE-009",
+    on=_on(PAGED, "currentPage", under="data.pagination").where(
+        lambda exchange: not asks_for_a_page(exchange)
+    ),
+)
+def first_page_of_the_pagination_object_is_one(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "data.pagination.currentPage", 1)
+
+
+@check("PAGE-010", on=_on(PAGED, "currentPage", "totalPages", under="data.pagination"))
+def has_next_until_the_last_page(exchange: Exchange) -> Iterator[Comparison]:
+    if isinstance(exchange.at("data.pagination.hasNext"), bool):
+        expected = counted(exchange, "pagination.currentPage") < counted(exchange, "pagination.totalPages")
+        yield equal(exchange, "data.pagination.hasNext", expected)
+
+
+@check("PAGE-011", on=_on(PAGED, "totalRecords", under="data.pagination"))
+def empty_says_whether_there_is_something(exchange: Exchange) -> Iterator[Comparison]:
+    if not isinstance(exchange.at("data.pagination.empty"), bool):
+        return
+    if counted(exchange, "pagination.totalRecords") == 0:
+        yield equal(exchange, "data.pagination.empty", True)
+    elif items(exchange, "items"):
+        yield equal(exchange, "data.pagination.empty", False)
+
+
+@check("PAGE-013", on=_on(PAGED, "pageSize", under="data.pagination"))
+def a_page_holds_no_more_than_its_size(exchange: Exchange) -> Iterator[Comparison]:
+    size, number = counted(exchange, "pagination.pageSize"), len(items(exchange, "items"))
+    yield holds(exchange, "data.items", number <= size, f"at most {size} items", actual=f"{number} items")
+
+
+@check("PAGE-014", on=_on(PAGED, "pageSize", under="data.pagination"))
+def a_page_before_another_is_full(exchange: Exchange) -> Iterator[Comparison]:
+    if exchange.at("data.pagination.hasNext") is True:
+        size, number = counted(exchange, "pagination.pageSize"), len(items(exchange, "items"))
+        yield holds(exchange, "data.items", number >= size, f"{size} items", actual=f"{number} items")
+
+
+@reading("paginated", on=successes(*PAGED))
+def what_paginated_says(exchange: Exchange) -> Iterator[Json]:
+    value = exchange.at("data.pagination.paginated")
+    if value is not ABSENT:
+        yield value
+
+
+# The account query and the transfer orders.
+
+
+def asked(exchange: Exchange, name: str, default: int) -> int | None:
+    """The page or size that a request asks for; None where it is no plain number, so that nothing follows."""
+    if exchange.request.method == "POST":
+        sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+        value = sent.get(name)
+        return default if value is None else value if is_integer(value) else None
+    given = [
+        part.partition("=")[2]
+        for part in exchange.request.parts.query.split("&")
+        if part.partition("=")[0] == name
+    ]
+    if not given:
+        return default
+    return int(given[0]) if len(given) == 1 and given[0].isascii() and given[0].isdigit() else None
+
+
+def has_the_page_asked_for(exchange: Exchange) -> bool:
+    """Whether the page that was asked for exists: past the last one anything may be answered."""
+    page = asked(exchange, "page", LIMITS.page)
+    size = asked(exchange, "size", LIMITS.size)
+    total = exchange.at("data.totalPages")
+    return (
+        page is not None
+        and page >= 0
+        and size is not None
+        and size > 0
+        and is_integer(total)
+        and page < max(int(total), 1)
+    )
+
+
+def has_a_usual_size(exchange: Exchange) -> bool:
+    """Whether the size asked for lies within the default, so that no maximum can have cut it."""
+    size = asked(exchange, "size", LIMITS.size)
+    return size is not None and 0 < size <= LIMITS.size
+
+
+def asks_for_none(exchange: Exchange, name: str) -> bool:
+    if exchange.request.method == "POST":
+        sent = exchange.sent
+        return sent is ABSENT or (isinstance(sent, dict) and name not in sent)
+    return f"{name}=" not in exchange.request.parts.query
+
+
+@check("PAGE-025", on=successes(ACCOUNTS, ORDERS))
+def counts_are_integers(exchange: Exchange) -> Iterator[Comparison]:
+    data = exchange.data if isinstance(exchange.data, dict) else {}
+    for name in ("totalElements", "totalPages", "currentPage", "pageSize", "size", "number"):
+        if name in data:
+            yield (
+                HELD
+                if is_integer(data[name])
+                else contradicts(exchange, f"data.{name}", "an integer", data[name])
+            )
+
+
+def _page_rules(
+    key: str, listing: str, page: str, size: str, *, ids: tuple[str, str, str, str, str, str, str]
+) -> None:
+    echoed_id, total_id, bound_id, size_id, page_default_id, size_default_id, twice_id = ids
+    by_page = _on((key,), page, "totalPages").where(has_the_page_asked_for)
+
+    @check(echoed_id, on=by_page.where(lambda exchange: not asks_for_none(exchange, "page")))
+    def the_page_is_the_one_asked_for(exchange: Exchange) -> Iterator[Comparison]:
+        yield equal(exchange, f"data.{page}", asked(exchange, "page", LIMITS.page))
+
+    @check(page_default_id, on=_on((key,), page).where(lambda exchange: asks_for_none(exchange, "page")))
+    def the_first_page_is_the_default(exchange: Exchange) -> Iterator[Comparison]:
+        yield equal(exchange, f"data.{page}", LIMITS.page)
+
+    @check(size_default_id, on=_on((key,), size).where(lambda exchange: asks_for_none(exchange, "size")))
+    def the_default_size_is_twenty(exchange: Exchange) -> Iterator[Comparison]:
+        yield equal(exchange, f"data.{size}", LIMITS.size)
+
+    @check(total_id, on=_on((key,), "totalPages", "totalElements", size))
+    def total_pages_follows_from_total_elements(exchange: Exchange) -> Iterator[Comparison]:
+        per_page, total = counted(exchange, size), counted(exchange, "totalElements")
+        if per_page > 0 and total >= 0:
+            right = pages_for(total, per_page)
+            yield holds(exchange, "data.totalPages", counted(exchange, "totalPages") in right, right[-1])
+
+    @check(bound_id, on=successes(key).where(has_a_usual_size))
+    def a_page_holds_no_more_than_asked_for(exchange: Exchange) -> Iterator[Comparison]:
+        wanted, number = asked(exchange, "size", LIMITS.size), len(items(exchange, listing))
+        yield holds(
+            exchange,
+            f"data.{listing}",
+            number <= (wanted or 0),
+            f"at most {wanted}",
+            actual=f"{number} items",
+        )
+
+    @check(
+        size_id,
+        on=_on((key,), size)
+        .where(has_a_usual_size)
+        .where(lambda exchange: not asks_for_none(exchange, "size")),
+    )
+    def the_size_is_the_one_asked_for(exchange: Exchange) -> Iterator[Comparison]:
+        yield equal(exchange, f"data.{size}", asked(exchange, "size", LIMITS.size))
+
+    @check(twice_id, on=successes(key))
+    def nothing_stands_twice_on_a_page(exchange: Exchange) -> Iterator[Comparison]:
+        yield no_id_twice(exchange, f"data.{listing}", items(exchange, listing))
+
+
+def no_id_twice(exchange: Exchange, path: str, listed: list[Json], name: str = "bizId") -> Comparison:
+    """No two records of a listing have the same id; records without a text there say nothing."""
+    ids = Counter(
+        record[name] for record in listed if isinstance(record, dict) and isinstance(record.get(name), str)
+    )
+    twice = [value for value, times in ids.items() if times > 1]
+    return holds(exchange, path, not twice, f"each {name} once", actual={"twice": twice})
+
+
+_page_rules(
+    ACCOUNTS, "accounts", "currentPage", "pageSize",
+    ids=("PAGE-026", "PAGE-027", "PAGE-028", "PAGE-029", "LIMIT-010", "LIMIT-011", "ACCOUNT-029"),
+)  # fmt: skip
+_page_rules(
+    ORDERS, "content", "number", "size",
+    ids=("PAGE-035", "PAGE-036", "PAGE-037", "PAGE-038", "LIMIT-012", "LIMIT-013", "ORDER-032"),
+)  # fmt: skip

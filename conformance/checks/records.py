@@ -1,0 +1,236 @@
+"""The records of an answer, their times and ids (chapter "Resources and their fields")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+
+from conformance.checks.enumerations import is_integer
+from conformance.checks.registry import Memory, check, successes, with_data
+from conformance.comparisons import contradicts, equal, holds
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Comparison
+from conformance.spec.resources import ISO_8601
+
+UNTYPED: dict[str, tuple[str, ...]] = {
+    "Workspace": (
+        "bizId",
+        "institutionBizId",
+        "workspaceName",
+        "workspaceTimezone",
+        "createdAt",
+        "updatedAt",
+    ),
+    "Institution": ("bizId", "institutionName", "createdAt", "updatedAt"),
+    "Role": ("bizId", "workspaceBizId", "roleName", "description", "createdAt", "updatedAt"),
+    "ChannelTypePage": ("bizId", "typeName", "typeDescription", "createdAt", "updatedAt"),
+    "LoginHistoryPage": ("clientIp", "userAgent"),
+}
+"""Fields to which the document gives no type and which it does not call nullable, by their data."""
+
+UNTYPED_FIELDS = {key: names for resource, names in UNTYPED.items() for key in with_data(resource)}
+DATED = tuple(key for key in UNTYPED_FIELDS if "createdAt" in UNTYPED_FIELDS[key])
+LISTINGS = ("accounts", "items", "content")
+COUNTS = ("pagination", "totalElements")
+"""What only a page has: one whose listing is no array shows no record."""
+
+
+def records(exchange: Exchange) -> Iterator[tuple[str, dict[str, Json]]]:
+    """The records of an answer: of a page, of an array, or the one it is."""
+    data = exchange.data
+    if isinstance(data, dict):
+        name = next((name for name in LISTINGS if isinstance(data.get(name), list)), None)
+        listed, path = (data[name], f"data.{name}") if name else ([], "")
+        if name is None and data.keys().isdisjoint((*LISTINGS, *COUNTS)):
+            yield "data", data
+    else:
+        listed, path = (data, "data") if isinstance(data, list) else ([], "")
+    for index, record in enumerate(listed):
+        if isinstance(record, dict):
+            yield f"{path}[{index}]", record
+
+
+def sent_fields(exchange: Exchange) -> dict[str, Json]:
+    """The fields of the request's body; none where it is no object."""
+    return exchange.sent if isinstance(exchange.sent, dict) else {}
+
+
+# Times.
+
+
+def moment(value: Json) -> datetime | None:
+    """An ISO 8601 date and time; one without an offset is taken as UTC. None where it is none."""
+    if not isinstance(value, str) or not ISO_8601.match(value):
+        return None
+    try:
+        found = datetime.fromisoformat(value.upper())
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def has_offset(value: str) -> bool:
+    """Whether a time says its zone: another clock may be meant where it does not."""
+    return value.upper().endswith("Z") or any(sign in value[10:] for sign in "+-")
+
+
+def portal_time(exchange: Exchange) -> datetime:
+    """The portal's own time: its timestamp, or else the sender's clock."""
+    stamp = exchange.at("timestamp")
+    if is_integer(stamp) and 10**11 <= stamp < 10**14:
+        return datetime.fromtimestamp(stamp / 1000, UTC)
+    return datetime.fromtimestamp(exchange.time, UTC)
+
+
+def in_order(
+    exchange: Exchange, path: str, record: dict[str, Json], first: str, second: str
+) -> Iterator[Comparison]:
+    """The second of two times is not before the first, where both are known."""
+    early, late = moment(record.get(first)), moment(record.get(second))
+    if early is not None and late is not None:
+        yield holds(exchange, f"{path}.{second}", late >= early, f"not before {record[first]}")
+
+
+# What a filter asks for.
+
+
+def asks_for(name: str) -> Callable[[Exchange], bool]:
+    """Whether a filter is given at all: null and an empty text may filter nothing."""
+    return lambda exchange: sent_fields(exchange).get(name) not in (None, "")
+
+
+def asks_for_text(name: str) -> Callable[[Exchange], bool]:
+    """Whether a filter is given as a text that means one thing only: an empty one may filter nothing."""
+
+    def asked(exchange: Exchange) -> bool:
+        wanted = sent_fields(exchange).get(name)
+        return isinstance(wanted, str) and bool(wanted) and wanted == wanted.strip()
+
+    return asked
+
+
+def filter_rule(requirement: str, key: str, name: str) -> None:
+    """Every record of the listing has in the field of the filter's name what was asked for."""
+
+    @check(requirement, on=successes(key).where(asks_for_text(name)))
+    def only_what_matches_is_given(exchange: Exchange) -> Iterator[Comparison]:
+        wanted = sent_fields(exchange)[name]
+        for path, record in records(exchange):
+            if isinstance(record.get(name), str):
+                yield equal(exchange, f"{path}.{name}", wanted)
+
+
+Matching = Callable[[Exchange, str, Json], Iterator[Comparison]]
+"""Compares each record of a listing with what a filter asks for."""
+
+
+def coded_filter_rule(
+    requirement: str, key: str, name: str, family: Mapping[str, int], matches: Matching, total: str
+) -> None:
+    """For a filter on a coded field; ``total`` is where an answer counts all that it found.
+
+    Whether a code is asked for by its symbol or its number is open, and a portal may pass over the form that
+    it does not take. What is given beside the code contradicts the filter where that form is taken, as fewer
+    were found at some time than without any filter, or where neither form is followed.
+    """
+
+    @check(requirement, on=successes(key), remembers=True)
+    def only_what_has_the_code_is_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        given = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        wanted = given.pop(name, None)
+        count = exchange.at(total)
+        is_alone = not given.keys() - PLACE and is_integer(count)
+        if code_asked_for(wanted, family) is None:
+            if wanted is None and is_alone:
+                memory["whole"] = count
+            return
+        form, other = ("number", "code") if is_a_number(wanted) else ("code", "number")
+        narrows = is_alone and count < memory.get("whole", count)
+        compared = list(matches(exchange, name, wanted))
+        wrong = next((one for one in compared if one is not HELD), None)
+        if narrows:
+            memory[f"{form} is taken"] = True
+        if wrong is None:
+            yield from compared
+            return
+        memory[form] = True
+        if other in memory or f"{form} is taken" in memory:
+            yield wrong
+
+
+PLACE = frozenset({"page", "size"})
+NO_FILTER = (None, "", False)
+
+
+def is_a_number(value: Json) -> bool:
+    """Whether a code is written by its number, also as a text."""
+    return is_integer(value) or (isinstance(value, str) and value.isascii() and value.isdigit())
+
+
+def code_asked_for(wanted: Json, family: Mapping[str, int]) -> str | None:
+    """The known code that a filter's value means, by symbol or by number; None where that is not certain."""
+    if isinstance(wanted, str) and wanted in family:
+        return wanted
+    number = int(wanted) if is_a_number(wanted) else None
+    return next((code for code, value in family.items() if value == number), None)
+
+
+def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterator[Comparison]:
+    """Each coded field of this name has the code, or the value, that was asked for."""
+    for name, entry in exchange.coded:
+        if name == field:
+            matches = wanted in (entry["code"], entry["value"], str(entry["value"]))
+            yield holds(exchange, exchange.path_to(entry), matches, wanted, actual=entry["code"])
+
+
+# Rules for the records of several chapters.
+
+
+@check("RESOURCE-001", on=successes(*UNTYPED_FIELDS))
+def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]:
+    for path, name, value in untyped(exchange):
+        yield HELD if value is not None else contradicts(exchange, f"{path}.{name}", "a value", None)
+
+
+def untyped(exchange: Exchange) -> Iterator[tuple[str, str, Json]]:
+    names = {name for fields in UNTYPED_FIELDS.values() for name in fields}
+    for path, record in records(exchange):
+        yield from ((path, name, record[name]) for name in sorted(names & record.keys()))
+
+
+@check("RESOURCE-002", on=successes(*DATED))
+def record_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        for name in ("createdAt", "updatedAt"):
+            if record.get(name) is not None:
+                yield holds(
+                    exchange, f"{path}.{name}", moment(record[name]) is not None, "an ISO 8601 date and time"
+                )
+
+
+@check("RESOURCE-003", on=successes(*DATED))
+def record_ids_are_strings(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        for name in ("bizId", "institutionBizId", "workspaceBizId"):
+            if record.get(name) is not None:
+                yield holds(exchange, f"{path}.{name}", isinstance(record[name], str), "a string")
+
+
+@check("RESOURCE-004", on=successes(*DATED, *with_data("ChannelPage")))
+def a_record_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
+    for path, record in records(exchange):
+        yield from in_order(exchange, path, record, "createdAt", "updatedAt")
+
+
+def _asked_for_rule(requirement: str, key: str) -> None:
+    @check(requirement, on=successes(key).where(lambda exchange: exchange.at("data.bizId") is not ABSENT))
+    def the_record_is_the_one_asked_for(exchange: Exchange) -> Iterator[Comparison]:
+        wanted = exchange.request.path.rstrip("/").rpartition("/")[2]
+        if "%" not in wanted:
+            yield holds(exchange, "data.bizId", str(exchange.at("data.bizId")) == wanted, wanted)
+
+
+_asked_for_rule("ROLE-010", "GET /web/v1/system/roles/{roleBizId}")
+_asked_for_rule("FILE-023", "GET /web/v1/system/files/{fileBizId}")
+_asked_for_rule("INSTITUTION-011", "GET /web/v1/system/institutions/{institutionBizId}")
+_asked_for_rule("ACCOUNT-033", "GET /web/v1/system/accounts/admin/{userBizId}")

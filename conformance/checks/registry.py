@@ -1,0 +1,198 @@
+"""How a check says which exchanges it judges: a selection, and two decorators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import Comparison
+from conformance.spec import BY_KEY, OPERATIONS
+
+Predicate = Callable[[Exchange], bool]
+Judging = Callable[..., Iterator[Comparison]]
+
+ROOM = 10_000
+
+
+class Memory(dict[str, Json]):
+    """What one check remembers of a trace; the oldest is forgotten first, so that any length fits."""
+
+    def __setitem__(self, key: str, value: Json) -> None:
+        super().__setitem__(key, value)
+        if len(self) > ROOM:
+            del self[next(iter(self))]
+
+
+Kind = Literal["success", "error", "odd", "bare"]
+"""What an answer is at first sight, by ``success`` of its envelope: odd has none, bare is no envelope."""
+
+KINDS: tuple[Kind, ...] = ("success", "error", "odd", "bare")
+ENVELOPED: frozenset[Kind] = frozenset({"success", "error", "odd"})
+
+
+def kind_of(exchange: Exchange) -> Kind:
+    """The kind of an answered exchange, by which a judge finds its checks."""
+    envelope = exchange.envelope
+    if envelope is None:
+        return "bare"
+    success = envelope.get("success")
+    return "success" if success is True else "error" if success is False else "odd"
+
+
+def through_the_ingress(exchange: Exchange) -> bool:
+    """Whether the request names an ingress; one that does not may be answered by what stands before."""
+    return exchange.request.header("x-portal-access-code") is not None
+
+
+CREDENTIALS = frozenset({"authorization", "cookie", "x-api-key", "api-key"})
+
+
+def is_asked_in_english(exchange: Exchange) -> bool:
+    """Whether texts may be expected as the specification shows them: they may follow the language."""
+    asked = (exchange.request.header(name) for name in ("accept-language", "x-locale"))
+    return all(language is None or language.lower().startswith("en") for language in asked)
+
+
+def surface(exchange: Exchange) -> tuple[Json, ...]:
+    """All of an exchange but its data and its secrets: what most of its envelope is judged by.
+
+    Of the timestamp only whether it is there, its type, and its order of magnitude.
+    """
+    envelope = exchange.envelope or {}
+    stamp = envelope.get("timestamp", ABSENT)
+    data = envelope.get("data", ABSENT)
+    message, version = envelope.get("message", ABSENT), envelope.get("version", ABSENT)
+    success = envelope.get("success", ABSENT)
+    names = {name.lower(): value for name, value in exchange.request.headers}
+    return (
+        exchange.status,
+        exchange.response.header("content-type") if exchange.response else None,
+        success if isinstance(success, bool | str) else type(success),
+        exchange.code,
+        message if isinstance(message, str) else type(message),
+        version if isinstance(version, str) else type(version),
+        (type(stamp), len(str(int(stamp))), stamp == int(stamp))
+        if type(stamp) in (int, float)
+        else type(stamp),
+        data if data is None or data is ABSENT else type(data),
+        "code" in envelope,
+        frozenset(CREDENTIALS & names.keys()),
+        *(name in names for name in ("x-client-hash", "x-request-id", "x-locale")),
+        names.get("accept-language"),
+        names.get("x-locale"),
+    )
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which exchanges are judged: by operation, by kind of answer, and by what else must be known of them.
+
+    ``ingress``: only requests that came through the portal's ingress. ``surface``: what is judged depends on
+    nothing but the exchange's surface, so that equal surfaces need judging once.
+    """
+
+    keys: frozenset[str]
+    kinds: frozenset[Kind] = frozenset(KINDS)
+    ingress: bool = False
+    predicates: tuple[Predicate, ...] = ()
+    surface: bool = False
+
+    def where(self, predicate: Predicate) -> Selection:
+        return replace(self, predicates=(*self.predicates, predicate))
+
+    def through_the_ingress(self) -> Selection:
+        return replace(self, ingress=True)
+
+    def by_surface(self) -> Selection:
+        """Promises that the check looks at nothing that ``surface`` does not hold."""
+        return replace(self, surface=True)
+
+    def in_depth(self) -> Selection:
+        return replace(self, surface=False)
+
+    def enveloped(self) -> Selection:
+        """The portal's own answers in their envelope."""
+        return replace(self, kinds=self.kinds & ENVELOPED, ingress=True)
+
+    def takes(self, exchange: Exchange) -> bool:
+        """Whether an exchange of the right operation is judged."""
+        if kind_of(exchange) not in self.kinds or (self.ingress and not through_the_ingress(exchange)):
+            return False
+        return all(predicate(exchange) for predicate in self.predicates)
+
+
+def answers(*keys: str) -> Selection:
+    """Every answered exchange of these operations; of all 88 where none is named."""
+    unknown = [key for key in keys if key not in BY_KEY]
+    if unknown:
+        raise ValueError(f"no such operation: {unknown}")
+    return Selection(frozenset(keys or BY_KEY))
+
+
+def successes(*keys: str) -> Selection:
+    return replace(answers(*keys), kinds=frozenset({"success"}))
+
+
+def errors(*keys: str) -> Selection:
+    return replace(answers(*keys), kinds=frozenset({"error"}))
+
+
+def with_data(*resources: str) -> tuple[str, ...]:
+    """The keys of the operations whose data is one of these resources."""
+    return tuple(row.key for row in OPERATIONS if row.data and row.data.removesuffix("[]") in resources)
+
+
+@dataclass(frozen=True)
+class Check:
+    requirement: str
+    on: Selection
+    judging: Judging
+    remembers: bool
+    name: str
+    decision: tuple[str, str]
+    """What it decides, and its name: under which a judge counts what held."""
+
+    def __call__(self, exchange: Exchange, memory: Memory | None = None) -> Iterator[Comparison]:
+        return self.judging(exchange, memory) if self.remembers else self.judging(exchange)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a target takes something open: ``read`` gives values to record, none where nothing shows."""
+
+    key: str
+    on: Selection
+    read: Callable[[Exchange], Iterable[Json]]
+    name: str
+
+
+CHECKS: list[Check] = []
+READINGS: list[Reading] = []
+
+
+def check(requirement: str, *, on: Selection, remembers: bool = False) -> Callable[[Judging], Judging]:
+    """Makes a generator of comparisons judge every selected exchange, for one requirement.
+
+    ``remembers``: it also takes a Memory, its own for each judge, to see across exchanges.
+    """
+
+    def register(judging: Judging) -> Judging:
+        name = f"{judging.__module__.rpartition('.')[2]}.{judging.__name__}"
+        CHECKS.append(Check(requirement, on, judging, remembers, name, (requirement, name)))
+        return judging
+
+    return register
+
+
+def reading(
+    key: str, *, on: Selection
+) -> Callable[[Callable[[Exchange], Iterable[Json]]], Callable[[Exchange], Iterable[Json]]]:
+    """Makes a generator of values record how the target takes an open question."""
+
+    def register(read: Callable[[Exchange], Iterable[Json]]) -> Callable[[Exchange], Iterable[Json]]:
+        READINGS.append(Reading(key, on, read, f"{read.__module__.rpartition('.')[2]}.{read.__name__}"))
+        return read
+
+    return register

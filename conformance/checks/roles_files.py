@@ -1,0 +1,36 @@
+"""Roles and file records, as far as the wire shows them (chapters "Roles", "Files")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.checks.enumerations import is_integer
+from conformance.checks.pages import no_id_twice
+from conformance.checks.registry import check, reading, successes
+from conformance.comparisons import holds
+from conformance.exchange import Exchange, Json
+from conformance.findings import Comparison
+
+ROLES = "GET /web/v1/system/roles"
+PERMISSIONS = "GET /web/v1/system/roles/{roleBizId}/permissions"
+FILE = "GET /web/v1/system/files/{fileBizId}"
+
+
+@check("ROLE-013", on=successes(ROLES))
+def no_role_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
+    yield no_id_twice(exchange, "data", exchange.data if isinstance(exchange.data, list) else [])
+
+
+@reading("role-permissions", on=successes(PERMISSIONS))
+def items_of_permissions(exchange: Exchange) -> Iterator[Json]:
+    if not isinstance(exchange.data, list) or not exchange.data:
+        yield "empty"
+        return
+    first = exchange.data[0]
+    yield sorted(first) if isinstance(first, dict) else type(first).__name__
+
+
+@check("FILE-026", on=successes(FILE))
+def a_file_has_no_negative_size(exchange: Exchange) -> Iterator[Comparison]:
+    if is_integer(exchange.at("data.fileSize")):
+        yield holds(exchange, "data.fileSize", exchange.at("data.fileSize") >= 0, "0 or more")

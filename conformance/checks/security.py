@@ -1,0 +1,98 @@
+"""IP whitelist, factors, backup codes, sessions and history (chapter "Security endpoints")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.checks.enumerations import is_integer
+from conformance.checks.pages import items, no_id_twice
+from conformance.checks.records import in_order, moment, records
+from conformance.checks.registry import check, reading, successes
+from conformance.comparisons import equal, holds
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import Comparison
+
+SECURITY = "/web/v1/system/security"
+WHITELIST = f"GET {SECURITY}/ip-whitelist"
+MFA = f"GET {SECURITY}/mfa"
+BACKUP_CODES = f"GET {SECURITY}/mfa/backup-codes"
+SESSIONS = f"GET {SECURITY}/sessions"
+CONFIG = f"GET {SECURITY}/sessions/config"
+HISTORY = f"GET {SECURITY}/sessions/history"
+
+
+@check("MFA-005", on=successes(MFA))
+def at_most_one_method_is_primary(exchange: Exchange) -> Iterator[Comparison]:
+    settings = [setting for _, setting in records(exchange) if setting.get("isPrimary") is True]
+    primary = {str(setting.get("mfaMethod")) for setting in settings}
+    yield holds(exchange, "data", len(primary) <= 1, "at most one primary method", actual=sorted(primary))
+
+
+@check("MFA-007", on=successes(MFA))
+def no_method_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
+    codes = [entry["code"] for name, entry in exchange.coded if name == "mfaMethod"]
+    yield holds(exchange, "data", len(codes) == len(set(codes)), "each method once", actual=codes)
+
+
+@check("MFA-008", on=successes(MFA))
+def verified_at_is_a_time(exchange: Exchange) -> Iterator[Comparison]:
+    for path, setting in records(exchange):
+        if isinstance(setting.get("verifiedAt"), str):
+            yield holds(
+                exchange,
+                f"{path}.verifiedAt",
+                moment(setting["verifiedAt"]) is not None,
+                "an ISO 8601 date and time",
+            )
+
+
+@check("BACKUP-003", on=successes(BACKUP_CODES))
+def no_more_codes_remain_than_were_made(exchange: Exchange) -> Iterator[Comparison]:
+    remaining, made = exchange.at("data.remainingCount"), exchange.at("data.totalGenerated")
+    if is_integer(remaining) and is_integer(made):
+        yield holds(exchange, "data.remainingCount", 0 <= remaining <= made, f"from 0 to {made}")
+
+
+@check("SESSION-020", on=successes(SESSIONS))
+def one_session_is_the_current_one(exchange: Exchange) -> Iterator[Comparison]:
+    flags = [(path, session.get("isCurrent")) for path, session in records(exchange)]
+    current = [path for path, flag in flags if flag is True]
+    if all(isinstance(flag, bool) for _, flag in flags):
+        yield holds(exchange, "data", len(current) == 1, "one current session", actual=current)
+
+
+@check("SESSION-023", on=successes(SESSIONS))
+def activity_follows_the_login(exchange: Exchange) -> Iterator[Comparison]:
+    for path, session in records(exchange):
+        yield from in_order(exchange, path, session, "loginTime", "lastActivityTime")
+
+
+@check("SESSION-024", on=successes(SESSIONS))
+def no_session_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
+    yield no_id_twice(exchange, "data", exchange.data if isinstance(exchange.data, list) else [], "sessionId")
+
+
+@check("SESSION-033", on=successes(CONFIG))
+def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
+    for name in ("lastLoginAt", "passwordChangedAt"):
+        value = exchange.at(f"data.{name}")
+        if value is not None and value is not ABSENT:
+            yield holds(exchange, f"data.{name}", moment(value) is not None, "an ISO 8601 date and time")
+
+
+@check("HISTORY-012", on=successes(HISTORY).where(lambda exchange: not exchange.request.parts.query))
+def the_history_has_pages_of_twenty(exchange: Exchange) -> Iterator[Comparison]:
+    if is_integer(exchange.at("data.pagination.pageSize")):
+        yield equal(exchange, "data.pagination.pageSize", 20)
+
+
+@check("HISTORY-014", on=successes(HISTORY))
+def no_entry_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
+    yield no_id_twice(exchange, "data.items", items(exchange, "items"))
+
+
+@reading("ip-whitelist-entry", on=successes(WHITELIST))
+def form_of_an_entry(exchange: Exchange) -> Iterator[Json]:
+    listed = exchange.at("data.entries")
+    if isinstance(listed, list) and listed:
+        yield sorted(listed[0]) if isinstance(listed[0], dict) else type(listed[0]).__name__

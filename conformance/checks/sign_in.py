@@ -1,0 +1,370 @@
+"""Login sessions and tokens (chapters "Login and token resources", "Moves that are stated", "Limits")."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator
+
+from conformance.checks.enumerations import is_integer
+from conformance.checks.envelope import MILLISECONDS
+from conformance.checks.registry import (
+    CREDENTIALS,
+    Memory,
+    Selection,
+    answers,
+    check,
+    errors,
+    reading,
+    successes,
+)
+from conformance.comparisons import (
+    TOKEN_REFUSED,
+    contradicts,
+    equal,
+    holds,
+    is_held_back,
+    is_refused,
+    one_of,
+)
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Comparison
+from conformance.spec import OPERATIONS, operation_of
+from conformance.spec.tables import LIMITS, MFA_METHODS
+
+INITIATE = "POST /web/v1/system/auth/login/initiate"
+SEND = "POST /web/v1/system/auth/login/mfa/send"
+COMPLETE = "POST /web/v1/system/auth/login/complete"
+LOGOUT = "POST /web/v1/system/auth/logout"
+REFRESH = "POST /web/v1/system/auth/token/refresh"
+FORGOT = "POST /web/v1/system/auth/password/forgot"
+PROFILE = "GET /web/v1/system/profile"
+
+PRELOGIN = tuple(row.key for row in OPERATIONS if row.is_prelogin)
+PROTECTED = tuple(row.key for row in OPERATIONS if row.auth == "jwt")
+UNMARKED = tuple(row.key for row in OPERATIONS if row.auth == "unmarked")
+
+
+def _number_rule(requirement: str, key: str, path: str, value: int) -> None:
+    @check(requirement, on=successes(key).where(lambda exchange: is_integer(exchange.at(path))))
+    def the_number_is_the_stated_one(exchange: Exchange) -> Iterator[Comparison]:
+        yield equal(exchange, path, value)
+
+
+_number_rule("LIMIT-005", INITIATE, "data.expiresIn", LIMITS.login_session)
+_number_rule("LIMIT-006", SEND, "data.codeExpiresIn", LIMITS.mfa_code)
+_number_rule("LIMIT-007", SEND, "data.cooldownSeconds", LIMITS.mfa_cooldown)
+_number_rule("LIMIT-008", COMPLETE, "data.expiresIn", LIMITS.access_token)
+_number_rule("LIMIT-009", REFRESH, "data.expiresIn", LIMITS.access_token)
+
+
+@check(
+    "LOGIN-021",
+    on=successes(INITIATE).where(lambda exchange: isinstance(exchange.at("data.mfaMethods"), list)),
+)
+def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
+    yield holds(exchange, "data.mfaMethods", bool(exchange.at("data.mfaMethods")), "at least one method")
+
+
+def _by_mail(exchange: Exchange) -> bool:
+    """Whether a mail was asked for: how a send for the authenticator is answered is open."""
+    sent = exchange.sent
+    return isinstance(sent, dict) and sent.get("method") == MFA_METHODS["EMAIL"]
+
+
+@check(
+    "LOGIN-023",
+    on=successes(SEND).where(_by_mail).where(lambda exchange: isinstance(exchange.at("data.sent"), bool)),
+)
+def sent_is_true(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "data.sent", True)
+
+
+def _session_asked(exchange: Exchange) -> str | None:
+    sent = exchange.sent
+    session = sent.get("sessionId") if isinstance(sent, dict) else None
+    return session if isinstance(session, str) else None
+
+
+@check("LOGIN-025", on=answers(SEND).where(_by_mail), remembers=True)
+def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Between two sends for one session less than the cooldown passed, on every clock that shows.
+
+    A deployment that announces a shorter cooldown is held to that; the number itself is another check's.
+    """
+    session = _session_asked(exchange)
+    if session is None:
+        return
+    before = memory.get(session)
+    if before is not None and all(_passed(one, exchange) < before["cooldown"] - 1 for one in before["sent"]):
+        yield is_refused(exchange, message="a second code was sent during the cooldown")
+    if exchange.success and exchange.at("data.sent") is not False:
+        told = exchange.at("data.cooldownSeconds")
+        shorter = is_integer(told) and 0 < int(told) < LIMITS.mfa_cooldown
+        memory[session] = {
+            "cooldown": int(told) if shorter else LIMITS.mfa_cooldown,
+            "sent": _clocks(exchange),
+        }
+
+
+def _clocks(exchange: Exchange) -> list[tuple[str, float]]:
+    """When an exchange took place, on each clock that it shows: the sender's, and the portal's timestamp."""
+    stamp = exchange.at("timestamp")
+    clocks = [("sender", exchange.time)]
+    if is_integer(stamp) and int(stamp) in MILLISECONDS:
+        clocks.append(("portal", int(stamp) / 1000))
+    return clocks
+
+
+def _passed(before: tuple[str, float], exchange: Exchange) -> float:
+    """Seconds since a moment on its own clock; the answer's end counts, so that it is never too few."""
+    clock, moment = before
+    now = dict(_clocks(exchange)).get(clock, moment)
+    return now + (exchange.elapsed_ms / 1000 if clock == "sender" else 0) - moment
+
+
+@check("LOGIN-031", on=answers(COMPLETE), remembers=True)
+def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    session = _session_asked(exchange)
+    if session is None:
+        return
+    if session in memory:
+        yield is_refused(exchange, message="a used-up login session was completed again")
+    elif exchange.success:
+        memory[session] = True
+
+
+@check("LOGIN-064", on=successes(INITIATE), remembers=True)
+def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    session = exchange.at("data.sessionId")
+    if isinstance(session, str):
+        yield holds(exchange, "data.sessionId", session not in memory, "an id not given before")
+        memory[session] = True
+
+
+@check(
+    "LOGOUT-003",
+    on=successes(LOGOUT).where(lambda exchange: is_integer(exchange.at("data.terminatedSessions"))),
+)
+def logout_ends_at_least_one_session(exchange: Exchange) -> Iterator[Comparison]:
+    yield holds(
+        exchange, "data.terminatedSessions", exchange.at("data.terminatedSessions") >= 1, "at least 1"
+    )
+
+
+@check(
+    "LOGOUT-004", on=successes(LOGOUT).where(lambda exchange: isinstance(exchange.at("data.success"), bool))
+)
+def logout_says_success(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "data.success", True)
+
+
+# Tokens on the wire.
+
+
+def claims_of(token: Json) -> dict[str, Json] | None:
+    """The payload of a JWT; None where a token is opaque."""
+    if not isinstance(token, str) or token.count(".") != 2:
+        return None
+    part = token.split(".")[1]
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except (ValueError, binascii.Error):
+        return None
+    return claims if isinstance(claims, dict) else None
+
+
+def _header_of(token: str) -> dict[str, Json]:
+    part = token.split(".")[0]
+    try:
+        header = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except (ValueError, binascii.Error):
+        return {}
+    return header if isinstance(header, dict) else {}
+
+
+PROFILE_CLAIMS = frozenset(
+    {
+        "email",
+        "accountEmail",
+        "name",
+        "accountName",
+        "phone",
+        "accountPhone",
+        "phone_number",
+        "given_name",
+        "family_name",
+    }
+)
+
+
+OF_THE_ISSUER = frozenset({"iss", "aud", "azp", "client_id"})
+"""Claims that name who issues a token and whom it is for, and never the account."""
+
+ADDRESS = re.compile(r"[^@\s:/]+@[^@\s:/]+\.[^@\s:/]+")
+"""An email address, and not an id with a realm behind it."""
+
+
+@check(
+    "TOKEN-018",
+    on=successes(COMPLETE, REFRESH).where(
+        lambda exchange: claims_of(exchange.at("data.accessToken")) is not None
+    ),
+)
+def the_access_token_is_minimal(exchange: Exchange) -> Iterator[Comparison]:
+    """No claim is named as profile data is, and none holds an email address."""
+    claims = claims_of(exchange.at("data.accessToken")) or {}
+    telling = sorted(
+        name
+        for name, value in claims.items()
+        if value and name not in OF_THE_ISSUER and (name in PROFILE_CLAIMS or _holds_an_address(value))
+    )
+    yield holds(
+        exchange, "data.accessToken", not telling, "no claim with profile data", actual={"claims": telling}
+    )
+
+
+def _holds_an_address(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_an_address(inner) for inner in value.values())
+    if isinstance(value, list):
+        return any(_holds_an_address(inner) for inner in value)
+    return isinstance(value, str) and ADDRESS.fullmatch(value.strip()) is not None
+
+
+@check(
+    "TOKEN-020",
+    on=successes(COMPLETE, REFRESH).where(lambda exchange: is_integer(exchange.at("data.expiresIn"))),
+)
+def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
+    claims = claims_of(exchange.at("data.accessToken")) or {}
+    if is_integer(claims.get("exp")) and is_integer(claims.get("iat")):
+        expected = int(exchange.at("data.expiresIn"))
+        seen = int(claims["exp"] - claims["iat"])
+        yield holds(
+            exchange,
+            "data.accessToken",
+            abs(seen - expected) <= 1,
+            {"exp - iat": expected},
+            actual={"exp - iat": seen},
+        )
+
+
+ALIKE = 2.0
+"""Seconds within which two tokens may have been issued at one time."""
+
+
+@check("TOKEN-021", on=successes(COMPLETE, REFRESH), remembers=True)
+def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Tokens of one second may be alike: a JWT counts its times in seconds, and need hold nothing else."""
+    token = exchange.at("data.accessToken")
+    if isinstance(token, str) and not exchange.time - memory.get(token, -ALIKE) < ALIKE:
+        yield holds(
+            exchange,
+            "data.accessToken",
+            token not in memory,
+            "a token not given before",
+            actual="one given before",
+        )
+        memory[token] = exchange.time
+
+
+@reading("access-token-form", on=successes(COMPLETE, REFRESH))
+def form_of_the_access_token(exchange: Exchange) -> Iterator[str]:
+    token = exchange.at("data.accessToken")
+    if isinstance(token, str):
+        yield f"JWT {_header_of(token).get('alg')}" if claims_of(token) is not None else "opaque"
+
+
+@check("TOKEN-011", on=answers(LOGOUT, *PROTECTED), remembers=True)
+def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    token = exchange.request.bearer
+    if token is None:
+        return
+    if token in memory and exchange.n > memory[token]:
+        yield is_refused(exchange, message="a token was accepted after its logout")
+    if exchange.success and _is_logout(exchange):
+        memory[token] = exchange.n
+
+
+def _is_logout(exchange: Exchange) -> bool:
+    match = operation_of(exchange.request.method, exchange.request.path)
+    return match is not None and match.key == LOGOUT
+
+
+# Authentication of every endpoint.
+
+
+def without_token(*keys: str) -> Selection:
+    """Requests that carry neither a token nor any other credential, and came through the ingress."""
+
+    def bare(exchange: Exchange) -> bool:
+        names = {name.lower() for name, _ in exchange.request.headers}.union(exchange.request.lacks)
+        return not names & (CREDENTIALS | {"*"})
+
+    return answers(*keys).by_surface().through_the_ingress().where(bare).where(not_held_back)
+
+
+def not_held_back(exchange: Exchange) -> bool:
+    """Whether the answer speaks of authentication at all: not of the rate, the ingress or the gateway."""
+    return not is_held_back(exchange) and exchange.code != "4030"
+
+
+LISTED_AS_REQUIRED = ("x-client-hash", "x-request-id", "x-locale")
+"""What a client itself is to send with every request; the other headers are an edge proxy's."""
+
+
+def may_lack_a_header(exchange: Exchange) -> bool:
+    """A request that a portal may refuse for its headers says nothing of its token."""
+    missing = [name for name in LISTED_AS_REQUIRED if exchange.request.header(name) is None]
+    return "x-client-hash" not in missing and not (missing and exchange.status == 400)
+
+
+@check("AUTHN-001", on=without_token(*PROTECTED).where(may_lack_a_header))
+def no_token_is_401(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "status", 401)
+
+
+@check("AUTHN-002", on=without_token(*PROTECTED).where(may_lack_a_header))
+def no_token_has_one_of_two_codes(exchange: Exchange) -> Iterator[Comparison]:
+    yield one_of(exchange, "code", TOKEN_REFUSED)
+
+
+@check("AUTHN-004", on=without_token(*UNMARKED).where(may_lack_a_header))
+def no_token_is_401_also_where_unmarked(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "status", 401)
+
+
+@check("AUTHN-005", on=without_token(*PRELOGIN))
+def a_prelogin_endpoint_wants_no_token(exchange: Exchange) -> Iterator[Comparison]:
+    missing = exchange.code == "ACCESS.TOKEN_MISSING"
+    yield contradicts(exchange, "code", "no demand for a token", exchange.code) if missing else HELD
+
+
+@reading("missing-token-code", on=without_token(*PROTECTED).where(lambda exchange: exchange.status == 401))
+def code_of_a_missing_token(exchange: Exchange) -> Iterator[Json]:
+    yield exchange.code
+
+
+@reading(
+    "permission-denied",
+    on=errors(*UNMARKED, *PROTECTED).by_surface().where(lambda exchange: exchange.status == 403),
+)
+def refusal_of_a_permission(exchange: Exchange) -> Iterator[Json]:
+    yield exchange.code
+
+
+# The same answer, whoever asks.
+
+
+@check("PASSWORD-003", on=successes(FORGOT), remembers=True)
+def a_forgotten_password_is_answered_alike(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    language = exchange.request.header("accept-language") or ""
+    seen = {"success": exchange.at("data.success"), "message": exchange.at("data.message")}
+    if ABSENT in seen.values():
+        return
+    if language in memory:
+        yield holds(exchange, "data", memory[language] == seen, memory[language], actual=seen)
+    memory[language] = seen

@@ -1,0 +1,54 @@
+"""The command line: every command of the contract, and the exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from conformance.cli import cases, target, traffic
+from conformance.errors import SuiteError
+
+TAKES_MORE = ("run", "serve")
+"""Commands that pass on what they do not know themselves: to pytest, and to the reference portal."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; what a user got wrong is said in one line, without a traceback."""
+    parser = _parser()
+    options, further = parser.parse_known_args(arguments)
+    if further and options.command not in TAKES_MORE:
+        parser.exit(4, f"portal-conformance {options.command}: unknown: {' '.join(further)}\n")
+    options.further = further
+    try:
+        return int(options.run(options))
+    except SuiteError as error:
+        print(f"portal-conformance: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 2
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong options end with the contract's exit code 4."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> None:  # type: ignore[override]
+        super().exit(4 if status == 2 else status, message)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="portal-conformance", description=__doc__)
+    parser.add_argument("--version", action="version", version=version("portal-conformance"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for part in (cases, target, traffic):
+        part.add_commands(commands)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Commands about cases and requirements: run, plan, requirements, openapi, selftest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.catalogue import deciders, pytest_arguments
+from conformance.cli.options import (
+    Commands,
+    bundled_profile,
+    command,
+    format_option,
+    impact_option,
+    out_option,
+    profile_of,
+    target_options,
+)
+from conformance.openapi import document
+from conformance.plan import as_json, as_text, plan
+from conformance.spec import REQUIREMENTS, Requirement
+
+PASSED_ON = (
+    "target", "profile", "impact", "baseline", "time_budget", "rerun", "effort", "seed", "min_tested", "out",
+    "history", "record_costs",
+)  # fmt: skip
+FLAGS = ("strict", "baseline_update", "brief")
+
+
+def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
+    run = command(commands, "run", run_cases, "run the cases and write the reports")
+    _run_options(run)
+    planned = command(commands, "plan", plan_run, "what a run would do, without doing it")
+    _run_options(planned)
+    format_option(planned)
+    rows = command(
+        commands, "requirements", list_requirements, "every requirement, and the cases that test it"
+    )
+    format_option(rows)
+    command(commands, "openapi", print_openapi, "the specification as OpenAPI 3.1")
+    tested = command(
+        commands, "selftest", test_the_suite, "every fault and variant of the reference portal, as a matrix"
+    )
+    out_option(tested)
+    tested.add_argument(
+        "--only", metavar="NAME", action="append", default=[], help="only this fault or variant"
+    )
+    tested.add_argument("--jobs", metavar="N", type=int, help="how many at a time (default: one per core)")
+    tested.add_argument("--thorough", action="store_true", help="every case for every variant")
+    tested.add_argument(
+        "--update", action="store_true", help="what is proven now is what must be proven from now on"
+    )
+
+
+def _run_options(added: argparse.ArgumentParser) -> None:
+    target_options(added)
+    impact_option(added)
+    out_option(added)
+    added.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
+    added.add_argument("--baseline", metavar="FILE", help="known failures")
+    added.add_argument(
+        "--baseline-update", action="store_true", help="write this run's failures into the baseline"
+    )
+    added.add_argument("--time-budget", metavar="TIME", help="the longest a run may take: 90s, 10m, 1h")
+    added.add_argument("--rerun", metavar="ID", help="only the requirement, case or finding of that id")
+    added.add_argument(
+        "--effort", choices=("quick", "normal", "thorough"), help="how many examples are drawn"
+    )
+    added.add_argument("--seed", metavar="N", type=int, help="what the examples are drawn from")
+    added.add_argument("--min-tested", metavar="N", type=int, help="exit code 5 where fewer were tested")
+    added.add_argument("--record-costs", metavar="FILE", help="write what each case sent, for `plan`")
+    added.add_argument("--history", metavar="FILE", help="keep the run in this database")
+    added.add_argument("--quiet", dest="brief", action="store_true", help="print the verdict only")
+
+
+def run_cases(options: argparse.Namespace) -> int:
+    """``pytest`` on the cases, with the same options."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    arguments = [
+        *pytest_arguments(), "-q", "--tb=short", "--no-header", "--disable-warnings",
+        "-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin",
+        f"--html={options.out / 'cases.html'}", "--self-contained-html", *options.further,
+    ]  # fmt: skip
+    for name in PASSED_ON:
+        value = getattr(options, name)
+        if value is not None:
+            arguments.append(f"--{name.replace('_', '-')}={value}")
+    arguments += [f"--{name.replace('_', '-')}" for name in FLAGS if getattr(options, name)]
+    return int(pytest.main(arguments))
+
+
+def plan_run(options: argparse.Namespace) -> int:
+    """What a run with these options would do; sends nothing."""
+    profile = profile_of(options)
+    planned = plan(profile or bundled_profile(), options.impact or ("read-only" if profile else "disruptive"))
+    print(as_json(planned) if options.format == "json" else as_text(planned))
+    return 0
+
+
+def list_requirements(options: argparse.Namespace) -> int:
+    """Every requirement with its level, its place and the cases that test it."""
+    cases = deciders()
+    if options.format == "json":
+        rows = [_row(one, cases[one.id]) for one in REQUIREMENTS.values()]
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return 0
+    for one in REQUIREMENTS.values():
+        print(f"{one.id:16} {one.level:7} {one.section}: {one.statement}")
+        for case in cases[one.id] or [one.untestable or "no case yet"]:
+            print(f"{'':24} {case}")
+    return 0
+
+
+def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
+    return {
+        "id": requirement.id,
+        "section": requirement.section,
+        "level": requirement.level,
+        "statement": requirement.statement,
+        "operations": list(requirement.operations),
+        "reading": requirement.reading,
+        "untestable": requirement.untestable,
+        "cases": cases,
+    }
+
+
+def print_openapi(options: argparse.Namespace) -> int:
+    """The OpenAPI document, as JSON."""
+    print(json.dumps(document(), indent=2, ensure_ascii=False))
+    return 0
+
+
+def test_the_suite(options: argparse.Namespace) -> int:
+    """The matrix of requirements against faults and variants; exit code 1 where something is not proven."""
+    from conformance.selftest import run  # the reference portal: only this command needs it
+
+    return run(
+        out=Path(options.out),
+        only=options.only,
+        jobs=options.jobs,
+        update=options.update,
+        thorough=options.thorough,
+    )

@@ -1,0 +1,146 @@
+"""Time on the target's side: what it is, and how it passes. Nothing else sleeps or asks for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+from conformance.errors import OutOfTime
+
+Watch = Callable[[float, str], None]
+"""Told of each wait before it begins: the seconds, and what is waited for."""
+
+
+class Clock(Protocol):
+    """The target's time, in epoch seconds. ``movable`` says whether waiting costs nothing."""
+
+    movable: bool
+    on_wait: Watch | None
+
+    def now(self) -> float:
+        """Epoch seconds at the target: this machine's, and every move made."""
+
+    def iso(self) -> str:
+        """``now`` as ISO 8601 in UTC, to the microsecond."""
+
+    def ticks(self) -> float:
+        """Seconds that only ever grow, for measuring how long something took here."""
+
+    def wait(self, seconds: float, why: str) -> None:
+        """Lets time pass at the target; ``why`` completes "waiting for …". Raises OutOfTime, before
+        waiting."""
+
+    def wait_until(self, moment: float, why: str) -> None:
+        """Waits until ``now()`` is at least ``moment``. Raises OutOfTime, before waiting."""
+
+    def pause(self, seconds: float, why: str) -> None:
+        """Lets time pass here, for what lies outside the target (a mail on its way). Raises OutOfTime."""
+
+    def remaining(self) -> float | None:
+        """Seconds left of the time budget; None where there is none."""
+
+
+class SystemClock:
+    """The time of this machine: a wait takes as long as it says.
+
+    ``time_budget`` counts in seconds from the making of the clock.
+    """
+
+    movable = False
+
+    def __init__(self, time_budget: float | None = None, on_wait: Watch | None = None) -> None:
+        self.on_wait = on_wait
+        self._deadline = None if time_budget is None else time.monotonic() + time_budget
+
+    def now(self) -> float:
+        return time.time()
+
+    def iso(self) -> str:
+        return iso(self.now())
+
+    def ticks(self) -> float:
+        return time.perf_counter()
+
+    def wait(self, seconds: float, why: str) -> None:
+        if seconds <= 0:
+            return
+        self._demand(seconds, why)
+        self._tell(seconds, why)
+        time.sleep(seconds)
+
+    def wait_until(self, moment: float, why: str) -> None:
+        while (left := moment - self.now()) > 0:
+            self.wait(left, why)
+
+    def pause(self, seconds: float, why: str) -> None:
+        self._demand(seconds, why)
+        time.sleep(max(0.0, seconds))
+
+    def remaining(self) -> float | None:
+        return None if self._deadline is None else self._deadline - time.monotonic()
+
+    def _demand(self, seconds: float, why: str) -> None:
+        left = self.remaining()
+        if left is not None and seconds > left:
+            raise OutOfTime(
+                f"waiting for {why} takes {seconds:.0f} s, and the time budget leaves {max(0.0, left):.0f} s"
+            )
+
+    def _tell(self, seconds: float, why: str) -> None:
+        if self.on_wait is not None:
+            self.on_wait(seconds, why)
+
+
+class MovableClock(SystemClock):
+    """The time of a test deployment: a wait moves it, and takes no time here.
+
+    ``advance`` moves the target's clock by seconds; where it returns a number, that is the time there now.
+    """
+
+    movable = True
+
+    def __init__(
+        self,
+        advance: Callable[[float], float | None],
+        *,
+        time_budget: float | None = None,
+        on_wait: Watch | None = None,
+    ) -> None:
+        super().__init__(time_budget, on_wait)
+        self._advance = advance
+        self._ahead = 0.0
+        self._is_set = False
+        self._lock = threading.Lock()
+
+    def now(self) -> float:
+        # An earlier run may have moved the target's time: the first look asks for it.
+        if not self._is_set:
+            self.move(0)
+        return time.time() + self._ahead
+
+    def wait(self, seconds: float, why: str) -> None:
+        if seconds <= 0:
+            return
+        self._demand(0.0, why)
+        self._tell(seconds, why)
+        self.move(seconds)
+
+    def move(self, seconds: float) -> None:
+        """Moves the target's time; with 0 it only learns what time it is there, where the target says so."""
+        with self._lock:
+            there = self._advance(seconds)
+            self._ahead = self._ahead + seconds if there is None else there - time.time()
+            self._is_set = True
+
+
+def wall() -> float:
+    """Epoch seconds on this machine, for when something of a run took place here."""
+    return time.time()
+
+
+def iso(moment: float) -> str:
+    """Epoch seconds as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,101 @@
+"""Everything that goes wrong on our side of the wire, as one tree.
+
+SuiteError                 a message for the user; no traceback
+ ├─ UsageError             exit code 4
+ │   ├─ ProfileError       the profile
+ │   ├─ CaptureError       a recorded file
+ │   └─ LedgerError        the ledger of changes
+ └─ TargetUnreachable      exit code 6: nothing answers
+
+Untestable                 something cannot be tried, and why; never held against the target
+ ├─ NotAllowed             above the allowed impact
+ ├─ NoAnswer               the request went out, no answer came; ``exchange`` is the record of it
+ ├─ CannotSignIn           an account cannot be used
+ ├─ OutOfBudget            sign-ins that fail, or mails, are used up
+ ├─ OutOfTime              a wait is longer than the time budget leaves
+ └─ RateLimited            the target keeps refusing for its rate limit
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from conformance.exchange import Exchange
+
+FaultClass = Literal["target", "configuration", "credentials", "environment", "suite"]
+"""Where the cause lies: the portal, the profile, what it signs in with, what lies between, or this suite."""
+
+
+class SuiteError(Exception):
+    """Ends the run with a message that says where, what, and what to do next."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class UsageError(SuiteError):
+    """What the user wrote cannot be followed."""
+
+    exit_code = 4
+
+
+class ProfileError(UsageError):
+    """The profile cannot be read, or says something that cannot be."""
+
+
+class CaptureError(UsageError):
+    """A recorded file cannot be read."""
+
+
+class LedgerError(UsageError):
+    """A ledger of changes cannot be read or written."""
+
+
+class TargetUnreachable(SuiteError):
+    """Nothing answers at the target, also on a second try."""
+
+    exit_code = 6
+
+
+class Untestable(Exception):
+    """Something cannot be tried. ``reason`` completes the sentence "untested: …"."""
+
+    default_class: ClassVar[FaultClass] = "configuration"
+
+    def __init__(self, reason: str, fault_class: FaultClass | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.fault_class: FaultClass = fault_class or self.default_class
+
+
+class NotAllowed(Untestable):
+    """The request was not sent: it may do more to the target than the run was allowed to."""
+
+
+class NoAnswer(Untestable):
+    """A time-out or a broken connection. ``exchange`` holds the request, and why nothing came back."""
+
+    default_class = "environment"
+
+    def __init__(self, reason: str, exchange: Exchange) -> None:
+        super().__init__(reason)
+        self.exchange = exchange
+
+
+class CannotSignIn(Untestable):
+    """An account cannot be signed in."""
+
+    default_class = "credentials"
+
+
+class OutOfBudget(Untestable):
+    """The profile's ``[limits]`` allow no more of this."""
+
+
+class OutOfTime(Untestable):
+    """The time budget leaves less than the wait would take."""
+
+
+class RateLimited(Untestable):
+    """The target refused for its rate limit, again and again."""
+
+    default_class = "environment"

@@ -1,0 +1,251 @@
+"""One request and what came back: the record that everything is judged from, whatever its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeAlias
+from urllib.parse import SplitResult, urlsplit
+
+import msgspec
+
+from conformance.spec.tables import CODED_FIELDS
+
+Json: TypeAlias = Any
+"""A decoded JSON value. It is the only ``Any`` of the suite, and it stops here."""
+
+Header: TypeAlias = tuple[str, str]
+
+Form: TypeAlias = Literal[
+    "json", "text", "base64", "empty", "omitted", "truncated", "sanitized", "undecodable"
+]
+"""How a body stands in the record. The last four say that a body existed and cannot be judged."""
+
+UNKNOWN_FORMS: frozenset[str] = frozenset({"omitted", "truncated", "sanitized", "undecodable"})
+
+SECURE_SESSION = "x-secure-channel-session-id"
+
+ABSENT = msgspec.UNSET
+"""Stands where a JSON value is asked for and there is none; ``null`` is ``None``."""
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
+    """What a request and a response have in common: headers as sent, and a body with its state.
+
+    ``body`` holds the JSON value where it parses as JSON, else ``{"text": …}`` or ``{"base64": …}``;
+    ``form`` is written only where that could be misread. ``lacks`` names, in lower case, the headers
+    that the source never records (``*``: none at all): that they are not here says nothing of what was sent.
+    """
+
+    headers: list[Header] = []
+    body: Json = ABSENT
+    form: Form | None = None
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> Form:
+        """The body's form, inferred where the record does not name it."""
+        if self.form is not None:
+            return self.form
+        if self.body is ABSENT:
+            return "empty"
+        if isinstance(self.body, dict) and len(self.body) == 1:
+            (name, value) = next(iter(self.body.items()))
+            if isinstance(value, str) and name in ("text", "base64"):
+                return "text" if name == "text" else "base64"
+        return "json"
+
+    @property
+    def json(self) -> Json:
+        """The body as a JSON value, or ABSENT where it is none or cannot be known."""
+        return self.body if self.state == "json" else ABSENT
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether a body existed that the record does not hold: nothing may be concluded from it."""
+        return self.form in UNKNOWN_FORMS
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, its name in any case."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), None)
+
+    def is_without(self, name: str) -> bool:
+        """Whether a header was certainly not sent: it is not here, and the source would have recorded it."""
+        return name.lower() not in self.lacks and "*" not in self.lacks and self.header(name) is None
+
+
+class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True):
+    method: str
+    url: str
+
+    @cached_property
+    def parts(self) -> SplitResult:
+        return urlsplit(self.url)
+
+    @property
+    def path(self) -> str:
+        return self.parts.path
+
+    @property
+    def bearer(self) -> str | None:
+        """The token of an ``Authorization: Bearer`` header."""
+        scheme, _, token = (self.header("authorization") or "").partition(" ")
+        return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+class Response(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True):
+    status: int
+
+
+class Plain(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The decrypted bodies of an encrypted exchange, where the recorder had the keys."""
+
+    request: Json = ABSENT
+    response: Json = ABSENT
+
+
+class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
+    """One line of a capture. ``started`` is ISO 8601, on the target's clock where that can be moved.
+
+    ``response`` is None where no answer came (``error`` says why): that is never judged as one.
+    """
+
+    n: int
+    started: str
+    elapsed_ms: float = 0.0
+    client: str = ""
+    request: Request
+    response: Response | None = None
+    error: str | None = None
+    plain: Plain | None = None
+
+    @cached_property
+    def time(self) -> float:
+        """``started`` in epoch seconds."""
+        return datetime.fromisoformat(self.started).timestamp()
+
+    @property
+    def status(self) -> int | None:
+        return None if self.response is None else self.response.status
+
+    @cached_property
+    def envelope(self) -> dict[str, Json] | None:
+        """The answer's body where it is a JSON object (decrypted where it was encrypted), else None."""
+        if self.response is None:
+            return None
+        body = self.response.json
+        if self.plain is not None and self.plain.response is not ABSENT:
+            body = self.plain.response
+        return body if isinstance(body, dict) else None
+
+    @cached_property
+    def is_sealed(self) -> bool:
+        """Whether the answer is encrypted and the record lacks its plaintext: nothing follows from it."""
+        if self.response is None or self.request.header(SECURE_SESSION) is None:
+            return False
+        if self.plain is not None and self.plain.response is not ABSENT:
+            return False
+        body = self.response.json
+        if isinstance(body, str):
+            with suppress(msgspec.DecodeError):
+                body = msgspec.json.decode(body)
+        return isinstance(body, dict) and body.keys() == {"v", "p"}
+
+    @property
+    def success(self) -> bool:
+        """Whether the envelope says success: judged by ``success`` alone."""
+        return self.envelope is not None and self.envelope.get("success") is True
+
+    @property
+    def code(self) -> str | None:
+        code = None if self.envelope is None else self.envelope.get("code")
+        return code if isinstance(code, str) else None
+
+    @property
+    def data(self) -> Json:
+        """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
+        return None if self.envelope is None else self.envelope.get("data")
+
+    @cached_property
+    def coded(self) -> list[tuple[str, dict[str, Json]]]:
+        """Every enumeration object in ``data``, with the name of the coded field it stands in."""
+        return list(_coded(self.data, ""))
+
+    def path_to(self, value: Json) -> str:
+        """The place of a value in ``data``, found by identity."""
+        return next(_paths(self.data, value, "data"), "data")
+
+    @cached_property
+    def sent(self) -> Json:
+        """The request's JSON body, decrypted where it was encrypted, or ABSENT."""
+        if self.plain is not None and self.plain.request is not ABSENT:
+            return self.plain.request
+        return self.request.json
+
+    def at(self, path: str) -> Json:
+        """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""
+        if path.isidentifier() and path != "status":
+            return ABSENT if self.envelope is None else self.envelope.get(path, ABSENT)
+        if path == "status":
+            return self.status if self.status is not None else ABSENT
+        if path.startswith("headers."):
+            value = None if self.response is None else self.response.header(path.removeprefix("headers."))
+            return ABSENT if value is None else value
+        return dig(self.envelope, steps(path))
+
+
+def _coded(value: Json, name: str) -> Iterator[tuple[str, dict[str, Json]]]:
+    if isinstance(value, dict):
+        if (
+            name in CODED_FIELDS
+            and isinstance(value.get("code"), str)
+            and type(value.get("value")) in (int, float)
+        ):
+            yield name, value
+        for field, inner in value.items():
+            if isinstance(inner, dict | list):
+                yield from _coded(inner, field)
+    elif isinstance(value, list):
+        for inner in value:
+            if isinstance(inner, dict | list):
+                yield from _coded(inner, name)
+
+
+def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
+    if value is wanted:
+        yield path
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _paths(inner, wanted, f"{path}.{name}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _paths(inner, wanted, f"{path}[{index}]")
+
+
+@lru_cache(maxsize=4096)
+def steps(path: str) -> tuple[str | int, ...]:
+    """``data.items[0].bizId`` as the keys and indexes that lead there; an empty path leads nowhere."""
+    found: list[str | int] = []
+    for part in path.split(".") if path else ():
+        name, *indexes = part.split("[")
+        if name:
+            found.append(name)
+        found.extend(int(index.rstrip("]")) for index in indexes)
+    return tuple(found)
+
+
+def dig(value: Json, path: Iterable[str | int]) -> Json:
+    """Follows keys and indexes into a JSON value; ABSENT where the way ends early."""
+    for step in path:
+        known = (
+            step in value
+            if isinstance(value, dict)
+            else isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value)
+        )
+        if not known:
+            return ABSENT
+        value = value[step]
+    return value

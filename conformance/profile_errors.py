@@ -1,0 +1,140 @@
+"""What is wrong with a profile, as sentences that name the table, the key, and the nearest known one."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+KINDS = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "a table",
+    "list_type": "a list",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+}
+NESTED = ("accounts", "inboxes", "operations")
+UNION_ARMS = ("bool", "str", "http", "imap", "command", "fixed")
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known word that was probably meant, where one is like enough (1.0: the same)."""
+    words = {one.lower(): one for one in known}
+    close = get_close_matches(word.lower(), words, n=1, cutoff=cutoff)
+    return words[close[0]] if close else None
+
+
+def sentences(problem: ValidationError, model: type[BaseModel]) -> Iterator[str]:
+    """One sentence for each mistake, each once; where it names a table it begins with it."""
+    said: dict[str, None] = {}
+    for error in problem.errors(include_url=False):
+        said.setdefault(_sentence(dict(error), model))
+    yield from said
+
+
+def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
+    kind, place = error["type"], tuple(error["loc"])
+    if kind == "value_error" and not place:
+        return str(error["ctx"]["error"])
+    head, key = _split(place)
+    if kind == "extra_forbidden":
+        return f'{head} has no {"key" if head else "table"} "{key}".{_hint(place, model)}'.strip()
+    if kind == "missing":
+        return (
+            f"{head} has no {key}, which is needed.".strip()
+            if head
+            else f"there is no table [{key}], which is needed."
+        )
+    return f"{_where(head, key)} {_complaint(error)}"
+
+
+def _where(head: str, key: str) -> str:
+    return " ".join(part for part in (head, key) if part)
+
+
+def _complaint(error: dict[str, Any]) -> str:
+    kind, given = error["type"], error["input"]
+    if kind == "value_error":
+        return str(error["ctx"]["error"])
+    if kind in KINDS:
+        return f"must be {KINDS[kind]}, not {_shown(given)}."
+    if kind in ("literal_error", "union_tag_invalid"):
+        expected = error["ctx"].get("expected") or error["ctx"].get("expected_tags")
+        wanted = str(expected).replace("'", '"')
+        word = given.get("kind") if isinstance(given, dict) else given
+        hint = nearest(str(word), re.findall(r'"([^"]+)"', wanted))
+        return f"must be {wanted}, not {_shown(word)}." + (f' Did you mean "{hint}"?' if hint else "")
+    if kind == "union_tag_not_found":
+        return 'has no kind, which is needed: "http", "imap", "command" or "fixed".'
+    return f"is not right: {error['msg'][0].lower()}{error['msg'][1:]}."
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return (
+        f'"{value}"' if isinstance(value, str) else f"{value}" if isinstance(value, int | float) else "this"
+    )
+
+
+def _split(place: tuple[Any, ...]) -> tuple[str, str]:
+    """The table as it is written, and the key in it."""
+    parts = [str(part) for part in place]
+    depth = 2 if parts[0] in NESTED else 1
+    table, rest = parts[:depth], parts[depth:]
+    rest = [
+        part
+        for number, part in enumerate(rest)
+        if not (number < 2 and part in UNION_ARMS and _is_arm(parts, number))
+    ]
+    if len(parts) == 1:
+        return "", parts[0]
+    if not rest and depth == 2 and len(parts) == 2:
+        return f"[{parts[0]}.{_quoted(parts[1])}]", ""
+    return f"[{'.'.join(_quoted(name) for name in table)}]", ".".join(rest)
+
+
+def _is_arm(parts: list[str], number: int) -> bool:
+    """Whether a part is pydantic's name for the alternative it tried, and no key of the profile."""
+    return (parts[0] == "inboxes" and number == 0) or (parts[:2] == ["portal", "verify"] and number == 1)
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name) else f'"{name}"'
+
+
+def _hint(place: tuple[Any, ...], model: type[BaseModel]) -> str:
+    known = _fields_at(model, place[:-1])
+    hint = nearest(str(place[-1]), known)
+    if hint:
+        return f' Did you mean "{hint}"?'
+    return f" Known are {', '.join(known)}." if known else ""
+
+
+def _fields_at(model: Any, place: tuple[Any, ...]) -> list[str]:
+    """The keys that a table may have, followed through the models' annotations."""
+    if isinstance(model, type) and issubclass(model, BaseModel):
+        if not place:
+            return list(model.model_fields)
+        field = model.model_fields.get(str(place[0]))
+        return _fields_at(field.annotation, place[1:]) if field else []
+    if get_origin(model) is dict:
+        return _fields_at(get_args(model)[1], place[1:])
+    if get_origin(model) in (Union, types.UnionType):
+        kinds = {
+            arm.model_fields["kind"].annotation: arm
+            for arm in get_args(model)
+            if hasattr(arm, "model_fields")
+        }
+        arm = next((arm for kind, arm in kinds.items() if place[:1] == get_args(kind)), None)
+        return _fields_at(arm, place[1:]) if arm else []
+    if hasattr(model, "__metadata__"):
+        return _fields_at(get_args(model)[0], place)
+    return []

@@ -1,0 +1,79 @@
+"""The man in the middle of a secure channel: offers a key of its own, and so sees the plaintext."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from conformance.capture.bodies import body_of
+from conformance.exchange import ABSENT, Json, Plain, Request, Response
+from conformance.record.sealed import WrappedKey, new_key, opened, unwrapped, with_another_key, wrapped_again
+from conformance.redact import Secrets
+
+PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
+SESSION = "POST /web/v1/secure-channel/session"
+SESSION_HEADER = "x-secure-channel-session-id"
+REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    request: bytes
+    response: bytes
+
+
+@dataclass
+class OpenChannel:
+    """Keeps the portal's public key and the AES keys of the sessions that it saw made."""
+
+    secrets: Secrets
+    private: rsa.RSAPrivateKey = field(default_factory=new_key, repr=False)
+    portals: rsa.RSAPublicKey | None = None
+    sessions: dict[str, Keys] = field(default_factory=dict, repr=False)
+
+    def answer_to_client(self, operation: str, body: Json) -> Json:
+        """What the client is told instead of ``body``; ABSENT where it is told the same."""
+        if operation != PUBLIC_KEY:
+            return ABSENT
+        changed, found = with_another_key(body, self.private.public_key())
+        if found is None:
+            return ABSENT
+        self.portals = found
+        return changed
+
+    def request_to_portal(self, operation: str, content: bytes) -> tuple[bytes, tuple[WrappedKey, ...]]:
+        """The body that the portal gets: the client's keys wrapped for it. Unchanged where there are none."""
+        if operation != SESSION or self.portals is None:
+            return content, ()
+        body, _ = body_of(content)
+        if not isinstance(body, dict):
+            return content, ()
+        found = [unwrapped(body.get(name), self.private) for name in ("encReqKey", "encRespKey")]
+        keys = tuple(key for key in found if key is not None)
+        if len(keys) != 2:
+            return content, ()
+        for key in keys:
+            self.secrets.add(key.key, "aes-key")
+        again = [wrapped_again(key, self.portals) for key in keys]
+        return msgspec.json.encode({**body, "encReqKey": again[0], "encRespKey": again[1]}), keys
+
+    def remember(self, keys: tuple[WrappedKey, ...], answer: Response) -> None:
+        """The session that a portal made of two keys, so that what goes under its id can be opened."""
+        data = answer.json.get("data") if isinstance(answer.json, dict) else None
+        session = data.get("sessionId") if isinstance(data, dict) else None
+        if not keys or not isinstance(session, str):
+            return
+        self.sessions[session] = Keys(keys[0].key, keys[1].key)
+        if len(self.sessions) > REMEMBERED:
+            del self.sessions[next(iter(self.sessions))]
+
+    def plain(self, request: Request, response: Response | None) -> Plain | None:
+        """The decrypted bodies of an exchange under a known session; None where nothing is encrypted."""
+        keys = self.sessions.get(request.header(SESSION_HEADER) or "")
+        if keys is None:
+            return None
+        sent = opened(request.json, keys.request)
+        answered = ABSENT if response is None else opened(response.json, keys.response)
+        return None if sent is ABSENT and answered is ABSENT else Plain(request=sent, response=answered)

@@ -1,0 +1,73 @@
+"""What the recorder keeps: a line for each exchange, without its secrets, before its client is answered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.capture import Writer
+from conformance.checks import Judge
+from conformance.exchange import Exchange, Plain, Request, Response
+from conformance.findings import Finding
+from conformance.redact import Secrets, secrets_in
+
+
+@dataclass
+class Log:
+    """The recording. ``on_finding`` is told of each contradiction once, as it is seen."""
+
+    path: Path
+    secrets: Secrets
+    judge: Judge | None = None
+    on_finding: Callable[[Finding], None] = lambda finding: None
+    count: int = 0
+    unanswered: int = 0
+    _told: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._writer = Writer(self.path)
+        self._lock = threading.Lock()
+
+    def write(
+        self,
+        request: Request,
+        response: Response | None,
+        *,
+        started: str,
+        elapsed_ms: float,
+        client: str,
+        error: str | None = None,
+        plain: Plain | None = None,
+    ) -> None:
+        """Appends one exchange. CaptureError: it cannot be written."""
+        with self._lock:
+            exchange = Exchange(
+                n=self.count + 1,
+                started=started,
+                elapsed_ms=elapsed_ms,
+                client=client,
+                request=request,
+                response=response,
+                error=error,
+                plain=plain,
+            )
+            for value, kind in secrets_in(exchange):
+                self.secrets.add(value, kind)
+            line = self._writer.line(exchange).decode()
+            self._writer.write_line(self.secrets.redact_line(line).encode())
+            self.count += 1
+            self.unanswered += response is None
+        self._judge(exchange)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _judge(self, exchange: Exchange) -> None:
+        if self.judge is None:
+            return
+        for finding in self.judge.feed(exchange):
+            if finding.signature not in self._told:
+                self._told.add(finding.signature)
+                self.on_finding(finding)

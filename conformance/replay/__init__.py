@@ -1,0 +1,131 @@
+"""Replays recorded traffic against a target, and reports every regression (``replay FILE…``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from conformance.checks import Judge
+from conformance.clock import Clock, MovableClock
+from conformance.errors import TargetUnreachable, UsageError
+from conformance.findings import Ledger
+from conformance.portal.transport import clock_of
+from conformance.profile import Profile
+from conformance.redact import Secrets
+from conformance.replay.actions import Secret
+from conformance.replay.assess import Assessor
+from conformance.replay.channels import Channels
+from conformance.replay.compare import Comparer
+from conformance.replay.evidence import Evidence
+from conformance.replay.identities import Identities
+from conformance.replay.machine import Machine
+from conformance.replay.noise import Noise
+from conformance.replay.noise import load as load_noise
+from conformance.replay.options import Options, Replayed
+from conformance.replay.plan import Choice, Plan, planned
+from conformance.replay.renew import Renewal
+from conformance.replay.result import finished
+from conformance.replay.store import Store
+from conformance.spec import REQUIREMENTS
+
+__all__ = ["Options", "Replayed", "replay"]
+
+
+def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> Replayed:
+    """Replays the recorded exchanges against the profile's portal, and writes the reports.
+
+    CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay.
+    A target that does not answer, or not any more, ends it with exit code 6; what was judged is written.
+    """
+    drive = _drive()
+    started = datetime.now(UTC)
+    scale = options.scale
+    secrets = Secrets()
+    for value, kind in profile.secrets():
+        secrets.add(value, kind)
+    with Store(files, salvage=options.salvage) as store:
+        plan = planned(store, Choice(options.only, options.skip, options.impact))
+        clock = clock_of(profile)
+        if isinstance(clock, MovableClock):
+            clock.move(0)
+        ledger = Ledger(REQUIREMENTS)
+        machine = machine_of(plan, profile, clock, secrets, ledger, options, scale)
+        evidence = Evidence(options.out / "exchanges.jsonl", secrets)
+        desk = drive.Desk(profile, clock, secrets)
+        driver = drive.Driver(machine, profile, desk, evidence.take, concurrency=max(1, options.concurrency))
+        gone: TargetUnreachable | None = None
+        try:
+            _to_the_end(driver.run(sessions_of(plan, options.concurrency)))
+        except TargetUnreachable as error:
+            gone = error
+        finally:
+            evidence.close()
+        return finished(
+            plan, machine, ledger, driver.lag, secrets, evidence, profile, options, started=started, gone=gone
+        )
+
+
+def machine_of(
+    plan: Plan,
+    profile: Profile,
+    clock: Clock,
+    secrets: Secrets,
+    ledger: Ledger,
+    options: Options,
+    scale: float | None,
+) -> Machine:
+    """The machine for a plan, with nothing sent yet."""
+
+    def keep(secret: Secret) -> None:
+        secrets.add(secret.value, secret.kind)
+
+    identities = Identities(used=plan.given)
+    noise = load_noise(options.noise) if options.noise else Noise()
+    renewal = Renewal(plan, profile, identities, keep=keep)
+    renewal.appoint(dict(options.accounts))
+    assessor = Assessor(Comparer(identities, noise), Judge(ledger), learns=options.learn is not None)
+    return Machine(
+        plan,
+        renewal,
+        assessor,
+        Channels(profile.secure_channel, keep=keep),
+        now=clock.now,
+        scale=scale,
+        movable=clock.movable,
+    )
+
+
+def sessions_of(plan: Plan, concurrency: int) -> list[list[int]]:
+    """The positions of each session, in order; all as one where nothing goes side by side."""
+    wanted = [position for position in plan.order if plan.session_of[position] >= 0]
+    if concurrency <= 1:
+        return [wanted]
+    sessions: dict[int, list[int]] = {}
+    for position in wanted:
+        sessions.setdefault(plan.session_of[position], []).append(position)
+    return list(sessions.values())
+
+
+def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Runs to the end, on uvloop where that is installed."""
+    factory: Callable[[], asyncio.AbstractEventLoop] | None
+    try:
+        import uvloop  # an extra: asyncio does as well, slower
+
+        factory = uvloop.new_event_loop
+    except ImportError:
+        factory = None
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(work)
+
+
+def _drive() -> Any:
+    """The driver. UsageError: its HTTP parser is not installed, with the extra that brings it."""
+    try:
+        from conformance.replay import drive  # needs the extra
+    except ImportError as error:
+        raise UsageError(f"replay needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    return drive

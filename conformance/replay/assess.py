@@ -1,0 +1,132 @@
+"""What an answer of the replay means: the same, a regression, a permitted change, or nothing to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from conformance.checks import Judge
+from conformance.exchange import Exchange
+from conformance.findings import Finding, Ledger, Verdict, endpoint_of
+from conformance.portal.budget import is_rate_limited
+from conformance.replay.compare import Comparer, Difference
+from conformance.replay.outcome import Outcome, State, Tally
+from conformance.spec import REQUIREMENTS, operation_of
+
+FREE_TEXTS = frozenset({"message", "label", "description"})
+"""Texts for people: the specification leaves their wording open."""
+
+WEIGHED = frozenset({Verdict.FAIL, Verdict.WARN})
+
+
+@dataclass
+class Assessor:
+    """Judges and compares each answer, once. ``learns`` takes what may be noise as noise."""
+
+    comparer: Comparer
+    judge: Judge
+    tally: Tally = field(default_factory=Tally)
+    learns: bool = False
+
+    def __post_init__(self) -> None:
+        self._judge_of_recorded = Judge(Ledger(REQUIREMENTS))
+
+    def assess(self, number: int, recorded: Exchange, live: Exchange, *, left_out: float = 0.0) -> Outcome:
+        """The outcome of one exchange, counted. ``left_out``: seconds that the client had waited before it
+        when it was recorded, and that the replay did not wait."""
+        findings = self.judge.feed(live)
+        outcome = self._outcome(number, recorded, live, findings, left_out)
+        self.tally.add(outcome)
+        return outcome
+
+    def _outcome(
+        self, number: int, recorded: Exchange, live: Exchange, findings: Sequence[Finding], left_out: float
+    ) -> Outcome:
+        endpoint = endpoint_of(recorded)
+        if recorded.response is None:
+            reason = f"no answer was recorded ({recorded.error or 'unknown why'})"
+            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
+        if live.response is None:
+            reason = f"no answer came ({live.error or 'unknown why'})"
+            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
+        if is_rate_limited(live) and not is_rate_limited(recorded):
+            reason = "the target kept refusing for its rate limit"
+            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
+        differences = self._differences(recorded, live)
+        if not differences:
+            return self._alike(number, endpoint, recorded, live)
+        if left_out and any(one.kind in ("status", "code") for one in differences):
+            reason = f"it was recorded after {left_out:.0f} s of waiting, which this pace leaves out"
+            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, tuple(differences), live.n)
+        return self._different(number, endpoint, recorded, live, differences, findings)
+
+    def _alike(self, number: int, endpoint: str, recorded: Exchange, live: Exchange) -> Outcome:
+        assert recorded.response is not None
+        assert live.response is not None
+        for told, answer in (("recorded", recorded.response), ("live", live.response)):
+            if answer.is_unknown:
+                reason = f"the {told} body is {answer.form}; the status is the same"
+                return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
+        return Outcome(number, State.SAME, endpoint, line=live.n)
+
+    def _differences(self, recorded: Exchange, live: Exchange) -> list[Difference]:
+        operation = operation_of(recorded.request.method, recorded.request.path)
+        self.comparer.operation = operation.key if operation else recorded.request.path
+        found = self.comparer.answers(recorded, live)
+        if self.learns:
+            return [one for one in found if not self.comparer.noise.learn(self.comparer.operation, one)]
+        return found
+
+    def _different(
+        self,
+        number: int,
+        endpoint: str,
+        recorded: Exchange,
+        live: Exchange,
+        differences: Iterable[Difference],
+        findings: Sequence[Finding],
+    ) -> Outcome:
+        """Specification and difference together: what it forbids now is a regression, what it forbade when
+        recorded is repaired."""
+        before = [one for one in self._judge_of_recorded.feed(recorded) if one.verdict in WEIGHED]
+        after = [one for one in findings if one.verdict in WEIGHED]
+        regressed: list[Difference] = []
+        changed: list[Difference] = []
+        requirements: list[tuple[str, str]] = []
+        for one in differences:
+            contradicted = next((found.requirement for found in after if _speaks_of(found, one)), None)
+            repaired = contradicted is None and any(_speaks_of(found, one) for found in before)
+            if contradicted is not None:
+                requirements.append((one.path, contradicted))
+            permitted = contradicted is None and (one.kind == "extra" or _is_free_text(one))
+            (changed if permitted or repaired else regressed).append(one)
+        if regressed:
+            return Outcome(
+                number,
+                State.REGRESSED,
+                endpoint,
+                "",
+                tuple(regressed),
+                live.n,
+                requirements=tuple(requirements),
+            )
+        reason = "new fields, other wording, or a fault that was repaired"
+        return Outcome(number, State.CHANGED, endpoint, reason, tuple(changed), live.n)
+
+
+def _speaks_of(finding: Finding, difference: Difference) -> bool:
+    """Whether a finding is about the place of a difference, or about what holds it or stands in it."""
+    one, other = finding.path, difference.path
+    return (
+        one == other or one.startswith((f"{other}.", f"{other}[")) or other.startswith((f"{one}.", f"{one}["))
+    )
+
+
+def _is_free_text(difference: Difference) -> bool:
+    is_text = isinstance(difference.recorded, str) and isinstance(difference.replayed, str)
+    return (
+        difference.kind == "value"
+        and is_text
+        and bool(difference.replayed)
+        and difference.place[-1] in FREE_TEXTS
+    )

@@ -1,0 +1,265 @@
+"""What differs between a recorded answer and the one of the replay: by structure, place and kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from conformance.exchange import ABSENT, Exchange, Json, Response
+from conformance.replay.identities import Identities
+from conformance.replay.kinds import ISO, is_address, is_opaque, kind_of, magnitude, shape_of
+from conformance.replay.noise import Noise
+
+Change = Literal["status", "code", "type", "missing", "extra", "value", "order", "length"]
+Place = tuple[str | int, ...]
+
+MOST = 50
+"""Differences of one answer that are told; more of them say nothing new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where the answers differ. ``place`` is empty for the body as a whole."""
+
+    kind: Change
+    place: Place
+    recorded: Json
+    replayed: Json
+
+    @property
+    def path(self) -> str:
+        """As reports write it: ``data.items[0].bizId``, ``status``, ``headers.content-type``."""
+        return shown(self.place)
+
+    def within(self, *steps: str | int) -> Difference:
+        return Difference(self.kind, (*steps, *self.place), self.recorded, self.replayed)
+
+
+@dataclass(slots=True)
+class Comparer:
+    """Compares answers, learning on the way which live identity stands for which recorded one.
+
+    ``operation`` is the key of the one at hand. ``excused`` collects what learned noise made weaker.
+    """
+
+    identities: Identities
+    noise: Noise
+    operation: str = ""
+    _same_flags: bool = True
+
+    def answers(self, recorded: Exchange, replayed: Exchange) -> list[Difference]:
+        """Every difference of two answered exchanges, the most telling first."""
+        old, new = recorded.response, replayed.response
+        assert old is not None
+        assert new is not None
+        found: list[Difference] = []
+        if old.status != new.status:
+            found.append(Difference("status", ("status",), old.status, new.status))
+        found.extend(_media_types(old, new))
+        before, after = recorded.envelope, replayed.envelope
+        if before is None or after is None:
+            if recorded.response.is_unknown:  # type: ignore[union-attr]
+                return found
+            return [*found, *self._bodies(_body(recorded), _body(replayed))]
+        if before.get("success") is not after.get("success") or before.get("code") != after.get("code"):
+            return [*found, *self._verdicts(before, after)]
+        return [*found, *self._bodies(before, after)][:MOST]
+
+    def _verdicts(self, before: dict[str, Json], after: dict[str, Json]) -> Iterator[Difference]:
+        """One succeeded and the other did not, or for another reason: what else differs follows from that."""
+        if before.get("code") != after.get("code"):
+            yield Difference("code", ("code",), before.get("code"), after.get("code"))
+        if before.get("success") is not after.get("success"):
+            kind: Change = "value" if isinstance(after.get("success"), bool) else "type"
+            yield Difference(kind, ("success",), before.get("success"), after.get("success"))
+
+    def _bodies(self, old: Json, new: Json) -> list[Difference]:
+        self._same_flags = _flags(old) == _flags(new)
+        return [one for one in self.values(old, new, "") if not self.noise.excuses(self.operation, one)]
+
+    def values(self, old: Json, new: Json, name: str) -> list[Difference]:
+        """The differences of two JSON values in a field of this name."""
+        if type(old) is dict:
+            if type(new) is dict:
+                return self._objects(old, new)
+        elif type(old) is list:
+            if type(new) is list:
+                return self._lists(old, new, name)
+        elif old is None or new is None or _type(old) == _type(new):
+            return self._scalars(old, new, name)
+        return [Difference("type", (), old, new)]
+
+    def _objects(self, old: dict[str, Json], new: dict[str, Json]) -> list[Difference]:
+        if self._same_flags and old == new:
+            return []
+        found: list[Difference] = []
+        for name, value in old.items():
+            other = new.get(name, ABSENT)
+            if other is value:
+                continue
+            if other is ABSENT:
+                found.append(Difference("missing", (name,), value, None))
+                continue
+            kind = type(value)
+            if kind is str or kind is int:
+                if kind is type(other) and value == other:
+                    continue
+                inner = (
+                    self._scalars(value, other, name)
+                    if kind is type(other)
+                    else self.values(value, other, name)
+                )
+            else:
+                inner = self.values(value, other, name)
+            if inner:
+                found.extend(one.within(name) for one in inner)
+        if len(new) > len(old) or found:
+            found.extend(Difference("extra", (name,), None, new[name]) for name in new if name not in old)
+        return found
+
+    def _lists(self, old: list[Json], new: list[Json], name: str) -> list[Difference]:
+        if self._same_flags and old == new:
+            return []
+        if len(old) != len(new):
+            self._learn_aligned(old, new, name)
+            return [Difference("length", (), len(old), len(new))]
+        mark = len(self.identities.journal)
+        found: list[Difference] = []
+        for at, (item, other) in enumerate(zip(old, new, strict=True)):
+            inner = self.values(item, other, name)
+            if inner:
+                found.extend(one.within(at) for one in inner)
+        if len(found) > 1 and _same_in_another_order(old, new):
+            self.identities.forget_since(mark)
+            self._learn_aligned(old, new, name)
+            return [Difference("order", (), _names(old), _names(new))]
+        return found
+
+    def _learn_aligned(self, old: list[Json], new: list[Json], name: str) -> None:
+        """Learns the identities of the items that correspond, whatever their order."""
+        there: dict[str, list[Json]] = {}
+        for item in reversed(new):
+            there.setdefault(_fingerprint(item), []).append(item)
+        for item in old:
+            counterparts = there.get(_fingerprint(item))
+            if counterparts:
+                self.values(item, counterparts.pop(), name)
+
+    def _scalars(self, old: Json, new: Json, name: str) -> list[Difference]:
+        if old is None or new is None:
+            return [] if old is new else [Difference("type", (), old, new)]
+        kind = kind_of(name)
+        if kind == "identity" or (kind == "value" and type(old) is str and is_opaque(old)):
+            return self._identity(old, new)
+        if old == new:
+            return []
+        if kind == "time" or (kind == "value" and type(old) is str and ISO.match(old)):
+            return [] if _same_form_of_time(old, new) else [Difference("type", (), old, new)]
+        if kind == "shape":
+            return [] if shape_of(old) == shape_of(new) else [Difference("type", (), old, new)]
+        if kind == "address" and is_address(old) and is_address(new):
+            return []
+        return self._said(old, new) if type(old) is str else [Difference("value", (), old, new)]
+
+    def _identity(self, old: Json, new: Json) -> list[Difference]:
+        before, after = str(old), str(new)
+        if not before or not after:
+            return [] if before == after else [Difference("value", (), old, new)]
+        return [] if self.identities.pair(before, after) else [Difference("value", (), old, new)]
+
+    def _said(self, old: str, new: str) -> list[Difference]:
+        """Texts: the same, once every recorded identity in the old one is replaced by its live one."""
+        if self.identities.live.get(old) == new or _without_numbers(
+            self._translated(old)
+        ) == _without_numbers(new):
+            return []
+        if old in self.identities.used:
+            self.identities.also(old, new)
+        return [Difference("value", (), old, new)]
+
+    def _translated(self, text: str) -> str:
+        live = self.identities.live
+        return _WORD.sub(lambda found: live.get(found[0], found[0]), text)
+
+
+_WORD = re.compile(r"[\w.@:+-]{4,}")
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
+
+
+def shown(place: Place) -> str:
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def _without_numbers(text: str) -> str:
+    """A message without what it counts: the seconds left are no change. A bare number is one."""
+    return _NUMBERS.sub("#", text) if " " in text else text
+
+
+def _type(value: Json) -> type:
+    """Whole numbers and others are one type in JSON; booleans are not numbers."""
+    return float if type(value) is int else type(value)
+
+
+def _same_form_of_time(old: Json, new: Json) -> bool:
+    if isinstance(old, str) or isinstance(new, str):
+        return isinstance(old, str) and isinstance(new, str) and shape_of(old) == shape_of(new)
+    return magnitude(old) == magnitude(new)
+
+
+def _body(exchange: Exchange) -> Json:
+    assert exchange.response is not None
+    return None if exchange.response.body is ABSENT else exchange.response.body
+
+
+def _media_types(old: Response, new: Response) -> Iterator[Difference]:
+    before, after = old.header("content-type"), new.header("content-type")
+    if before is None or old.body is ABSENT:
+        return
+    kinds = [(label or "").partition(";")[0].strip().lower() for label in (before, after)]
+    if kinds[0] != kinds[1]:
+        yield Difference("value" if after else "missing", ("headers", "content-type"), before, after)
+
+
+def _flags(value: Json) -> tuple[int, int]:
+    """How often true and false stand in a value: where it is the same, no equal objects hold true for 1."""
+    raw = msgspec.json.encode(value)
+    return raw.count(b"true"), raw.count(b"false")
+
+
+def _fingerprint(value: Json) -> str:
+    """What an item says, but for identities and times: the same for items that correspond."""
+    return repr(_stable(value, ""))
+
+
+def _stable(value: Json, name: str) -> Json:
+    if isinstance(value, dict):
+        return sorted((key, _stable(inner, key)) for key, inner in value.items())
+    if isinstance(value, list):
+        return [_stable(item, name) for item in value]
+    is_text = isinstance(value, str)
+    varies = kind_of(name) != "value" or (is_text and (is_opaque(value) or ISO.match(value) is not None))
+    return type(value).__name__ if varies else value
+
+
+def _same_in_another_order(old: list[Json], new: list[Json]) -> bool:
+    before, after = [_fingerprint(item) for item in old], [_fingerprint(item) for item in new]
+    return before != after and sorted(before) == sorted(after)
+
+
+def _names(items: list[Json]) -> list[Json]:
+    """Items of a list by what a reader knows them by."""
+    return [_name(item) for item in items[:20]]
+
+
+def _name(item: Json) -> Json:
+    if not isinstance(item, dict):
+        return item
+    named = (value for key, value in item.items() if key.endswith(("Name", "Email", "Code", "code", "bizId")))
+    return next((value for value in named if isinstance(value, str)), item)

@@ -1,0 +1,431 @@
+"""The sessions of a replay, without I/O: what each sends next, and what an answer means."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+
+from conformance.capture.bodies import body_of, bytes_of
+from conformance.exchange import ABSENT, Exchange, Json, Plain, Request
+from conformance.portal.budget import is_rate_limited, retry_after
+from conformance.portal.cipher import sealed_payload
+from conformance.portal.login import METHODS
+from conformance.profile import Factor
+from conformance.replay.actions import Action, Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send
+from conformance.replay.assess import Assessor
+from conformance.replay.channels import PUBLIC_KEY, SECURE_SESSION, Channels
+from conformance.replay.head import Heads, framed
+from conformance.replay.outcome import Outcome, State
+from conformance.replay.plan import INITIATE, Plan, is_unwanted
+from conformance.replay.renew import PLACEHOLDER, CannotBeMade, Lost, Pending, Renewal
+from conformance.spec import Operation, operation_of
+
+AUTH = "POST /web/v1/system/auth"
+SEND, COMPLETE, REFRESH = f"{AUTH}/login/mfa/send", f"{AUTH}/login/complete", f"{AUTH}/token/refresh"
+FORGOT = f"{AUTH}/password/forgot"
+INVITE = "POST /web/v1/system/invitations"
+OTP_SETUP = "POST /web/v1/system/security/mfa/otp/setup"
+OTP_VERIFY = "POST /web/v1/system/security/mfa/otp/verify"
+MAILED = frozenset({f"{AUTH}/password/reset", f"{AUTH}/password/init"})
+CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
+TOKENLESS = frozenset({"ACCESS.TOKEN_MISSING", "4010"})
+
+RETRIES = 3
+LONG = 1.0
+"""Seconds of recorded time that are passed at a target whose clock can be moved."""
+
+IDLE = 30.0
+"""Seconds of waiting between two requests of a client after which an answer may depend on the waiting."""
+
+COOLDOWN = 61.0
+ASSUMED_WINDOW = 60.0
+
+Steps = Generator[Action, Reply, None]
+
+
+@dataclass
+class Client:
+    """What one session knows: the account that signed in, its token, an authenticator that was set up."""
+
+    account: str | None = None
+    token: str | None = None
+    setup_secret: str | None = None
+    last: int | None = None
+
+
+@dataclass
+class Machine:
+    """All sessions of one replay. ``now`` gives the target's time; ``scale`` is None at the highest pace,
+    else what recorded seconds are multiplied with; ``movable`` says that the target's time can be moved."""
+
+    plan: Plan
+    renewal: Renewal
+    assessor: Assessor
+    channels: Channels
+    now: Callable[[], float]
+    scale: float | None = None
+    movable: bool = False
+    logins: dict[str, str] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+    authenticators: dict[str, str] = field(default_factory=dict)
+    failures: Counter[str] = field(default_factory=Counter)
+    mails: int = 0
+    on_ended: Callable[[int], None] = lambda position: None
+
+    def __post_init__(self) -> None:
+        self.heads = Heads(self.renewal, self.plan)
+        self.ended = bytearray(len(self.plan.store))
+        for position in self.plan.refused:
+            self.ended[position] = self.plan.session_of[position] < 0
+        self.renewal.done = lambda position: bool(self.ended[position])
+        self._provides: dict[int, list[str]] = {}
+        for value, position in self.plan.given.items():
+            self._provides.setdefault(position, []).append(value)
+        self._first = self.plan.order[0] if self.plan.order else 0
+        self._live_start = self.now()
+        self._moved = 0.0
+        self._last_sends: dict[str, float] = {}
+        self._roots: dict[int, int] = {}
+        self._clients: dict[int, Client] = {}
+
+    def session(self, positions: Iterable[int]) -> Steps:
+        """One recorded client from its first exchange to its last, or several in the order given."""
+        for position in positions:
+            client = self._clients.setdefault(self.plan.session_of[position], Client())
+            yield from self._step(position, client)
+            self.ended[position] = 1
+            client.last = position
+            self.on_ended(position)
+
+    # --- one exchange
+
+    def _step(self, position: int, client: Client) -> Steps:
+        refusal = self.plan.refused.get(position)
+        if refusal is not None:
+            state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
+            self._end_without_answer(position, state, refusal)
+            return
+        recorded = self.plan.store.exchange(position)
+        yield from self._let_time_pass(position)
+        try:
+            live = yield from self._sent(position, recorded, client)
+        except Lost as lost:
+            reason = f"exchange {self.plan.number_of(lost.position)} did not give what it needs"
+            self._end_without_answer(position, State.SKIPPED, reason, root=self._root(lost.position))
+            return
+        except CannotBeMade as problem:
+            self._end_without_answer(position, State.NOT_REPLAYABLE, str(problem))
+            return
+        number = self.plan.number_of(position)
+        self.assessor.assess(number, recorded, live, left_out=self._left_out(position, client))
+        self._learn(position, recorded, live, client)
+
+    def _sent(self, position: int, recorded: Exchange, client: Client) -> Generator[Action, Reply, Exchange]:
+        """Makes the request, and sends it until its answer is not that of a rate limit."""
+        operation = operation_of(recorded.request.method, recorded.request.path)
+        renames: dict[str, str] = {}
+        for attempt in range(RETRIES + 1):
+            send = yield from self._prepared(position, recorded, operation, client, renames)
+            reply = yield send
+            assert isinstance(reply, Exchange)
+            live = reply
+            if is_rate_limited(live) and not is_rate_limited(recorded) and attempt < RETRIES:
+                wait = retry_after(live)
+                yield Pass(ASSUMED_WINDOW if wait is None else wait + 0.1, "the target's rate limit to pass")
+                continue
+            if not renames and _is_taken(operation, recorded, live):
+                renames = self._other_names(recorded)
+                if renames:
+                    continue
+            break
+        return live
+
+    def _prepared(
+        self,
+        position: int,
+        recorded: Exchange,
+        operation: Operation | None,
+        client: Client,
+        renames: dict[str, str],
+    ) -> Generator[Action, Reply, Send]:
+        while True:
+            try:
+                return (yield from self._made(position, recorded, operation, client, renames))
+            except Pending as pending:
+                yield Await(pending.position)
+
+    def _made(
+        self,
+        position: int,
+        recorded: Exchange,
+        operation: Operation | None,
+        client: Client,
+        renames: dict[str, str],
+    ) -> Generator[Action, Reply, Send]:
+        """The request, made anew. What may raise Pending comes before what asks for a code."""
+        renewal, request = self.renewal, recorded.request
+        renewal.succeeded = recorded.success
+        shift = self.now() - self.plan.moments[position]
+        target = renewal.url(recorded, operation, shift)
+        headers = self.heads.headers(request.headers, token=self._missing_token(recorded, operation, client))
+        key = operation.key if operation else ""
+        body, plain = request.body, None
+        channel = None
+        if recorded.sent is not ABSENT and request.state == "json":
+            told = renewal.value("", recorded.sent, shift)
+            if isinstance(told, dict):
+                if renames:
+                    told = {name: renames.get(name, value) for name, value in told.items()}
+                told = yield from self._with_secrets(key, recorded, told, client)
+            if sealed_payload(request.body) is not None and recorded.plain is not None:
+                channel = self.channels.for_request(recorded)
+                plain = Plain(request=told)
+                raw = channel.encrypt(told, form=self.channels.form(request.body))
+                body = msgspec.json.decode(raw)
+            else:
+                body, raw = told, msgspec.json.encode(told)
+            form = request.form
+        else:
+            raw = self._other_body(request, shift)
+            body, form = body_of(raw)
+        return Send(
+            position=position,
+            request=Request(
+                method=request.method,
+                url=renewal.profile.portal.url + target,
+                headers=headers,
+                body=body,
+                form=form,
+            ),
+            head=framed(request.method, self.heads.base + target, headers, raw),
+            body=raw,
+            due=self._due(position),
+            plain=plain,
+            channel=channel,
+            client=recorded.client,
+        )
+
+    def _other_body(self, request: Request, shift: float) -> bytes:
+        """A body that is not JSON: a form's fields are made anew, anything else is sent as it was."""
+        raw = bytes_of(request)
+        if "urlencoded" in (request.header("content-type") or "") and raw:
+            pairs = parse_qsl(raw.decode(errors="replace"), keep_blank_values=True)
+            return urlencode(
+                [(name, self.renewal.value(name, value, shift)) for name, value in pairs]
+            ).encode()
+        return raw
+
+    def _missing_token(self, recorded: Exchange, operation: Operation | None, client: Client) -> str | None:
+        """The session's token, where the source of the recording leaves Authorization out."""
+        request = recorded.request
+        if request.header("authorization") is not None or request.is_without("authorization"):
+            return None
+        if operation is None or operation.is_prelogin or recorded.code in TOKENLESS:
+            return None
+        if client.token is None:
+            raise CannotBeMade(
+                "the recording leaves Authorization out, and no sign-in before it gave a token"
+            )
+        return client.token
+
+    # --- what nobody returned
+
+    def _with_secrets(
+        self, key: str, recorded: Exchange, told: dict[str, Json], client: Client
+    ) -> Generator[Action, Reply, dict[str, Json]]:
+        """The body with passwords, codes and keys that fit the target and the time."""
+        sent: dict[str, Json] = recorded.sent
+        if key == INITIATE:
+            self._check_sign_in(recorded, sent)
+        elif key == SECURE_SESSION:
+            return self.channels.keys_for(recorded, told)
+        elif key in (SEND, FORGOT, INVITE):
+            yield from self._mail(key, recorded, sent)
+        name = next((field for field in CODE_FIELDS if isinstance(sent.get(field), str)), None)
+        if name is not None and (key in (COMPLETE, OTP_VERIFY) or key in MAILED):
+            told = {**told, name: (yield from self._code(key, recorded, sent, sent[name], client))}
+        return told
+
+    def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
+        email = sent.get("email")
+        account = self.renewal.account_of(email)
+        if recorded.success and account is None:
+            raise CannotBeMade(f"the profile has no account that stands for {email}")
+        if (
+            account is not None
+            and not recorded.success
+            and sent.get("password") not in self.renewal.passwords
+        ):
+            most = self.renewal.profile.limits.max_failed_sign_ins
+            if self.failures[account] >= most:
+                raise CannotBeMade(
+                    f"[accounts.{account}] has had {most} failed sign-ins, all that [limits] allows"
+                )
+            self.failures[account] += 1
+
+    def _mail(self, key: str, recorded: Exchange, sent: dict[str, Json]) -> Steps:
+        """Before a mail: whether the budget allows it, and what the inbox holds by then."""
+        if not recorded.success:
+            return
+        if self.mails >= self.renewal.profile.limits.max_mails:
+            raise CannotBeMade(f"{self.mails} mails were sent, all that [limits] max_mails allows")
+        self.mails += 1
+        login = sent.get("sessionId")
+        account = self.logins.get(login) if key == SEND and isinstance(login, str) else None
+        account = account or self.renewal.account_of(sent.get("email"))
+        if account is None:
+            return
+        if key == SEND:
+            yield from self._sit_out_cooldown(str(login))
+        if self.renewal.profile.accounts[account].inbox is not None:
+            yield Mark(account)
+
+    def _sit_out_cooldown(self, login: str) -> Steps:
+        """A resend that was accepted when recorded is not sent before the cooldown is over."""
+        last = self._last_sends.get(login)
+        left = 0.0 if last is None else last + COOLDOWN - self.now()
+        if left > 0:
+            yield Pass(left, "the resend cooldown")
+        self._last_sends[login] = self.now()
+
+    def _code(
+        self, key: str, recorded: Exchange, sent: dict[str, Json], value: str, client: Client
+    ) -> Generator[Action, Reply, str]:
+        """A code that is right where it was right, wrong where it was wrong, and used again where it was."""
+        login = sent.get("sessionId")
+        account = self.logins.get(login) if isinstance(login, str) else None
+        account = account or self.renewal.account_of(sent.get("email")) or client.account
+        is_wrong = recorded.code == "AUTH.MFA_CODE_INVALID"
+        if not recorded.success and not is_wrong:
+            fallback = "000000" if PLACEHOLDER.fullmatch(value) else value
+            return self.codes.get(value, fallback)
+        if account is None:
+            raise CannotBeMade("nothing says whose code it was")
+        secret = client.setup_secret if key == OTP_VERIFY else self.authenticators.get(account)
+        factor = self._factor(key, sent, account)
+        code = yield Code(account, factor, not is_wrong, secret)
+        assert isinstance(code, str)
+        self.codes[value] = code
+        return code
+
+    def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
+        names: dict[Json, Factor] = {METHODS["EMAIL"]: "EMAIL", METHODS["OTP"]: "OTP"}
+        factor: Factor = names.get(sent.get("method"), "EMAIL") if key != OTP_VERIFY else "OTP"
+        settings = self.renewal.profile.accounts[account]
+        if factor == "OTP" and settings.otp_secret is None and key != OTP_VERIFY:
+            raise CannotBeMade(f"[accounts.{account}] has no otp_secret, and signed in with an authenticator")
+        if factor == "EMAIL" and settings.inbox is None:
+            raise CannotBeMade(f"[accounts.{account}] has no inbox, and its code was mailed")
+        return factor
+
+    # --- what an answer tells
+
+    def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
+        operation = operation_of(recorded.request.method, recorded.request.path)
+        key = operation.key if operation else ""
+        if live.success and recorded.success:
+            self._learn_session(key, recorded, live, client)
+        given = self._provides.get(position)
+        if given and live.response is not None:
+            text = msgspec.json.encode((live.response.body, live.response.headers, live.plain)).decode()
+            known = self.renewal.identities.live
+            for value in given:
+                if value not in known and value in text:
+                    known[value] = value
+
+    def _learn_session(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
+        if key == INITIATE:
+            account = self.renewal.account_of(recorded.sent.get("email"))
+            session = recorded.at("data.sessionId")
+            if account is not None and isinstance(session, str):
+                self.logins[session] = account
+        elif key in (COMPLETE, REFRESH):
+            token = live.at("data.accessToken")
+            client.token = token if isinstance(token, str) else client.token
+            session = recorded.sent.get("sessionId") if key == COMPLETE else None
+            client.account = (
+                self.logins.get(session, client.account) if isinstance(session, str) else client.account
+            )
+        elif key == OTP_SETUP:
+            client.setup_secret = self._setup_secret(live)
+        elif key == OTP_VERIFY and client.account and client.setup_secret:
+            self.authenticators[client.account] = client.setup_secret
+        elif key in (PUBLIC_KEY, SECURE_SESSION):
+            self.channels.learn(key, recorded, live)
+
+    def _setup_secret(self, live: Exchange) -> str | None:
+        settings = self.renewal.profile.operations.get(OTP_SETUP)
+        path = (settings.secret if settings else None) or "data.secret"
+        secret = live.at(path)
+        return secret if isinstance(secret, str) else None
+
+    # --- time and order
+
+    def _let_time_pass(self, position: int) -> Steps:
+        """Moves the target's clock by what passed when recorded, where it can be moved."""
+        if not self.movable:
+            return
+        plan = self.plan
+        passed = plan.moments[position] - plan.moments[self._first]
+        if self.scale is None:
+            behind = passed - (self.now() - self._live_start)
+        else:
+            behind = passed - (plan.started[position] - plan.started[self._first]) - self._moved
+        if behind > LONG:
+            yield AwaitAllBefore(position)
+            yield Pass(behind, "the time that passed when this was recorded")
+            self._moved += behind
+
+    def _due(self, position: int) -> float | None:
+        if self.scale is None:
+            return None
+        return (self.plan.started[position] - self.plan.started[self._first]) * self.scale
+
+    def _left_out(self, position: int, client: Client) -> float:
+        """Seconds of recorded idleness before an exchange that the replay did not spend."""
+        if client.last is None or self.movable or self.scale is not None:
+            return 0.0
+        idle = self.plan.started[position] - self.plan.started[client.last]
+        return idle if idle >= IDLE else 0.0
+
+    # --- ends without an answer
+
+    def _end_without_answer(
+        self, position: int, state: State, reason: str, *, root: int | None = None
+    ) -> None:
+        line = self.plan.line(position)
+        operation = line.operation
+        endpoint = operation.key if operation else f"{line.request.method} {line.path}"
+        number = self.plan.number_of(position)
+        self._roots[position] = number if root is None else root
+        self.assessor.tally.add(Outcome(number, state, endpoint, reason, root=root))
+
+    def _root(self, position: int) -> int:
+        """The first exchange in a chain of failed ones, by its number."""
+        return self._roots.get(position, self.plan.number_of(position))
+
+    def _other_names(self, recorded: Exchange) -> dict[str, str]:
+        """Names that the client chose, made unique: the target may have them from an earlier replay."""
+        sent = recorded.sent if isinstance(recorded.sent, dict) else {}
+        chosen = {
+            name: value
+            for name, value in sent.items()
+            if isinstance(value, str)
+            and name.endswith(("Name", "Code", "Email"))
+            and value not in self.plan.given
+        }
+        renamed = {name: self.renewal.unique(value) for name, value in chosen.items()}
+        for name, value in chosen.items():
+            self.renewal.identities.set(value, renamed[name])
+        return renamed
+
+
+def _is_taken(operation: Operation | None, recorded: Exchange, live: Exchange) -> bool:
+    """Whether something could not be created that could when recorded: its name may be taken."""
+    if operation is None or not (operation.path.endswith("/create") or operation.key == INVITE):
+        return False
+    return recorded.success and not live.success and live.status in (400, 409, 422)

@@ -1,0 +1,79 @@
+"""What the user asks of a replay, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.replay.identities import Identities
+from conformance.replay.noise import Noise
+from conformance.replay.outcome import Tally
+from conformance.replay.plan import Plan
+from conformance.report.run import Run
+from conformance.spec import Impact
+
+
+@dataclass
+class Lag:
+    """How late requests went out, in seconds behind their due time."""
+
+    total: float = 0.0
+    most: float = 0.0
+    count: int = 0
+
+    def note(self, seconds: float) -> None:
+        self.count += 1
+        self.total += seconds
+        self.most = max(self.most, seconds)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked of a replay.
+
+    ``pace`` is ``max``, ``recorded``, or how many times faster than recorded, such as ``10x``.
+    ``accounts`` says which account of the profile stands for a recorded email. ``min_share`` is the least
+    share of the exchanges that must have been compared for a replay to tell anything.
+    """
+
+    out: Path = Path("reports")
+    impact: Impact = "read-only"
+    pace: str = "max"
+    concurrency: int = 1
+    only: Sequence[str] = ()
+    skip: Sequence[str] = ()
+    accounts: Mapping[str, str] = field(default_factory=dict)
+    learn: Path | None = None
+    noise: Path | None = None
+    salvage: bool = False
+    strict: bool = False
+    min_share: float = 0.5
+    profile_name: str = ""
+
+    @property
+    def scale(self) -> float | None:
+        """What recorded seconds are multiplied with; None where nothing is waited for. UsageError."""
+        if self.pace == "max":
+            return None
+        if self.pace == "recorded":
+            return 1.0
+        try:
+            return 1 / float(self.pace.removesuffix("x"))
+        except (ValueError, ZeroDivisionError):
+            raise UsageError(f"--pace {self.pace}: give max, recorded, or a factor such as 10x.") from None
+
+
+@dataclass
+class Replayed:
+    """What a replay came to."""
+
+    plan: Plan
+    tally: Tally
+    identities: Identities
+    noise: Noise
+    notes: list[str]
+    lag: Lag
+    seconds: float
+    run: Run

@@ -1,0 +1,165 @@
+"""Which values of an exchange are secrets: known by the place where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.exchange import Exchange, Json, Message
+
+HEADERS = {
+    "x-portal-access-code": "access-code",
+    "proxy-authorization": "authorization",
+    "x-api-key": "token",
+    "x-turnstile-token": "bot-token",
+    "cf-turnstile-response": "bot-token",
+}
+FIELDS = {
+    "accesstoken": "token",
+    "refreshtoken": "refresh-token",
+    "idtoken": "token",
+    "turnstiletoken": "bot-token",
+    "otpauth": "secret",
+    "otpauthurl": "secret",
+    "otpauthuri": "secret",
+    "backupcodes": "backup-code",
+    "recoverycodes": "backup-code",
+    "privatekey": "key",
+    "aeskey": "key",
+    "requestkey": "key",
+    "responsekey": "key",
+    "reqkey": "key",
+    "respkey": "key",
+}
+ENDINGS = {
+    "password": "password",
+    "passphrase": "password",
+    "secret": "secret",
+    "secretkey": "secret",
+    "seed": "secret",
+    "apikey": "token",
+    "token": "token",
+}
+CODES = (
+    "/login/complete",
+    "/otp/verify",
+    "/otp/revoke",
+    "/password/reset",
+    "/password/init",
+    "/password/change",
+)
+"""Where a request's ``code`` is a secret: an answer's ``code`` never is one."""
+MASKED = re.compile(r"[*•●.·]+\Z|\[[a-z-]+-\d+\]\Z")
+
+
+BACKUP_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9-]{6,40}\Z")
+"""How a backup code looks among other things in an answer whose form is not shown (N5)."""
+
+
+def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """The secrets that an exchange shows by their place, as (value, kind).
+
+    Not among them: ids of login sessions and secure channels (of no use without what is taken out here, and
+    needed to follow the traffic), and ``encReqKey`` and ``encRespKey``, which are ciphertext.
+    """
+    # Several look at each exchange: the transport, the writer of the record, a recorder.
+    found: tuple[tuple[str, str], ...] | None = exchange.__dict__.get("_secrets")
+    if found is None:
+        found = exchange.__dict__["_secrets"] = tuple(dict.fromkeys(_secrets_in(exchange)))
+    yield from found
+
+
+def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    request, response, plain = exchange.request, exchange.response, exchange.plain
+    path = request.path.rstrip("/")
+    takes_code = path.endswith(CODES)
+    yield from _in_headers(request)
+    yield from _in_query(request.url)
+    yield from _in_json(request.json, takes_code=takes_code)
+    if response is not None:
+        yield from _in_headers(response)
+        yield from _in_json(response.json, takes_code=False)
+        if path.endswith("/backup-codes/generate") and exchange.success:
+            yield from _backup_codes(exchange.data)
+    if plain is not None:
+        yield from _in_json(plain.request, takes_code=takes_code)
+        yield from _in_json(plain.response, takes_code=False)
+
+
+def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
+    """The texts in arrays that look like codes, in whatever form the answer has."""
+    if isinstance(data, dict):
+        for inner in data.values():
+            yield from _backup_codes(inner)
+    elif isinstance(data, list):
+        for value, kind in (one for item in data for one in _texts(item, "backup-code")):
+            if BACKUP_CODE.match(value):
+                yield value, kind
+
+
+def _in_headers(message: Message) -> Iterator[tuple[str, str]]:
+    for name, value in message.headers:
+        lower = name.lower()
+        if lower == "authorization":
+            scheme, _, credentials = value.partition(" ")
+            yield (credentials.strip(), "token") if credentials.strip() else (scheme, "token")
+        elif lower == "cookie":
+            for pair in value.split(";"):
+                yield pair.partition("=")[2].strip(), "cookie"
+        elif lower == "set-cookie":
+            yield value.partition(";")[0].partition("=")[2].strip(), "cookie"
+        elif lower in HEADERS:
+            yield value, HEADERS[lower]
+
+
+def _in_query(url: str) -> Iterator[tuple[str, str]]:
+    if "?" in url:
+        for name, value in parse_qsl(urlsplit(url).query):
+            kind = _kind(name.replace("-", "").replace("_", "").lower())
+            if kind is not None:
+                yield value, kind
+
+
+def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
+    if isinstance(value, list):
+        for inner in value:
+            yield from _in_json(inner, takes_code=takes_code)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            lower = _plain(name)
+            kind = "code" if takes_code and lower in ("code", "otp", "totp", "otpcode") else _kind(lower)
+            if kind is None:
+                yield from _in_json(inner, takes_code=takes_code)
+            else:
+                yield from _texts(inner, kind)
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+@lru_cache(maxsize=4096)
+def _kind(name: str) -> str | None:
+    return FIELDS.get(name) or next((kind for ending, kind in ENDINGS.items() if name.endswith(ending)), None)
+
+
+def _texts(value: Json, kind: str) -> Iterator[tuple[str, str]]:
+    """Every text and number in a value; of an ``otpauth:`` address its secret as well. Masked ones hide
+    themselves."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, kind)
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner, kind)
+    elif isinstance(value, int) and not isinstance(value, bool) and value > 999:
+        yield str(value), kind
+    elif isinstance(value, str) and not MASKED.match(value):
+        yield value, kind
+        if value.startswith("otpauth:"):
+            yield from (
+                (found, "secret") for name, found in parse_qsl(urlsplit(value).query) if name == "secret"
+            )

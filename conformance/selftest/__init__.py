@@ -1,0 +1,202 @@
+"""The suite on trial: every fault caught, every variant let through, every check and case seen to work.
+
+A trial is a run of cases in a process of its own, forked from one that has imported and collected everything,
+against a reference portal within that process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from conformance.bundled import FAULTS, VARIANTS, Fault, drawn
+from conformance.catalogue import pytest_arguments
+from conformance.checks import CHECKS
+from conformance.errors import UsageError
+from conformance.plugin import ids_of
+from conformance.selftest import workers
+from conformance.selftest.choice import a_few_of_each, function_of, touching
+from conformance.selftest.pages import write
+from conformance.selftest.trial import Outcome, attempt
+from conformance.selftest.verdicts import Matrix, by_name, judge, listed
+from conformance.spec import REQUIREMENTS
+
+CLEAN = "clean"
+SEEDS = range(5)
+TRIES = 8
+"""With how many faults a case is tried alone."""
+PROOFS = "proofs.json"
+QUIET = (
+    "--collect-only", "--capture=no", "-p", "no:terminal", "-p", "no:logging", "-p", "no:warnings",
+    "-p", "no:html", "-p", "no:unraisableexception", "-p", "no:threadexception",
+)  # fmt: skip
+
+Told = Callable[[str], None]
+
+
+def run(
+    *,
+    out: Path | None = None,
+    only: Sequence[str] | None = None,
+    jobs: int | None = None,
+    update: bool = False,
+    thorough: bool = False,
+    tell: Told = print,
+) -> int:
+    """Runs the trials, says what is not proven, writes ``selftest.html`` and ``selftest.json`` under ``out``.
+
+    ``only``: these faults and variants. ``jobs``: how many trials at a time, as many as there are cores where
+    nothing is said. ``update``: what is proven now is what must be proven later.
+    ``thorough``: every case for every variant. Gives 0, or 1 where anything is not proven. Raises UsageError.
+    """
+    if not hasattr(os, "fork"):
+        raise UsageError("selftest: this system has no fork(). Run it on Linux or macOS.")
+    names = tuple(only or ())
+    unknown = [name for name in names if name not in FAULTS and name not in VARIANTS]
+    if unknown:
+        raise UsageError(
+            f'selftest: there is no fault and no variant "{unknown[0]}". `serve --list-faults` names them.'
+        )
+    trials = _Trials(names, thorough, jobs or os.cpu_count() or 1)
+    matrix = _tried(trials)
+    if update:
+        _proofs_file().write_text(json.dumps(matrix.proofs, indent=1) + "\n", encoding="utf-8")
+    judge(matrix, deciders=trials.deciders, known=_known(), whole=not names)
+    if out is not None:
+        write(matrix, out)
+    _tell(matrix, tell)
+    return 1 if matrix.problems else 0
+
+
+@dataclass
+class _Trials:
+    """Runs inside pytest, once it has collected the cases."""
+
+    names: tuple[str, ...]
+    thorough: bool
+    jobs: int
+    matrix: Matrix | None = None
+    deciders: set[str] = field(default_factory=set)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        began = time.perf_counter()
+        items = [item for item in session.items if ids_of(item)]
+        self.deciders = _deciders(items)
+        gc.collect()
+        clean = next(workers.run([(CLEAN, lambda: attempt(session, items, CLEAN, watched=True))], workers=1))
+        outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
+        self.matrix = Matrix(
+            clean,
+            by_name(outcomes, FAULTS),
+            by_name(outcomes, VARIANTS),
+            by_name(outcomes, map(_combination, SEEDS)),
+        )
+        if not self.names:
+            self.matrix.alone = self._tried_alone(session, items, clean, self.matrix)
+        self.matrix.seconds = time.perf_counter() - began
+
+    def _tried_alone(
+        self, session: pytest.Session, items: list[pytest.Item], clean: Outcome, matrix: Matrix
+    ) -> list[tuple[str, Outcome]]:
+        """What a case finds others may always have told before: each that found nothing is tried alone."""
+        proven = {source for sources in matrix.proofs.values() for source in sources}
+        jobs: list[tuple[str, workers.Job]] = []
+        for function in sorted(self.deciders - proven):
+            own = [item for item in items if function_of(item.nodeid) == function]
+            declared = {requirement for item in own for requirement in ids_of(item)}
+            called = {key for item in own for key in clean.touched.get(item.nodeid, ())}
+            meant = [f for f in FAULTS.values() if declared & set(f.breaks) and _may_show(f, called)]
+            jobs += [(f.name, _job(session, own, f.name, faults=[f.name])) for f in meant[:TRIES]]
+        return [(outcome.name, outcome) for outcome in workers.run(jobs, workers=self.jobs)]
+
+    def _jobs(
+        self, session: pytest.Session, items: list[pytest.Item], clean: Outcome
+    ) -> Iterator[tuple[str, workers.Job]]:
+        """The long trials first, so that the last ones to end are short."""
+        some = items if self.thorough else a_few_of_each(items)
+        for name in VARIANTS:
+            if self._wanted(name):
+                yield name, _job(session, some, name, variants=[name])
+        if not self.names:
+            for seed in SEEDS:
+                chosen = [variant.name for variant in drawn(VARIANTS.values(), seed)]
+                yield _combination(seed), _job(session, some, _combination(seed), variants=chosen)
+        for name, fault in sorted(FAULTS.items(), key=lambda row: bool(row[1].operations)):
+            if self._wanted(name):
+                if fault.operations:
+                    cases = touching(items, fault.operations, clean.touched)
+                else:
+                    cases = a_few_of_each(items, listed(fault))
+                yield name, _job(session, cases, name, faults=[name])
+
+    def _wanted(self, name: str) -> bool:
+        return not self.names or name in self.names
+
+
+def _may_show(fault: Fault, called: set[str]) -> bool:
+    return not fault.operations or not called.isdisjoint(fault.operations)
+
+
+def _job(
+    session: pytest.Session,
+    cases: list[pytest.Item],
+    name: str,
+    *,
+    faults: Sequence[str] = (),
+    variants: Sequence[str] = (),
+) -> workers.Job:
+    return lambda: attempt(session, cases, name, faults=faults, variants=variants)
+
+
+def _combination(seed: int) -> str:
+    return f"variants drawn with seed {seed}"
+
+
+def _tried(trials: _Trials) -> Matrix:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        pytest.main([*pytest_arguments(), *QUIET], plugins=[trials])
+    if trials.matrix is None:
+        raise RuntimeError(f"the cases cannot be collected:\n{said.getvalue()}")
+    return trials.matrix
+
+
+def _deciders(items: Sequence[pytest.Item]) -> set[str]:
+    """Every check and case that can turn a requirement."""
+    turning = {row.id for row in REQUIREMENTS.values() if row.level != "open" and not row.untestable}
+    cases = {function_of(item.nodeid) for item in items if turning & set(ids_of(item))}
+    return (
+        cases | {f"check {check.name}" for check in CHECKS if check.requirement in turning} | {"check shape"}
+    )
+
+
+def _proofs_file() -> Path:
+    return Path(str(files("conformance.selftest").joinpath(PROOFS)))
+
+
+def _known() -> dict[str, list[str]]:
+    path = _proofs_file()
+    known: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return known
+
+
+def _tell(matrix: Matrix, tell: Told) -> None:
+    for problem in matrix.problems:
+        tell(problem)
+    totals = matrix.totals
+    tell(
+        f"{totals['faults']} faults, {totals['variants']} variants, {totals['combinations']} combinations in "
+        f"{matrix.seconds:.0f} s: {totals['musts proven']} of {totals['testable musts']} musts and "
+        f"{totals['shoulds proven']} of {totals['testable shoulds']} shoulds are proven able to fail, "
+        f"{len(matrix.problems)} problems"
+    )

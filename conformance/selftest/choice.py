@@ -1,0 +1,41 @@
+"""Which cases a trial needs: those that touch the fault's endpoints, or a few of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import pytest
+
+from conformance.plugin import ids_of
+
+KINDS_KEPT = 3
+"""Of a case with many parameters so many are run where no endpoint in particular is meant."""
+
+
+def touching(
+    items: Sequence[pytest.Item], operations: Collection[str], touched: Mapping[str, Sequence[str]]
+) -> list[pytest.Item]:
+    """The cases that called one of these operations in the clean run."""
+    return [item for item in items if not set(operations).isdisjoint(touched.get(item.nodeid, ()))]
+
+
+def a_few_of_each(items: Sequence[pytest.Item], whole: Collection[str] = ()) -> list[pytest.Item]:
+    """Every case, but of many parameters the first, the last and what lies between; ``whole`` are
+    requirements whose cases are run with all of them."""
+    by_function: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        by_function.setdefault(function_of(item.nodeid), []).append(item)
+    kept = {item.nodeid for group in by_function.values() for item in _spread(group, whole)}
+    return [item for item in items if item.nodeid in kept]
+
+
+def _spread(group: list[pytest.Item], whole: Collection[str]) -> list[pytest.Item]:
+    if len(group) <= KINDS_KEPT or not set(ids_of(group[0])).isdisjoint(whole):
+        return group
+    last = len(group) - 1
+    return [group[at * last // (KINDS_KEPT - 1)] for at in range(KINDS_KEPT)]
+
+
+def function_of(nodeid: str) -> str:
+    """A case without its parameters; the name of a check stays as it is."""
+    return nodeid.partition("[")[0]

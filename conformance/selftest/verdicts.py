@@ -1,0 +1,154 @@
+"""What the trials prove: which fault turned which requirement, who saw it, and what is not proven."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from conformance.bundled import FAULTS, Fault
+from conformance.selftest.trial import Outcome, Turned
+from conformance.spec import REQUIREMENTS
+
+TURNS = {"must": "fail", "should": "warn"}
+Proofs = Mapping[str, Sequence[str]]
+"""For each requirement the checks and cases that a fault has shown able to contradict it."""
+
+
+@dataclass
+class Matrix:
+    """Requirement × fault, the variants, and everything that is wrong with them.
+
+    ``alone``: faults tried again with one case only, that others had always forestalled. ``problems`` are
+    sentences; with none the suite is proven. ``proofs``: what the trials prove.
+    """
+
+    clean: Outcome
+    faults: dict[str, Outcome] = field(default_factory=dict)
+    variants: dict[str, Outcome] = field(default_factory=dict)
+    combinations: dict[str, Outcome] = field(default_factory=dict)
+    alone: list[tuple[str, Outcome]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def proofs(self) -> dict[str, list[str]]:
+        found: dict[str, set[str]] = {}
+        for name, outcome in (*self.faults.items(), *self.alone):
+            for requirement, turned in outcome.turned.items():
+                if requirement in listed(FAULTS[name]):
+                    found.setdefault(requirement, set()).update(turned.sources)
+        return {
+            requirement: sorted(found[requirement]) for requirement in REQUIREMENTS if requirement in found
+        }
+
+    def breaking(self, requirement: str) -> list[str]:
+        """The faults that turned a requirement as they should."""
+        return [
+            name
+            for name in self.faults
+            if requirement in FAULTS[name].breaks and _broke(self.faults[name], requirement)
+        ]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        musts = [row.id for row in REQUIREMENTS.values() if row.level == "must" and not row.untestable]
+        shoulds = [row.id for row in REQUIREMENTS.values() if row.level == "should" and not row.untestable]
+        return {
+            "faults": len(self.faults),
+            "variants": len(self.variants),
+            "combinations": len(self.combinations),
+            "testable musts": len(musts),
+            "musts proven": sum(bool(self.breaking(one)) for one in musts),
+            "testable shoulds": len(shoulds),
+            "shoulds proven": sum(bool(self.breaking(one)) for one in shoulds),
+        }
+
+
+def listed(fault: Fault) -> set[str]:
+    """What a fault may turn."""
+    return {*fault.breaks, *fault.also}
+
+
+def judge(matrix: Matrix, *, deciders: Collection[str], known: Proofs, whole: bool) -> Matrix:
+    """Fills in the problems. ``deciders``: every check and case that can contradict something; ``known``:
+    what was proven before. Both are looked at only where the ``whole`` matrix was run."""
+    matrix.problems = [
+        *_of_the_clean_run(matrix.clean),
+        *(line for name, outcome in matrix.faults.items() for line in _of_fault(FAULTS[name], outcome)),
+        *(
+            line
+            for name, outcome in matrix.variants.items()
+            for line in _of_variant(f"variant {name}", outcome)
+        ),
+        *(line for name, outcome in matrix.combinations.items() for line in _of_variant(name, outcome)),
+    ]
+    if whole:
+        matrix.problems += [
+            *_unbroken(matrix),
+            *_unproven(matrix.proofs, deciders),
+            *_lost(matrix.proofs, known),
+        ]
+    return matrix
+
+
+def _broke(outcome: Outcome, requirement: str) -> bool:
+    turned = outcome.turned.get(requirement)
+    return turned is not None and turned.verdict == TURNS[REQUIREMENTS[requirement].level]
+
+
+def _of_the_clean_run(clean: Outcome) -> Iterator[str]:
+    for requirement, turned in clean.turned.items():
+        yield f"without a fault {requirement} is {turned.verdict.upper()}: {_seen(turned)}"
+    yield from _errors("without a fault", clean)
+
+
+def _of_fault(fault: Fault, outcome: Outcome) -> Iterator[str]:
+    for requirement in fault.breaks:
+        if not _broke(outcome, requirement):
+            wanted = TURNS[REQUIREMENTS[requirement].level].upper()
+            yield f"fault {fault.name} survives: {requirement} is not {wanted}"
+    for requirement in sorted(outcome.turned.keys() - listed(fault)):
+        turned = outcome.turned[requirement]
+        verdict = turned.verdict.upper()
+        yield f"fault {fault.name} also turns {requirement} to {verdict}, unlisted: {_seen(turned)}"
+    yield from _errors(f"fault {fault.name}", outcome)
+
+
+def _of_variant(name: str, outcome: Outcome) -> Iterator[str]:
+    for requirement, turned in outcome.turned.items():
+        if turned.verdict == "fail":
+            yield f"{name}: {requirement} is FAIL: {_seen(turned)}"
+    yield from _errors(name, outcome)
+
+
+def _seen(turned: Turned) -> str:
+    return f"{turned.endpoint}: {turned.message} ({', '.join(turned.sources)})"
+
+
+def _errors(name: str, outcome: Outcome) -> Iterator[str]:
+    for place, error in outcome.errors.items():
+        yield f"{name}: the suite itself fails in {place}: {error.strip().splitlines()[-1]}"
+
+
+def _unbroken(matrix: Matrix) -> Iterator[str]:
+    for row in REQUIREMENTS.values():
+        if row.level == "must" and not row.untestable and not matrix.breaking(row.id):
+            yield f"no fault breaks {row.id}: {row.statement}"
+
+
+def _unproven(proofs: Proofs, deciders: Collection[str]) -> Iterator[str]:
+    proven = {source for sources in proofs.values() for source in sources}
+    for decider in sorted(set(deciders) - proven):
+        yield f"no fault shows that {decider} can contradict anything"
+
+
+def _lost(proofs: Proofs, known: Proofs) -> Iterator[str]:
+    for requirement, sources in known.items():
+        for source in sorted(set(sources) - set(proofs.get(requirement, ()))):
+            yield f"no longer proven: that {source} contradicts {requirement}"
+
+
+def by_name(outcomes: Iterable[Outcome], order: Iterable[str]) -> dict[str, Outcome]:
+    """Outcomes by name, in an order."""
+    found = {outcome.name: outcome for outcome in outcomes}
+    return {name: found[name] for name in order if name in found}

@@ -1,0 +1,87 @@
+"""A portal as somebody deployed it, and the command as somebody runs it: two processes, one socket."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from reference_impl import serve
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    code: int
+    said: str
+    out: Path
+
+    @property
+    def results(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.out / "results.json").read_text(encoding="utf-8"))
+        return found
+
+    @property
+    def fails(self) -> list[str]:
+        """Each FAIL as its requirement and message, so that a failing assertion reads well."""
+        return [
+            f"{one['requirement']} {one['message']}"
+            for one in self.results["findings"]
+            if one["verdict"] == "fail"
+        ]
+
+    def verdict(self, requirement: str) -> str:
+        return next(str(one["verdict"]) for one in self.results["requirements"] if one["id"] == requirement)
+
+
+@dataclass(frozen=True)
+class Deployment:
+    running: serve.Running
+    profile: Path
+
+    def arguments(self, *options: str, out: Path) -> list[str]:
+        return command("run", "--profile", str(self.profile), "--out", str(out), *options)
+
+    def run(self, *options: str, out: Path | None = None) -> Done:
+        """The suite against this portal, in a process of its own."""
+        place = out or self.profile.parent / "out"
+        return done(self.arguments(*options, out=place), place)
+
+    def dump(self) -> dict[str, Any]:
+        """The portal's state but for histories and sessions."""
+        state: dict[str, Any] = httpx.get(f"{self.running.url}/dump").json()
+        return {
+            name: part for name, part in state.items() if name not in ("histories", "sessions", "history")
+        }
+
+    def received(self) -> dict[str, Any]:
+        found: dict[str, Any] = httpx.get(f"{self.running.url}/received").json()
+        return found
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "conformance.cli", *arguments]
+
+
+def done(arguments: Sequence[str], out: Path) -> Done:
+    finished = subprocess.run(
+        arguments, capture_output=True, text=True, timeout=300, check=False, cwd=out.parent
+    )
+    return Done(finished.returncode, finished.stdout + finished.stderr, out)
+
+
+@contextmanager
+def deployed(folder: Path, **how: Any) -> Iterator[Deployment]:
+    """A reference portal started as ``serve.start`` is told, with its profile in a file."""
+    with serve.start(**how) as running:
+        profile = folder / "portal.toml"
+        profile.write_text(running.profile(), encoding="utf-8")
+        yield Deployment(running, profile)

@@ -1,0 +1,86 @@
+"""A portal on the other end of a real socket, or of a function, for the tests of what speaks to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from conformance.clock import Clock, MovableClock
+from conformance.exchange import Exchange, Json
+from conformance.portal import Portal
+from conformance.profile import Profile, parse
+from conformance.spec.operations import Impact
+from reference_impl.serve import Running, start
+
+MINIMAL = """
+[portal]
+url = "http://portal.test"
+access_code = "the-access-code"
+
+[accounts.admin]
+email = "admin@example.test"
+password = "the admin's password"
+otp_secret = "JBSWY3DPEHPK3PXP"
+
+[bot_challenge]
+token = "the-bot-token"
+"""
+
+
+@contextmanager
+def connected(
+    *,
+    edit: Callable[[str], str] = lambda text: text,
+    impact: Impact = "disruptive",
+    ledger: Path | None = None,
+    **options: Any,
+) -> Iterator[tuple[Portal, list[Exchange], Running]]:
+    """The suite's door to a reference portal, what passed through it so far, and the portal itself."""
+    seen: list[Exchange] = []
+    with start(seed=7, **options) as running:
+        profile = parse(edit(running.profile()), {})
+        with Portal.connect(profile, impact=impact, on_exchange=seen.append, ledger=ledger) as portal:
+            yield portal, seen, running
+
+
+def without(table: str) -> Callable[[str], str]:
+    """An edit of a profile that takes a table out."""
+    return lambda text: re.sub(rf"(?ms)^\[{re.escape(table)}\]\n.*?(?=^\[|\Z)", "", text)
+
+
+def envelope(data: Json = None, *, code: str = "2000", **more: Json) -> dict[str, Json]:
+    success = code == "2000"
+    return {"success": success, "code": code, "message": "Success" if success else code, "data": data, **more}
+
+
+def answer(
+    data: Json = None, *, status: int = 200, code: str = "2000", headers: Mapping[str, str] | None = None
+) -> httpx.Response:
+    return httpx.Response(status, json=envelope(data, code=code), headers=headers)
+
+
+def moved() -> MovableClock:
+    return MovableClock(lambda seconds: None)
+
+
+def answering(
+    respond: Callable[[httpx.Request], httpx.Response],
+    *,
+    seen: list[Exchange] | None = None,
+    profile: Profile | str = MINIMAL,
+    impact: Impact = "disruptive",
+    clock: Clock | None = None,
+) -> Portal:
+    """A portal that a function plays."""
+    return Portal.connect(
+        profile if isinstance(profile, Profile) else parse(profile, {}),
+        impact=impact,
+        clock=clock or moved(),
+        on_exchange=(lambda exchange: None) if seen is None else seen.append,
+        handler=httpx.MockTransport(respond),
+    )

@@ -1,0 +1,236 @@
+"""Accounts share a session, refresh it in time, and are not tried again with a password that was refused."""
+
+from __future__ import annotations
+
+import httpx
+import jwt
+import pytest
+
+from conformance.errors import CannotSignIn
+from conformance.exchange import Exchange
+from conformance.portal.accounts import lifetime
+from conformance.portal.login import FORGOT
+from conformance.tests.reached import answer, answering, connected
+
+PROFILE = "GET /web/v1/system/profile"
+
+
+def paths(seen: list[Exchange]) -> list[str]:
+    return [exchange.request.path.removeprefix("/web/v1/system/") for exchange in seen]
+
+
+@pytest.mark.parametrize("name", ["admin", "spare", "limited", "pending"])
+def test_every_account_of_the_bundled_profile_signs_in(name: str) -> None:
+    with connected() as (portal, _, _running):
+        signed_in = portal.account(name).signed_in()
+
+        assert signed_in.completed.success
+        assert portal.call(PROFILE, token=signed_in.token).status is not None
+
+
+@pytest.mark.parametrize("factor", ["OTP", "EMAIL"])
+def test_both_factors_sign_in(factor: str) -> None:
+    with connected(edit=lambda text: text.replace('mfa = "OTP"', f'mfa = "{factor}"')) as (
+        portal,
+        _,
+        _running,
+    ):
+        assert portal.account("admin").fresh_sign_in().factor == factor
+
+
+@pytest.mark.parametrize("variant, factor", [("email-only", "EMAIL"), ("otp-only", "OTP")])
+def test_the_factor_that_the_target_offers_is_taken(variant: str, factor: str) -> None:
+    with connected(variants=[variant]) as (portal, _, _running):
+        assert portal.account("admin").fresh_sign_in().factor == factor
+
+
+def test_the_session_is_shared_and_begun_once() -> None:
+    with connected() as (portal, seen, _):
+        admin = portal.account("admin")
+
+        assert admin.token == admin.token == admin.signed_in().token
+        assert paths(seen) == ["auth/login/initiate", "auth/login/complete"]
+        assert admin.fresh_sign_in().token != admin.token
+
+
+def test_a_token_near_its_end_is_refreshed_and_not_signed_in_again() -> None:
+    with connected() as (portal, seen, _):
+        admin = portal.account("admin")
+        first = admin.token
+        portal.clock.wait(3545, "the token to near its end")
+
+        second = admin.token
+
+        assert second != first
+        assert paths(seen)[2:] == ["auth/token/refresh"]
+        assert portal.call(PROFILE, token=second).success
+
+
+def test_where_the_refresh_is_refused_a_new_sign_in_follows() -> None:
+    with connected() as (portal, seen, _):
+        admin = portal.account("admin")
+        portal.login.logout(admin.token)
+        portal.clock.wait(3600, "the token to end")
+
+        assert portal.call(PROFILE, token=admin.token).success
+        assert paths(seen)[2:6] == [
+            "auth/logout",
+            "auth/token/refresh",
+            "auth/login/initiate",
+            "auth/login/complete",
+        ]
+
+
+def test_a_shared_token_that_was_refused_is_replaced_before_it_is_given_out_again() -> None:
+    with connected() as (portal, _, _running):
+        admin = portal.account("admin")
+        ended = admin.token
+        portal.login.logout(ended)
+        assert portal.call(PROFILE, token=ended).status == 401
+
+        assert admin.token != ended
+        assert portal.call(PROFILE, token=admin.token).success
+
+
+def test_a_refusal_that_is_not_the_tokens_fault_keeps_the_session() -> None:
+    asked: list[str] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        if request.url.path.endswith("initiate"):
+            return answer({"sessionId": "s", "mfaMethods": []})
+        if request.url.path.endswith("complete"):
+            return answer({"accessToken": "access", "refreshToken": "refresh", "expiresIn": 3600})
+        return answer({}) if request.url.path.endswith("/profile") else answer(status=401, code="4010")
+
+    portal = answering(respond)
+    admin = portal.account("admin")
+    portal.call("GET /web/v1/system/roles", token=admin.token)
+
+    assert admin.token == "access"
+    assert len([path for path in asked if path.endswith("initiate")]) == 1
+
+
+def test_a_wrong_password_is_tried_once_and_never_again() -> None:
+    asked: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return answer(status=401, code="AUTH.INVALID_CREDENTIALS")
+
+    portal = answering(respond)
+    admin = portal.account("admin")
+    for attempt in (admin.signed_in, admin.fresh_sign_in, lambda: portal.login.initiate(admin)):
+        with pytest.raises(
+            CannotSignIn, match=r"\[accounts\.admin\]: email or password is refused"
+        ) as caught:
+            attempt()
+        assert caught.value.fault_class == "credentials"
+
+    assert len(asked) == 1
+
+
+def test_a_password_that_worked_before_is_the_targets_to_accept() -> None:
+    accepting = True
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        return (
+            answer({"sessionId": "s"}) if accepting else answer(status=401, code="AUTH.INVALID_CREDENTIALS")
+        )
+
+    portal = answering(respond)
+    admin = portal.account("admin")
+    portal.login.initiate(admin)
+    accepting = False
+
+    assert portal.login.initiate(admin).code == "AUTH.INVALID_CREDENTIALS"
+    assert portal.login.initiate(admin).status == 401
+
+
+def test_a_wrong_secret_is_found_out_after_two_sign_ins() -> None:
+    initiated: list[str] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("initiate"):
+            initiated.append("x")
+            return answer({"sessionId": "s"})
+        return answer(status=400, code="AUTH.MFA_CODE_INVALID")
+
+    admin = answering(respond).account("admin")
+    for _ in range(4):
+        with pytest.raises(CannotSignIn, match="complete was refused"):
+            admin.signed_in()
+
+    assert len(initiated) == 2
+
+
+def test_an_authenticators_codes_differ_from_sign_in_to_sign_in() -> None:
+    with connected() as (portal, seen, _):
+        for _ in range(4):
+            portal.account("admin").fresh_sign_in()
+
+        codes = [exchange.sent["code"] for exchange in seen if exchange.request.path.endswith("complete")]
+        assert len(set(codes)) == 4
+
+
+@pytest.mark.parametrize("factor", ["OTP", "EMAIL"])
+def test_a_wrong_code_has_six_digits_and_is_wrong(factor: str) -> None:
+    with connected() as (portal, _, _running):
+        admin = portal.account("admin")
+        session = portal.login.initiate(admin)
+        portal.login.send(session, "EMAIL")
+        right = admin.code("EMAIL")
+
+        wrong = [admin.wrong_code(factor) for _ in range(50)]  # type: ignore[arg-type]
+
+        assert all(len(code) == 6 and code.isdecimal() for code in wrong)
+        assert right not in wrong or factor == "OTP"
+
+
+def test_a_code_that_lay_in_the_inbox_before_the_send_is_never_taken() -> None:
+    with connected(edit=lambda text: text.replace('mfa = "OTP"', 'mfa = "EMAIL"')) as (portal, _, _running):
+        admin = portal.account("admin")
+        first = portal.login.initiate(admin)
+        portal.login.send(first)
+        old = admin.code("EMAIL")
+
+        second = portal.login.initiate(admin)
+        portal.login.send(second)
+
+        assert admin.code("EMAIL") != old
+
+
+def test_other_mails_to_the_account_are_waited_for_as_well() -> None:
+    with connected() as (portal, _, _running):
+        spare = portal.account("spare")
+        mark = spare.mark_inbox()
+
+        portal.call(FORGOT, json={"email": spare.email, "turnstileToken": portal.bot_token})
+
+        assert len(spare.code("EMAIL", since=mark)) == 6
+
+
+def test_a_new_password_can_be_made_again_from_the_run_and_its_number() -> None:
+    portal = answering(lambda request: answer())
+    admin = portal.account("admin")
+
+    first, second = admin.next_password(), admin.next_password()
+
+    assert first != second
+    assert 8 <= len(first) <= 128
+    assert admin.password_of(portal.run_id, 2) == second
+    assert portal.secrets.placeholder(first) is not None
+
+
+@pytest.mark.parametrize(
+    "told, token, expected",
+    [
+        (3600.0, "opaque", 3600.0),
+        (8.0, "opaque", 8.0),
+        (3_600_000.0, "opaque", 3600.0),
+        (None, jwt.encode({"exp": 5000}, "k" * 32), 4000.0),
+        (None, "opaque", 300.0),
+    ],
+)
+def test_how_long_a_token_lives(told: float | None, token: str, expected: float) -> None:
+    assert lifetime(told, token, 1000.0) == expected

@@ -1,0 +1,210 @@
+"""No window ever sees an eleventh sign-in of ours, and a rate limit is waited for, not judged."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from conformance.clock import MovableClock, SystemClock
+from conformance.errors import OutOfBudget, OutOfTime, RateLimited
+from conformance.exchange import Exchange, Request, Response
+from conformance.portal.budget import INITIATIONS, Budget, is_cooldown, is_rate_limited, retry_after
+from conformance.portal.login import INITIATE
+from conformance.profile import Limits as Budgets
+from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope, moved
+from reference_impl.limits import Limits
+
+
+def refused(
+    status: int = 429, code: str = "RATE_LIMIT.EXCEEDED", headers: dict[str, str] | None = None
+) -> Exchange:
+    return Exchange(
+        n=1,
+        started="2026-01-01T00:00:00Z",
+        request=Request(method="POST", url="http://portal.test/web/v1/system/auth/login/initiate"),
+        response=Response(status=status, headers=list((headers or {}).items()), body=envelope(code=code)),
+    )
+
+
+def test_ten_sign_ins_begin_at_once_and_the_eleventh_waits_for_the_window() -> None:
+    clock = moved()
+    budget = Budget(Budgets(login_window=60), clock)
+    began = clock.now()
+    for _ in range(INITIATIONS):
+        with budget.initiation():
+            pass
+
+    assert budget.initiations_left() == 0
+    assert clock.now() - began < 5
+    with budget.initiation():
+        pass
+
+    assert clock.now() - began >= 60
+    assert budget.initiations_left() == INITIATIONS - 1
+
+
+def test_a_sign_in_counts_from_its_answer_on() -> None:
+    clock = moved()
+    budget = Budget(Budgets(login_window=60), clock)
+    for _ in range(INITIATIONS):
+        with budget.initiation():
+            clock.move(3)
+    last_but_nine_answered = clock.now() - 27
+
+    with budget.initiation():
+        assert clock.now() - last_but_nine_answered >= 60
+
+
+def test_codes_that_are_refused_in_a_row_are_limited_and_a_right_one_begins_anew() -> None:
+    budget = Budget(Budgets(max_failed_sign_ins=2), moved())
+    for right in (False, True, False, False):
+        budget.code("Admin@example.test")
+        budget.code_was("admin@example.test", right=right)
+
+    with pytest.raises(OutOfBudget, match="2 codes in a row"):
+        budget.code("admin@example.test")
+    budget.code("spare@example.test")
+
+
+def test_a_sign_in_outside_the_budget_waits_for_nothing_and_is_counted() -> None:
+    clock = moved()
+    budget = Budget(Budgets(login_window=60), clock)
+    for _ in range(INITIATIONS + 2):
+        with budget.initiation(waits=False):
+            pass
+
+    before = clock.now()
+    with budget.initiation():
+        pass
+
+    assert clock.now() - before >= 59
+
+
+def test_a_window_that_the_time_budget_does_not_leave_is_named() -> None:
+    budget = Budget(Budgets(login_window=60), SystemClock(time_budget=5))
+    for _ in range(INITIATIONS):
+        with budget.initiation():
+            pass
+
+    with pytest.raises(OutOfTime, match="the window of sign-ins to open"):
+        with budget.initiation():
+            pass
+
+
+def test_the_window_is_learned_from_what_the_target_asks_to_wait() -> None:
+    clock = moved()
+    budget = Budget(Budgets(), clock)
+    with budget.initiation():
+        pass
+    clock.move(10)
+
+    budget.back_off(refused(headers={"Retry-After": "290"}), 0)
+
+    assert budget.window == pytest.approx(300, abs=1)
+
+
+def test_a_window_of_the_profile_is_not_unlearned() -> None:
+    budget = Budget(Budgets(login_window=5), moved())
+    with budget.initiation():
+        pass
+
+    budget.back_off(refused(headers={"Retry-After": "290"}), 0)
+
+    assert budget.window == 5
+
+
+@pytest.mark.parametrize(
+    "exchange, limited",
+    [
+        (refused(), True),
+        (refused(400), True),
+        (refused(429, "ANYTHING"), True),
+        (refused(503, "X", {"Retry-After": "1"}), True),
+        (refused(429, "AUTH.MFA_SEND_COOLDOWN"), False),
+        (refused(429, "AUTH.MFA_SEND_COOLDOWN", {"Retry-After": "60"}), False),
+        (refused(401, "AUTH.INVALID_CREDENTIALS"), False),
+        (refused(400, "VALIDATION.INVALID_PARAMETER"), False),
+        (refused(200, "2000"), False),
+    ],
+)
+def test_a_rate_limit_is_known_by_status_code_or_header_and_a_cooldown_is_none(
+    exchange: Exchange, limited: bool
+) -> None:
+    assert is_rate_limited(exchange) is limited
+    assert is_cooldown(exchange) is ("COOLDOWN" in (exchange.code or ""))
+
+
+@pytest.mark.parametrize(
+    "headers, seconds",
+    [
+        ({}, None),
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "Thu, 01 Jan 2026 00:00:30 GMT", "Date": "Thu, 01 Jan 2026 00:00:00 GMT"}, 30.0),
+        ({"Retry-After": "soon"}, None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(refused(headers=headers)) == seconds
+
+
+def test_a_refused_sign_in_is_tried_again_when_the_target_says_so() -> None:
+    clock = moved()
+    answers = [
+        answer(status=429, code="RATE_LIMITED", headers={"Retry-After": "30"}),
+        answer({"sessionId": "s"}),
+    ]
+    portal = answering(lambda request: answers.pop(0), clock=clock)
+    before = clock.now()
+
+    assert portal.call(INITIATE, json={}).success
+    assert 30 <= clock.now() - before < 35
+
+
+def test_a_target_that_keeps_refusing_is_rate_limited_and_nothing_else() -> None:
+    asked: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return answer(status=429, code="RATE_LIMITED")
+
+    with pytest.raises(RateLimited) as caught:
+        answering(respond).call(INITIATE, json={})
+
+    assert len(asked) == 4
+    assert caught.value.fault_class == "environment"
+
+
+def test_the_rate_limit_case_gets_its_refusal_at_once() -> None:
+    clock = MovableClock(lambda seconds: pytest.fail("it waited") if seconds else None)
+
+    portal = answering(lambda request: answer(status=429, code="RATE_LIMITED"), clock=clock)
+
+    assert portal.login.initiate("nobody@example.test", within_budget=False).status == 429
+
+
+def test_on_the_portals_side_no_window_ever_holds_an_eleventh_sign_in_of_ours() -> None:
+    with connected(clock=False, limits=Limits(login_window=1.0)) as (portal, seen, running):
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: portal.login.initiate(portal.account("admin")), range(25)))
+
+        at = sorted(entry["at"] for entry in running.portal.received if entry["path"].endswith("/initiate"))
+        assert len(at) == 25
+        assert all(later - earlier >= 1.0 for earlier, later in zip(at, at[INITIATIONS:], strict=False))
+        assert {exchange.status for exchange in seen} == {200}
+
+
+def test_deliberately_wrong_passwords_are_counted_for_each_real_account() -> None:
+    portal = answering(
+        lambda request: answer(status=401, code="AUTH.INVALID_CREDENTIALS"),
+        profile=MINIMAL + "[limits]\nmax_failed_sign_ins = 2\n",
+    )
+    admin = portal.account("admin")
+    for _ in range(2):
+        portal.login.initiate(admin, "a wrong password")
+
+    with pytest.raises(OutOfBudget, match=r"admin@example\.test has had 2 failed sign-ins"):
+        portal.login.initiate("ADMIN@example.test", "a wrong password")
+
+    assert portal.login.initiate("nobody@example.test").status == 401

@@ -1,0 +1,221 @@
+"""Captures: one exchange a line, read as a stream, written so that a crash loses at most the last line."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance import capture
+from conformance.capture.bodies import body_of, bytes_of
+from conformance.errors import CaptureError
+from conformance.exchange import ABSENT, Exchange, Json, Plain, Request, Response
+
+
+def exchange(n: int = 1, *, answer: Json = None, **changes: object) -> Exchange:
+    """A valid exchange; one keyword makes it another."""
+    body, form = body_of(msgspec.json.encode({"success": True, "data": answer}))
+    whole: dict[str, object] = {
+        "n": n,
+        "started": f"2026-01-01T00:00:{n % 60:02d}.250+00:00",
+        "elapsed_ms": 12.5,
+        "client": "127.0.0.1",
+        "request": Request(
+            method="POST",
+            url="http://localhost:8000/web/v1/system/roles?page=1",
+            headers=[("X-Twice", "a"), ("X-Twice", "b")],
+            body={"name": "é"},
+        ),
+        "response": Response(
+            status=200, headers=[("content-type", "application/json")], body=body, form=form
+        ),
+    }
+    return Exchange(**{**whole, **changes})  # type: ignore[arg-type]
+
+
+def answer(**changes: object) -> Response:
+    whole = {"status": 200, "headers": [("content-type", "application/json")], **changes}
+    return Response(**whole)  # type: ignore[arg-type]
+
+
+ODD = [
+    exchange(),
+    exchange(response=None, error="connection reset"),
+    exchange(plain=Plain(request={"password": "«password:1»"}, response={"success": True})),
+    exchange(request=Request(method="GET", url="http://localhost/", headers=[("a", "b")], lacks=("cookie",))),
+    exchange(response=answer(status=204)),
+    exchange(response=answer(body={"text": "<html>"})),
+    exchange(response=answer(body={"text": "{}"}, form="json")),
+    exchange(response=answer(body={"base64": "/wA="})),
+    exchange(response=answer(form="omitted")),
+    exchange(response=answer(body={"text": '{"a": 1, '}, form="truncated")),
+    exchange(response=answer(body=[1, 2.5, None, "x"])),
+]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.har", "a.har.gz"])
+def test_what_is_written_is_read_back_the_same(tmp_path: Path, name: str) -> None:
+    written = [msgspec.structs.replace(one, n=n) for n, one in enumerate(ODD, 1)]
+
+    with capture.Writer(tmp_path / name) as writer:
+        for one in written:
+            writer.write(one)
+
+    assert list(capture.read(tmp_path / name)) == written
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
+def test_a_capture_can_be_appended_to(tmp_path: Path, name: str) -> None:
+    for n in (1, 2):
+        with capture.Writer(tmp_path / name, mode="append") as writer:
+            writer.write(exchange(n))
+
+    assert [one.n for one in capture.read(tmp_path / name)] == [1, 2]
+
+
+def test_an_existing_file_is_never_overwritten_unasked(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("precious")
+
+    with pytest.raises(CaptureError, match="exists already"):
+        capture.Writer(tmp_path / "a.jsonl")
+    assert (tmp_path / "a.jsonl").read_text() == "precious"
+
+
+def test_nothing_is_appended_to_a_cut_off_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"n": 1')
+
+    with pytest.raises(CaptureError, match="cut-off line"):
+        capture.Writer(tmp_path / "a.jsonl", mode="append")
+
+
+def test_a_line_is_in_the_file_when_write_returns(tmp_path: Path) -> None:
+    writer = capture.Writer(tmp_path / "a.jsonl")
+
+    writer.write(exchange())
+
+    assert len(list(capture.read(tmp_path / "a.jsonl"))) == 1
+
+
+def lines(count: int) -> bytes:
+    return b"".join(msgspec.json.encode(exchange(n)) + b"\n" for n in range(1, count + 1))
+
+
+def test_a_cut_off_last_line_is_refused_with_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(lines(3)[:-20])
+
+    with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*2 lines.*--salvage"):
+        list(capture.read(path))
+
+
+def test_the_lines_before_a_cut_off_one_are_used_where_the_user_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(lines(3)[:-20])
+
+    reader = capture.read(path, salvage=True)
+
+    assert [one.n for one in reader] == [1, 2]
+    assert "2 lines before it were used" in reader.notes[0]
+
+
+def test_a_last_line_without_its_newline_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines(2)[:-1])
+
+    assert len(list(capture.read(path))) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b'{"n": "1"}', r":2: the line is no exchange: .*\$\.n"),
+        (b"{'n': 1}", r":2: JSON is malformed"),
+        (b'{"n": 1, "started": ""}', r":2: the line is no exchange: .*request"),
+        (b"\xff\xfe", r":2: JSON is malformed"),
+    ],
+)
+def test_a_broken_line_is_told_by_number_and_by_what_breaks(tmp_path: Path, line: bytes, told: str) -> None:
+    path = tmp_path / "broken.jsonl"
+    path.write_bytes(lines(1) + line + b"\n" + lines(1))
+
+    with pytest.raises(CaptureError, match=told):
+        list(capture.read(path))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_damaged_packed_file_is_told_so(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.jsonl{suffix}"
+    with capture.Writer(path) as writer:
+        for n in range(1, 500):
+            writer.write(exchange(n, answer={"bizId": str(n * 7919)}))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    with pytest.raises(CaptureError, match=r"ends early"):
+        list(capture.read(path))
+    assert 0 < len(list(capture.read(path, salvage=True))) < 499
+
+
+def test_a_file_that_is_not_there_is_told_by_name(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=r"nothing\.jsonl: No such file"):
+        capture.read(tmp_path / "nothing.jsonl")
+
+
+def test_without_the_extra_a_zstandard_file_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd")
+    program = (
+        "import sys; sys.modules['zstandard'] = sys.modules['ijson'] = sys.modules['aiohttp'] = None\n"
+        f"from conformance import capture\ntry: capture.read({str(path)!r})\nexcept Exception as e: print(e)"
+    )
+
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert "portal-conformance[replay]" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("raw", "body", "state"),
+    [
+        (b"", ABSENT, "empty"),
+        (b'{"a": 1}', {"a": 1}, "json"),
+        (b"null", None, "json"),
+        (b'{"text": "x"}', {"text": "x"}, "json"),
+        (b'{"base64": "eA=="}', {"base64": "eA=="}, "json"),
+        (b"<html>", {"text": "<html>"}, "text"),
+        (b'{"a": NaN}', {"text": '{"a": NaN}'}, "text"),
+        (b"\xff\x00", {"base64": "/wA="}, "base64"),
+        (b'"\\ud83d"', "\ufffd", "json"),
+        (b"123456789012345678901234567890", 123456789012345678901234567890, "json"),
+        (b"1e999", {"text": "1e999"}, "undecodable"),
+    ],
+)
+def test_a_body_is_held_as_json_where_it_is_json(raw: bytes, body: Json, state: str) -> None:
+    held, form = body_of(raw)
+    answer = Response(status=200, body=held, form=form)
+
+    assert (answer.body, answer.state) == (body, state)
+
+
+def test_json_too_deep_to_be_held_is_undecodable_not_text() -> None:
+    _, form = body_of(b"[" * 5000 + b"]" * 5000)
+
+    assert form == "undecodable"
+
+
+@pytest.mark.parametrize("raw", [b"", b'{"a":[1,2.5,"x"]}', b"<html>", b"\xff\x00", b'{"text":"x"}'])
+def test_the_bytes_of_a_body_can_be_had_back(raw: bytes) -> None:
+    body, form = body_of(raw)
+
+    assert bytes_of(Response(status=200, body=body, form=form)) == raw
+
+
+def test_a_body_packed_in_gzip_members_unpacks_to_its_limit_only() -> None:
+    from conformance.capture import bodies
+
+    packed = gzip.compress(b"0" * (bodies.LARGEST_BODY + 10))
+
+    assert len(bodies.unpacked(packed, "gzip") or b"") == bodies.LARGEST_BODY

@@ -1,0 +1,308 @@
+"""HAR as each tool really writes it: what it leaves out becomes a state, never a value."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from conformance import capture
+from conformance.capture.scan import Scanner
+from conformance.errors import CaptureError
+from conformance.exchange import Exchange
+
+DIALECTS = Path(__file__).parent / "dialects"
+
+
+def read(name: str, *, salvage: bool = False) -> tuple[list[Exchange], capture.Reader]:
+    reader = capture.read(DIALECTS / name, salvage=salvage)
+    return list(reader), reader
+
+
+def one_entry(folder: Path, **changes: object) -> Path:
+    """A HAR file with one valid entry; ``request``, ``response`` and other members changed as told."""
+    request = {"method": "GET", "url": "https://portal.example.test/web/v1/system/roles", "headers": []}
+    response = {"status": 200, "headers": [], "content": {"size": 2, "mimeType": "", "text": "[]"}}
+    entry: dict[str, object] = {"startedDateTime": "2026-01-01T00:00:00Z", "time": 1}
+    for name, message in (("request", request), ("response", response)):
+        entry[name] = {**message, **changes.pop(name, {})}  # type: ignore[dict-item]
+    path = folder / "one.har"
+    path.write_text(json.dumps({"log": {"entries": [{**entry, **changes}]}}))
+    return path
+
+
+def test_chrome_entries_come_in_the_order_in_which_they_were_sent() -> None:
+    exchanges, _ = read("chrome.har")
+
+    assert [exchange.started[17:23] for exchange in exchanges] == ["00.250", "01.500", "02.000", "03.000"]
+    assert [exchange.n for exchange in exchanges] == [1, 2, 3, 4]
+
+
+def test_chrome_pseudo_headers_are_no_headers() -> None:
+    exchanges, _ = read("chrome.har")
+
+    assert exchanges[1].request.headers == [("accept", "application/json"), ("x-client-hash", "c-1")]
+
+
+def test_chrome_status_zero_is_no_answer() -> None:
+    exchanges, _ = read("chrome.har")
+
+    assert exchanges[2].response is None
+    assert exchanges[2].error == "net::ERR_CONNECTION_RESET"
+
+
+def test_chrome_sanitizes_by_default_so_that_a_missing_authorization_says_nothing() -> None:
+    exchanges, _ = read("chrome.har")
+
+    assert exchanges[1].request.header("authorization") is None
+    assert not exchanges[1].request.is_without("Authorization")
+    assert exchanges[1].request.is_without("X-Request-Id")
+
+
+def test_chrome_with_secrets_shows_which_request_had_no_authorization() -> None:
+    exchanges, _ = read("chrome-with-secrets.har")
+
+    assert exchanges[0].request.bearer == "«access-token:1»"
+    assert exchanges[1].request.is_without("authorization")
+
+
+def test_a_body_that_chrome_evicted_is_left_out_not_empty() -> None:
+    exchanges, _ = read("chrome.har")
+
+    assert exchanges[3].response is not None
+    assert exchanges[3].response.state == "omitted"
+    assert exchanges[3].envelope is None
+
+
+def test_what_never_was_an_exchange_is_set_aside_and_counted() -> None:
+    _, reader = read("chrome.har")
+
+    assert reader.set_aside == Counter({"answered from a cache": 1, "WebSocket": 1, "not HTTP": 1})
+
+
+def test_safari_cache_entries_are_set_aside() -> None:
+    exchanges, reader = read("safari.har")
+
+    assert [exchange.status for exchange in exchanges] == [200, None]
+    assert reader.set_aside == Counter({"answered from a cache": 2})
+
+
+def test_firefox_comments_mean_left_out_in_any_language() -> None:
+    exchanges, _ = read("firefox.har")
+
+    assert exchanges[1].response is not None
+    assert exchanges[1].response.state == "omitted"
+    assert exchanges[2].request.state == "omitted"
+
+
+def test_firefox_bodies_cut_at_its_limit_are_truncated() -> None:
+    exchanges, _ = read("firefox.har")
+
+    assert exchanges[3].response is not None
+    assert exchanges[3].response.state == "truncated"
+    assert exchanges[3].envelope is None
+
+
+def test_an_entry_without_a_time_stands_after_the_one_before_it() -> None:
+    exchanges, _ = read("firefox.har")
+
+    assert exchanges[4].started == exchanges[3].started
+    assert exchanges[4].elapsed_ms == 0
+    assert exchanges[4].data == []
+
+
+def test_charles_forms_are_put_together_from_their_fields() -> None:
+    exchanges, _ = read("charles.har")
+
+    assert exchanges[0].request.body == {"text": "email=admin%40example.test&turnstileToken=a+b%26c"}
+
+
+def test_a_file_in_a_form_cannot_be_put_together_again() -> None:
+    exchanges, _ = read("charles.har")
+
+    assert exchanges[1].request.state == "omitted"
+    assert exchanges[1].response is not None
+    assert exchanges[1].response.state == "empty"
+
+
+def test_base64_bodies_are_decoded() -> None:
+    exchanges, _ = read("charles.har")
+
+    assert exchanges[2].at("data.bizId") == "a-1"
+
+
+def test_fiddler_byte_order_mark_and_seven_digit_fractions_are_read() -> None:
+    exchanges, _ = read("fiddler.har")
+
+    assert exchanges[1].time - exchanges[0].time == pytest.approx(1.0)
+    assert exchanges[0].time == pytest.approx(1767225600.250123)
+
+
+def test_mitmproxy_delete_bodies_are_left_out() -> None:
+    exchanges, reader = read("mitmproxy.har")
+
+    assert exchanges[1].request.method == "DELETE"
+    assert exchanges[1].request.state == "omitted"
+    assert reader.set_aside == Counter({"WebSocket": 1})
+
+
+@pytest.mark.parametrize("name", ["playwright-attach.har", "playwright.zip"])
+def test_playwright_attachments_are_read_from_their_files(name: str) -> None:
+    exchanges, _ = read(name)
+
+    assert exchanges[0].sent == {"email": "admin@example.test", "password": "«password:1»"}
+    assert exchanges[0].at("data.sessionId") == "s-1"
+
+
+def test_a_playwright_attachment_that_is_gone_is_left_out() -> None:
+    exchanges, _ = read("playwright-attach.har")
+
+    assert exchanges[1].response is not None
+    assert exchanges[1].response.state == "omitted"
+
+
+def test_an_attachment_never_leaves_the_folder_of_the_har(tmp_path: Path) -> None:
+    (tmp_path / "secret.json").write_text("{}")
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    har = one_entry(folder, response={"content": {"size": 2, "_file": "../secret.json"}})
+
+    (exchange,) = capture.read(har)
+
+    assert exchange.response is not None
+    assert exchange.response.state == "omitted"
+
+
+def test_playwright_minimal_mode_tells_no_sizes_so_that_a_body_may_be_left_out() -> None:
+    exchanges, _ = read("playwright-minimal.har")
+
+    assert exchanges[0].success
+    assert exchanges[1].request.state == "empty"
+    assert exchanges[1].response is not None
+    assert exchanges[1].response.state == "omitted"
+
+
+def test_insomnia_queries_stand_apart_from_the_url() -> None:
+    exchanges, _ = read("insomnia.har")
+
+    assert exchanges[0].request.url.endswith("/profile/invitations?statuses=10050301")
+    assert exchanges[1].response is None
+
+
+def test_headers_as_pairs_and_numbers_as_strings_are_read() -> None:
+    exchanges, _ = read("headers-as-pairs.har")
+
+    assert exchanges[0].request.method == "GET"
+    assert exchanges[0].request.url.endswith("/profile")
+    assert exchanges[0].request.header("x-client-hash") == "c-1"
+    assert exchanges[0].elapsed_ms == 12
+    assert exchanges[0].status == 200
+    assert exchanges[0].at("data.bizId") == "a-1"
+
+
+def test_gzip_left_undecoded_is_decoded_and_what_cannot_be_is_named_so() -> None:
+    exchanges, _ = read("undecoded.har")
+
+    assert exchanges[0].at("data.bizId") == "a-1"
+    assert exchanges[1].response is not None
+    assert exchanges[1].response.state == "undecodable"
+    assert exchanges[2].at("data.bizId") == "a-1"
+
+
+def test_a_word_in_place_of_a_value_is_sanitized_not_sent() -> None:
+    exchanges, _ = read("sanitized.har")
+
+    assert exchanges[0].request.state == "sanitized"
+    assert exchanges[1].request.header("authorization") is None
+    assert exchanges[1].request.lacks == ("authorization", "cookie")
+    assert exchanges[1].response is not None
+    assert exchanges[1].response.state == "sanitized"
+
+
+def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks() -> None:
+    with pytest.raises(CaptureError, match=r"truncated\.har:\d+: the file ends .*--salvage"):
+        read("truncated.har")
+
+
+def test_what_stands_before_the_break_is_used_where_the_user_says_so() -> None:
+    exchanges, reader = read("truncated.har", salvage=True)
+
+    assert len(exchanges) == 2
+    assert "2 entries before it were used" in reader.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"log": {"entries": [{"a": 1} {"b": 2}]}}', "',' or ']' is missing"),
+        ('{"log": {"entries": [{"a": nil}]}}', "invalid character"),
+        ('{"log": {"entries": {}}}', "'\\[' is missing"),
+        ('{"log": 3}', "'{' is missing"),
+        ("", "the file ends here"),
+    ],
+)
+def test_a_broken_file_is_told_by_what_breaks(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "broken.har"
+    path.write_text(text)
+
+    with pytest.raises(CaptureError, match=told):
+        list(capture.read(path))
+
+
+def test_an_unsorted_file_that_is_cut_off_gives_what_stands_before_the_break_in_order(tmp_path: Path) -> None:
+    text = (DIALECTS / "chrome.har").read_text()
+    path = tmp_path / "cut.har"
+    path.write_text(text[: text.index('"_resourceType": "websocket"')])
+
+    with pytest.raises(CaptureError, match="5 whole entries"):
+        list(capture.read(path))
+    assert [exchange.started[17:23] for exchange in capture.read(path, salvage=True)] == [
+        "00.250",
+        "01.500",
+        "02.000",
+        "03.000",
+    ]
+
+
+def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
+    path = one_entry(tmp_path, response={"content": {"size": 9, "text": '{"message": "LONE"}'}})
+    path.write_text(path.read_text().replace("LONE", "\\ud83d"))
+
+    (exchange,) = capture.read(path)
+
+    assert exchange.envelope == {"message": "\ufffd"}
+
+
+def test_an_entry_deeper_than_can_be_decoded_is_refused_not_crashed_on(tmp_path: Path) -> None:
+    path = one_entry(tmp_path)
+    path.write_text(path.read_text().replace('"time": 1', '"deep": ' + "[" * 100_000 + "]" * 100_000))
+
+    with pytest.raises(CaptureError, match="nested too deeply"):
+        list(capture.read(path))
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
+def test_where_the_reads_end_makes_no_difference(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    expected, _ = read("chrome.har")
+    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+    monkeypatch.setattr("conformance.capture.har_reader.CHUNK", chunk + 300)
+
+    exchanges, _ = read("chrome.har")
+
+    assert exchanges == expected
+
+
+def test_the_decoder_names_the_byte_at_which_a_value_ends(tmp_path: Path) -> None:
+    path = tmp_path / "values"
+    path.write_bytes(b'[ {"a": "]"} , [1, 2], "x\\"", 12.5e3 , true ]')
+
+    with path.open("rb") as file:
+        assert [raw.strip() for raw in Scanner(file).items()] == [
+            b'{"a": "]"}',
+            b"[1, 2]",
+            b'"x\\""',
+            b"12.5e3",
+            b"true",
+        ]

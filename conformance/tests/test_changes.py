@@ -1,0 +1,293 @@
+"""What a run changed is put back, by itself or by a later clean-up, and its ledger holds no secret."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from conformance.errors import LedgerError, Untestable
+from conformance.exchange import Json
+from conformance.portal import Portal
+from conformance.portal.changes import CHANGE_PASSWORD, ChangeLedger, restore
+from conformance.portal.transport import fetch
+from conformance.redact import Secrets
+from conformance.tests.reached import answer, answering, connected
+from reference_impl.serve import Running
+
+SYSTEM = "/web/v1/system"
+CREATE = f"POST {SYSTEM}/notifications/channels/create"
+DELETE = f"POST {SYSTEM}/notifications/channels/delete"
+UPDATE = f"POST {SYSTEM}/profile/update"
+INVITE = f"POST {SYSTEM}/invitations"
+CANCEL = f"POST {SYSTEM}/invitations/cancel"
+
+
+def state(running: Running) -> Json:
+    return json.loads(fetch(f"{running.url}/dump", timeout=10)[1])["state"]
+
+
+def create_channel(portal: Portal, *, told: bool = True) -> None:
+    name = portal.unique()
+    change = portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"}, name=name)
+    created = portal.call(
+        CREATE, json=portal.operation_body(CREATE, unique=name), token=portal.account("admin").token
+    )
+    assert created.success
+    if told:
+        portal.changes.created(change, created.data["bizId"])
+
+
+def rename(portal: Portal) -> None:
+    token = portal.account("admin").token
+    before = portal.call(f"GET {SYSTEM}/profile", token=token).data
+    names = ("accountName", "accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry")
+    portal.changes.changed(UPDATE, UPDATE, {name: before[name] for name in names})
+    assert portal.call(UPDATE, json={"accountName": portal.unique()}, token=token).success
+
+
+def change_password(portal: Portal, number: int = 1) -> None:
+    spare = portal.account("spare")
+    new = spare.next_password(number)
+    portal.changes.changing_password("spare", number)
+    body = portal.operation_body(CHANGE_PASSWORD, password=spare.password, new_password=new)
+    assert portal.secure.post(CHANGE_PASSWORD, body, token=spare.token).success
+    spare.password_changed_to(new)
+
+
+def invite(portal: Portal) -> None:
+    email = f"{portal.unique()}@example.test"
+    portal.changes.creating(
+        INVITE, CANCEL, {"invitationBizId": "{result_id}", "reason": "made by a test"}, name=email
+    )
+    body = {"inviteeEmail": email, "message": "hello", "expirationDays": 3}
+    assert portal.call(INVITE, json=body, token=portal.account("admin").token).success
+
+
+CHANGES = [create_channel, lambda portal: create_channel(portal, told=False), rename, change_password, invite]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return tmp_path / "reports" / "changes.jsonl"
+
+
+@pytest.mark.parametrize(
+    "change", CHANGES, ids=["created", "created, id not told", "changed", "password", "invited"]
+)
+def test_a_run_puts_back_what_it_changed(change: Any, ledger: Path) -> None:
+    with connected(ledger=ledger) as (portal, _, running):
+        before = state(running)
+        change(portal)
+        assert state(running) != before or change is change_password
+
+        assert portal.restore() == []
+        assert state(running) == before
+        assert portal.changes.pending == []
+        assert portal.account("spare").fresh_sign_in()
+
+
+def test_a_clean_up_puts_back_what_a_killed_run_left(ledger: Path) -> None:
+    with connected(ledger=ledger) as (killed, _, running):
+        before = state(running)
+        for change in CHANGES:
+            change(killed)
+        profile = killed.profile
+
+        with Portal.connect(profile, impact="disruptive") as later:
+            read = ChangeLedger.read(ledger)
+            assert len(read.pending) == len(CHANGES)
+
+            assert restore(later, read) == []
+            assert state(running) == before
+            assert later.account("spare").fresh_sign_in()
+
+        assert ChangeLedger.read(ledger).pending == []
+
+
+def test_a_password_that_was_noted_and_never_changed_is_left_as_it_is(ledger: Path) -> None:
+    with connected(ledger=ledger) as (killed, _, _running):
+        killed.changes.changing_password("spare", 1)
+
+        with Portal.connect(killed.profile, impact="disruptive") as later:
+            assert restore(later, ChangeLedger.read(ledger)) == []
+            assert later.account("spare").fresh_sign_in()
+
+
+def test_of_several_passwords_the_last_is_traded_for_the_profiles(ledger: Path) -> None:
+    with connected(ledger=ledger) as (killed, _, _running):
+        change_password(killed, 1)
+        change_password(killed, 2)
+
+        with Portal.connect(killed.profile, impact="disruptive") as later:
+            assert restore(later, ChangeLedger.read(ledger)) == []
+            assert later.account("spare").password == later.account("spare").profile_password
+            assert later.account("spare").fresh_sign_in()
+
+
+def test_a_record_that_was_never_made_or_is_gone_is_nothing_to_put_back() -> None:
+    with connected() as (portal, _, _running):
+        portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"}, name=portal.unique())
+        gone = portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"})
+        portal.changes.created(gone, "00000000-0000-4000-8000-000000000000")
+
+        assert portal.restore() == []
+
+
+def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("initiate"):
+            return answer({"sessionId": "s"})
+        if request.url.path.endswith("complete"):
+            return answer({"accessToken": "access", "expiresIn": 3600})
+        return answer(status=403, code="ACCESS.PERMISSION_DENIED")
+
+    portal = answering(respond)
+    change = portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"})
+    portal.changes.created(change, "b-1")
+    portal.changes.changed(UPDATE, UPDATE, {"accountName": "before"})
+
+    assert portal.restore() == [
+        f"what {UPDATE} changed: {UPDATE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
+        f"b-1, made by {CREATE}: {DELETE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
+    ]
+    assert len(portal.changes.pending) == 2
+
+
+def test_what_was_undone_by_the_case_is_not_undone_again() -> None:
+    portal = answering(lambda request: pytest.fail("nothing was to be sent"))
+    change = portal.changes.changed(UPDATE, UPDATE, {})
+
+    portal.changes.undone(change)
+
+    assert portal.restore() == []
+
+
+def test_a_change_is_on_the_disk_before_it_is_sent(ledger: Path) -> None:
+    on_disk: list[list[str]] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        on_disk.append(ledger.read_text().splitlines())
+        return answer({})
+
+    portal = answering(respond)
+    portal.changes = ChangeLedger(ledger, run_id="suite-1", target=portal.url)
+    assert not ledger.exists()
+
+    portal.changes.changed(UPDATE, UPDATE, {"accountName": "before"})
+    portal.call(UPDATE, json={}, token="t")
+
+    assert json.loads(on_disk[0][0]) == {"event": "run", "run": "suite-1", "target": "http://portal.test"}
+    assert json.loads(on_disk[0][1])["undo_body"] == {"accountName": "before"}
+
+
+def test_a_change_that_could_only_be_undone_with_a_secret_is_not_made(ledger: Path) -> None:
+    secrets = Secrets()
+    secrets.add("smtp-password", "password")
+    changes = ChangeLedger(ledger, secrets=secrets)
+
+    with pytest.raises(Untestable, match="could not be undone without writing down a secret"):
+        changes.changed(UPDATE, UPDATE, {"emailConfig": {"password": "smtp-password"}})
+
+    assert not ledger.exists()
+
+
+def test_no_secret_of_a_whole_run_stands_in_its_ledger(ledger: Path) -> None:
+    with connected(ledger=ledger) as (portal, _, _running):
+        for change in CHANGES:
+            change(portal)
+
+        text = ledger.read_text()
+
+        assert portal.secrets.redact(text) == text
+
+
+def lines(*rows: Json) -> Iterator[str]:
+    yield from (json.dumps(row) + "\n" for row in rows)
+
+
+RUN = {"event": "run", "run": "suite-1", "target": "http://portal.test"}
+ROW = {
+    "event": "change",
+    "id": 1,
+    "kind": "changing",
+    "key": UPDATE,
+    "account": "admin",
+    "undo_key": UPDATE,
+    "run": "suite-1",
+}
+
+
+def test_a_line_that_a_crash_cut_is_passed_over_and_written_over(ledger: Path) -> None:
+    ledger.parent.mkdir()
+    ledger.write_text("".join(lines(RUN, ROW)) + '{"event": "chan')
+
+    read = ChangeLedger.read(ledger)
+    assert [change.id for change in read.pending] == [1]
+
+    read.undone(1)
+    assert ChangeLedger.read(ledger).pending == []
+
+
+@pytest.mark.parametrize(
+    "text", ["not a ledger\n", '{"event": "created", "id": 9, "result": "x"}\n', "[]\n", "{}\n"]
+)
+def test_a_file_that_is_no_ledger_is_named_with_its_line(ledger: Path, text: str) -> None:
+    ledger.parent.mkdir()
+    ledger.write_text("".join(lines(RUN)) + text)
+
+    with pytest.raises(LedgerError, match="line 2: this is not a ledger of changes"):
+        ChangeLedger.read(ledger)
+
+
+def test_a_file_that_is_not_there_is_named(ledger: Path) -> None:
+    with pytest.raises(LedgerError, match="cannot be read"):
+        ChangeLedger.read(ledger)
+
+
+def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(ledger: Path) -> None:
+    ledger.parent.mkdir()
+    ledger.write_text("".join(lines(RUN, ROW)))
+    portal = answering(lambda request: pytest.fail("nothing was to be sent"))
+    portal.changes = ChangeLedger(ledger, run_id="suite-2", target="http://portal.test")
+    own = portal.changes.changed(UPDATE, UPDATE, {})
+    portal.changes.undone(own)
+
+    assert own == 2
+    assert portal.restore() == []
+    assert [change.run for change in ChangeLedger.read(ledger).pending] == ["suite-1"]
+
+
+def test_nothing_is_put_back_at_another_target(ledger: Path) -> None:
+    ledger.parent.mkdir()
+    ledger.write_text("".join(lines({**RUN, "target": "http://other.test"}, ROW)))
+    portal = answering(lambda request: pytest.fail("nothing was to be sent"))
+
+    with pytest.raises(
+        LedgerError, match=r"made at http://other\.test, and the profile leads to http://portal\.test"
+    ):
+        restore(portal, ChangeLedger.read(ledger))
+
+
+def test_a_ledger_with_nothing_pending_is_begun_anew(ledger: Path) -> None:
+    ledger.parent.mkdir()
+    ledger.write_text("".join(lines(RUN, ROW, {"event": "undone", "id": 1})))
+
+    changes = ChangeLedger(ledger, run_id="suite-2", target="http://other.test")
+
+    assert not ledger.exists()
+    assert changes.changed(UPDATE, UPDATE) == 1
+
+
+def test_a_ledger_of_another_target_with_something_pending_is_not_gone_on_with(ledger: Path) -> None:
+    ledger.parent.mkdir()
+    ledger.write_text("".join(lines(RUN, ROW)))
+
+    with pytest.raises(
+        LedgerError, match=r"left changes at http://portal\.test .* `portal-conformance cleanup"
+    ):
+        ChangeLedger(ledger, run_id="suite-2", target="http://other.test")

@@ -1,0 +1,120 @@
+"""The checks of ``conformance.checks.accounts``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.accounts import ACCOUNTS, PROFILE, UPDATE
+from conformance.exchange import Exchange, Json
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    account,
+    account_page,
+    answer,
+    at,
+    coded,
+    contradicted_by,
+    observed,
+)
+
+MINE = "GET /web/v1/system/workspaces/mine"
+
+
+def accounts(*listed: Json, **filters: Json) -> Exchange:
+    return answer(ACCOUNTS, account_page(*listed), sent=filters)
+
+
+TENANT = account(bizId="account-2", accountPortal=coded("TENANT", 10010102))
+
+PROOFS = [
+    Proof(
+        "ACCOUNT-014",
+        [
+            answer(PROFILE, account(createdAt="2031-05-01T00:00:00.000+00:00")),
+            answer(PROFILE, account(createdAt="2031-05-01T00:00:00.000")),
+        ],
+        answer(PROFILE, account(createdAt="2031-05-01T09:00:00.000+09:00")),
+    ),
+    Proof(
+        "ACCOUNT-043",
+        answer(PROFILE, account(createdAt="2031-05-01T09:00:00.000+09:00")),
+        answer(PROFILE, account(createdAt="2031-05-01T00:00:00.000")),
+    ),
+    Proof(
+        "ACCOUNT-015",
+        answer(PROFILE, account(createdAt="2031-05-01T00:00:00.1Z")),
+        answer(PROFILE, account(createdAt="2031-05-01T00:00:00Z")),
+    ),
+    Proof(
+        "ACCOUNT-016",
+        answer(PROFILE, account(createdAt=at(days=1), updatedAt=at(days=1))),
+        accounts(account(), account(createdAt=at(days=1), updatedAt=at(days=2))),
+    ),
+    Proof(
+        "ACCOUNT-020",
+        [
+            accounts(account(), accountStatus="10010202"),
+            accounts(account(), accountStatus=""),
+            accounts(account(), accountStatus="REGISTERED"),
+        ],
+        [accounts(account(), accountStatus="REGISTERED"), accounts(account(), accountStatus=10010201)],
+    ),
+    Proof(
+        "ACCOUNT-021",
+        [
+            accounts(account(), accountPortal=10010101),
+            accounts(account(), TENANT),
+            accounts(account(), TENANT, accountPortal="SYSTEM"),
+        ],
+        [accounts(account(), TENANT, TENANT), accounts(account(), TENANT, accountPortal="SYSTEM")],
+    ),
+    Proof(
+        "ACCOUNT-022",
+        accounts(account(), institutionBizId="institution-1"),
+        accounts(account(), institutionBizId="institution-2"),
+    ),
+    Proof(
+        "ACCOUNT-023",
+        [accounts(account(), email="ONE@"), accounts(account(), email=" two ")],
+        accounts(account(), email="two@example.test"),
+    ),
+    Proof(
+        "ACCOUNT-024",
+        [accounts(account(), name="on"), accounts(account(accountName="José One"), name="jose two")],
+        accounts(account(), name="two"),
+    ),
+    Proof(
+        "PROFILE-002",
+        answer(PROFILE, account()),
+        answer(PROFILE, account(accountPortal=coded("TENANT", 10010102))),
+    ),
+    Proof(
+        "PROFILE-003",
+        [
+            answer(UPDATE, account(accountName="Two"), sent={"accountName": "Two"}),
+            answer(UPDATE, account(accountName="Two"), sent={"accountName": "  Two "}),
+        ],
+        answer(UPDATE, account(accountName="One"), sent={"accountName": "Two"}),
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+def test_a_time_that_is_none_is_the_shape_checks_matter_alone() -> None:
+    assert contradicted_by(answer(PROFILE, account(createdAt="yesterday"))) == {"ACCOUNT-009"}
+
+
+@pytest.mark.parametrize(
+    "data, form", [([], "array of 0"), ({"items": [], "total": 0}, ["items", "total"]), (None, None)]
+)
+def test_the_form_of_the_callers_workspaces_is_read(data: Json, form: Json) -> None:
+    assert observed("workspaces-mine", answer(MINE, data)) == [form]

@@ -1,0 +1,51 @@
+"""The checks of ``conformance.checks.endpoints``: each of the 88 is offered."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.exchange import Exchange, Json
+from conformance.findings import Verdict
+from conformance.spec import OPERATIONS, Operation
+from conformance.tests.traffic import answer, envelope, verdict_on
+
+
+def missing(operation: Operation) -> Exchange:
+    """What a web server says of a path that it does not know."""
+    return answer(operation.key, body={"text": "Not Found"}, status=404, form="text")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.key)
+def test_an_endpoint_that_is_missing_is_found(operation: Operation) -> None:
+    assert verdict_on(f"OP-{operation.number:03}", [missing(operation)]) is Verdict.FAIL
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.key)
+def test_an_endpoint_that_refuses_the_method_is_found(operation: Operation) -> None:
+    refused = answer(operation.key, body=envelope("METHOD"), status=405)
+    assert verdict_on(f"OP-{operation.number:03}", [refused]) is Verdict.FAIL
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.key)
+def test_a_record_that_is_not_found_is_no_missing_endpoint(operation: Operation) -> None:
+    refused = answer(operation.key, body=envelope("RESOURCE.NOT_FOUND"), status=404)
+    assert verdict_on(f"OP-{operation.number:03}", [refused]) is not Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    "operation", [row for row in OPERATIONS if row.data is None], ids=lambda row: row.key
+)
+def test_an_endpoint_whose_answer_is_not_shown_may_answer_anything_in_the_envelope(
+    operation: Operation,
+) -> None:
+    shapes: tuple[Json, ...] = (None, {}, [1], "done")
+    for data in shapes:
+        assert verdict_on(f"OP-{operation.number:03}", [answer(operation.key, data)]) is Verdict.PASS
+
+
+def test_a_gateway_that_knows_no_ingress_says_nothing_of_the_endpoint() -> None:
+    row = OPERATIONS[0]
+    bare = answer(
+        row.key, body={"text": "?"}, status=404, form="text", headers={"X-PORTAL-ACCESS-CODE": None}
+    )
+    assert verdict_on("OP-001", [bare]) is Verdict.UNTESTED

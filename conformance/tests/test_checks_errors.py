@@ -1,0 +1,67 @@
+"""The checks of ``conformance.checks.errors``, for each row of the error table."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.errors import STATED, UNSTATED
+from conformance.spec.tables import ERROR_BY_CODE, ERRORS
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import answer, contradicted_by, envelope, observed, refusal
+
+ROLES = "GET /web/v1/system/roles"
+CURRENT = "GET /web/v1/system/workspaces/current"
+
+PROOFS = [
+    *(
+        Proof(
+            requirement,
+            [refusal(ROLES, code, status) for status in ERROR_BY_CODE[code].statuses],
+            refusal(ROLES, code, 418),
+        )
+        for code, requirement in STATED.items()
+    ),
+    Proof(
+        "ERROR-012",
+        [
+            refusal(CURRENT, "GA2031", 400, message="GA2031"),
+            answer(CURRENT, body=envelope("GA2031", message=None), status=400),
+        ],
+        refusal(CURRENT, "GA2031", 400, message="No workspace"),
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+@pytest.mark.parametrize("code", [row.code for row in ERRORS if not row.statuses])
+def test_a_code_without_a_stated_status_may_have_any(code: str) -> None:
+    assert not contradicted_by(refusal(ROLES, code, 418))
+
+
+@pytest.mark.parametrize("code, key", UNSTATED.items())
+def test_an_open_status_is_read(code: str, key: str) -> None:
+    assert observed(key, refusal(ROLES, code, 409)) == [409]
+
+
+def test_every_code_of_the_table_is_either_judged_or_read() -> None:
+    assert {row.code for row in ERRORS} == {*STATED, *UNSTATED, "ACCOUNT_PENDING_APPROVAL"}
+
+
+def test_a_code_beyond_the_table_is_read() -> None:
+    refused = refusal(ROLES, "QUOTA.EXCEEDED", 402)
+    assert observed("further-error-codes", refused) == [{"code": "QUOTA.EXCEEDED", "status": 402}]
+    assert not contradicted_by(refused)
+
+
+@pytest.mark.parametrize("code", ["VALIDATION.INVALID_PARAMETER", "4000"])
+def test_which_code_an_invalid_parameter_has_is_read(code: str) -> None:
+    assert observed("invalid-parameter-code", refusal(ROLES, code, 400)) == [code]

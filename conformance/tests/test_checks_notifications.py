@@ -1,0 +1,129 @@
+"""The checks of ``conformance.checks.notifications``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.checks.notifications import CHANNELS, COMMAND, CREATE, TYPES
+from conformance.exchange import Exchange, Json
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    DISABLED,
+    answer,
+    channel,
+    channel_type,
+    contradicted_by,
+    email_config,
+    page,
+    refusal,
+)
+
+INACTIVE = channel(channelStatus="INACTIVE")
+
+
+def types(*listed: Json, **filters: Json) -> Exchange:
+    return answer(TYPES, page(*listed), sent=filters)
+
+
+def channels(*listed: Json, n: int = 1, **filters: Json) -> Exchange:
+    return answer(CHANNELS, page(*listed), sent=filters, n=n)
+
+
+def created(password: str) -> Exchange:
+    return answer(CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
+
+
+def shows(password: Json) -> dict[str, Any]:
+    return channel(emailConfig=email_config(password=password))
+
+
+SMS = channel(channelCategory="SMS", emailConfig=None)
+COMMANDED = answer(COMMAND, INACTIVE, sent={"bizId": "channel-1"}, n=3)
+
+PROOFS = [
+    Proof("CHANNELTYPE-020", types(channel_type(), bizId="type-1"), types(channel_type(), bizId="type-2")),
+    Proof("CHANNELTYPE-021", types(channel_type(), typeCode="EMAIL"), types(channel_type(), typeCode="SMS")),
+    Proof(
+        "CHANNELTYPE-022",
+        [types(channel_type(**DISABLED), typeStatus="DISABLED"), types(channel_type(), typeStatus=80010302)],
+        [types(channel_type(), typeStatus="DISABLED"), types(channel_type(), typeStatus=80010302)],
+    ),
+    Proof(
+        "CHANNELTYPE-023",
+        [types(channel_type(), enabledOnly=True), types(channel_type(**DISABLED), enabledOnly=False)],
+        types(channel_type(), channel_type(bizId="type-2", **DISABLED), enabledOnly=True),
+    ),
+    Proof(
+        "CHANNELTYPE-025",
+        types(channel_type(), channel_type(bizId="type-2", **DISABLED)),
+        types(channel_type(enabled=False)),
+    ),
+    Proof("CHANNEL-040", channels(channel(), bizId="channel-1"), channels(channel(), bizId="channel-2")),
+    Proof(
+        "CHANNEL-041",
+        channels(channel(), institutionBizId="institution-1"),
+        channels(channel(), institutionBizId="institution-2"),
+    ),
+    Proof(
+        "CHANNEL-042",
+        [channels(channel(), channelCategory=80010101), channels(SMS, channelCategory="EMAIL")],
+        [channels(SMS, channelCategory="EMAIL"), channels(SMS, channelCategory=80010101)],
+    ),
+    Proof(
+        "CHANNEL-043",
+        [channels(INACTIVE, channelStatus="80010202"), channels(channel(), channelStatus="DRAFT")],
+        [channels(INACTIVE, channel()), channels(INACTIVE, channelStatus="ACTIVE")],
+    ),
+    Proof(
+        "CHANNEL-044",
+        [channels(channel(), activeOnly=True), channels(INACTIVE, activeOnly=False)],
+        channels(INACTIVE, activeOnly=True),
+    ),
+    Proof(
+        "CHANNEL-046",
+        [created("open-sesame"), channels(shows("se****me"), shows("••••••••"), shows(None))],
+        [created("open-sesame"), channels(shows("open-sesame"))],
+    ),
+    Proof(
+        "CHANNEL-058",
+        [channels(channel(), channel(bizId="channel-2")), types(channel_type())],
+        types(channel_type(), channel_type()),
+    ),
+    Proof("CHANNEL-008", channels(SMS), channels(channel(emailConfig=None))),
+    Proof("CHANNEL-030", COMMANDED, answer(COMMAND, channel(), sent={"bizId": "channel-1"})),
+    Proof("CHANNEL-055", COMMANDED, answer(COMMAND, INACTIVE, sent={"bizId": "channel-2"})),
+    Proof(
+        "CHANNEL-031",
+        [COMMANDED, channels(INACTIVE, n=4), channels(channel(), n=5)],
+        [COMMANDED, channels(channel(), n=4)],
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+def test_a_form_of_a_filter_that_is_passed_over_is_no_contradiction_while_the_other_is_followed() -> None:
+    by_code = types(channel_type(), typeStatus="DISABLED")
+    by_number = types(channel_type(**DISABLED), typeStatus=80010302)
+    assert not contradicted_by(by_code, by_number)
+
+
+@pytest.mark.parametrize("wanted", ["", " EMAIL", None, 7])
+def test_a_filter_that_may_mean_nothing_is_not_judged(wanted: Json) -> None:
+    assert not contradicted_by(types(channel_type(), typeCode=wanted))
+
+
+def test_a_refused_command_says_nothing_of_the_channel() -> None:
+    assert not contradicted_by(
+        refusal(COMMAND, "4040", 404, sent={"bizId": "channel-1"}), channels(channel())
+    )

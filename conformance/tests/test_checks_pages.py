@@ -1,0 +1,158 @@
+"""The checks of ``conformance.checks.pages``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.pages import ACCOUNTS, ORDERS, pages_for
+from conformance.exchange import Exchange, Json
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    account,
+    account_page,
+    answer,
+    channel_type,
+    contradicted_by,
+    observed,
+    order,
+    order_page,
+    page,
+)
+
+TYPES = "POST /web/v1/system/notifications/channel-types/query"
+HISTORY = "GET /web/v1/system/security/sessions/history"
+
+TWENTY = [channel_type(bizId=f"type-{number}") for number in range(20)]
+
+
+def types(*listed: Json, **counts: Json) -> Exchange:
+    return answer(TYPES, page(*listed, **counts), sent={"enabledOnly": False})
+
+
+def accounts(*listed: Json, sent: Json = None, **counts: Json) -> Exchange:
+    return answer(ACCOUNTS, account_page(*listed, **counts), sent={} if sent is None else sent)
+
+
+def orders(*listed: Json, query: str = "", **counts: Json) -> Exchange:
+    return answer(ORDERS, order_page(*listed, **counts), query=query)
+
+
+def many_accounts(number: int) -> list[Json]:
+    return [account(bizId=f"account-{one}") for one in range(number)]
+
+
+def many_orders(number: int) -> list[Json]:
+    return [order(bizId=f"order-{one}") for one in range(number)]
+
+
+LAST_OF_THREE = {"totalPages": 3, "totalRecords": 41, "currentPage": 3, "hasNext": False}
+FIRST_OF_THREE = {"totalPages": 3, "totalRecords": 41, "hasNext": True}
+
+PROOFS = [
+    Proof(
+        "PAGE-008",
+        [types(totalPages=0), types(totalPages=1), types(*TWENTY, **FIRST_OF_THREE)],
+        types(*TWENTY, **{**FIRST_OF_THREE, "totalPages": 2}),
+    ),
+    Proof(
+        "PAGE-009",
+        [types(), answer(HISTORY, page(currentPage=3), query="pageNo=3")],
+        types(channel_type(), currentPage=0),
+    ),
+    Proof(
+        "PAGE-010",
+        [types(), types(*TWENTY, **FIRST_OF_THREE), types(channel_type(), **LAST_OF_THREE)],
+        types(channel_type(), **{**LAST_OF_THREE, "hasNext": True}),
+    ),
+    Proof(
+        "PAGE-011",
+        [types(), types(channel_type()), types(totalRecords=41, empty=True, currentPage=9, totalPages=3)],
+        types(channel_type(), empty=True),
+    ),
+    Proof("PAGE-013", types(*TWENTY), types(*TWENTY, pageSize=19)),
+    Proof(
+        "PAGE-014",
+        [types(*TWENTY, **FIRST_OF_THREE), types(*TWENTY, channel_type(), **FIRST_OF_THREE)],
+        types(channel_type(), **FIRST_OF_THREE),
+    ),
+    Proof("PAGE-025", accounts(totalElements=0.0), orders(totalElements="0")),
+    # The page and the size that were asked for, and what there is by default.
+    Proof(
+        "PAGE-026",
+        [
+            accounts(account(), sent={"page": 2}, totalElements=41, totalPages=3, currentPage=2),
+            accounts(sent={"page": 9}, totalElements=41, totalPages=3, currentPage=2),
+        ],
+        accounts(account(), sent={"page": 2}, totalElements=41, totalPages=3, currentPage=3),
+    ),
+    Proof("PAGE-027", accounts(totalElements=0, totalPages=0), accounts(totalElements=21, totalPages=1)),
+    Proof(
+        "PAGE-028",
+        [
+            accounts(account(), sent={"size": 1}, pageSize=1, totalElements=1),
+            accounts(*many_accounts(30), sent={"size": 500}),
+        ],
+        accounts(*many_accounts(2), sent={"size": 1}, pageSize=1),
+    ),
+    Proof(
+        "PAGE-029",
+        [
+            accounts(account(), sent={"size": 5}, pageSize=5),
+            accounts(account(), sent={"size": 500}, pageSize=100),
+        ],
+        accounts(account(), sent={"size": 5}, pageSize=20),
+    ),
+    Proof("LIMIT-010", accounts(account()), accounts(account(), currentPage=1)),
+    Proof("LIMIT-011", accounts(account()), accounts(account(), pageSize=10)),
+    Proof("ACCOUNT-029", accounts(*many_accounts(2)), accounts(account(), account())),
+    Proof(
+        "PAGE-035",
+        [
+            orders(order(), query="page=2", totalElements=41, totalPages=3, number=2),
+            orders(query="page=2&page=3", totalElements=41, totalPages=3, number=3),
+        ],
+        orders(order(), query="page=2", totalElements=41, totalPages=3, number=3),
+    ),
+    Proof("PAGE-036", orders(totalPages=0), orders(totalElements=40, totalPages=3)),
+    Proof(
+        "PAGE-037",
+        orders(*many_orders(20), query="size=20"),
+        orders(*many_orders(3), query="size=2", size=2, totalPages=2),
+    ),
+    Proof("PAGE-038", orders(query="size=1", size=1), orders(query="size=5", size=6)),
+    Proof("LIMIT-012", orders(order()), orders(order(), number=1)),
+    Proof("LIMIT-013", orders(order()), orders(order(), size=50)),
+    Proof("ORDER-032", orders(*many_orders(2)), orders(order(), order())),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+@pytest.mark.parametrize(
+    "total, size, right", [(0, 20, (0, 1)), (1, 20, (1,)), (20, 20, (1,)), (21, 20, (2,))]
+)
+def test_an_empty_listing_has_no_page_or_one(total: int, size: int, right: tuple[int, ...]) -> None:
+    assert pages_for(total, size) == right
+
+
+@pytest.mark.parametrize("query", ["page=-1", "page=one", "page=", "page=9"])
+def test_a_page_that_cannot_be_asked_for_may_be_answered_as_the_portal_likes(query: str) -> None:
+    assert not contradicted_by(orders(order(), query=query, number=4))
+
+
+@pytest.mark.parametrize("query", ["size=0", "size=-5", "size=x", "size=", "size=500"])
+def test_a_size_that_cannot_be_asked_for_may_be_answered_as_the_portal_likes(query: str) -> None:
+    assert not contradicted_by(orders(order(), query=query, size=3))
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_what_paginated_says_is_read(said: bool) -> None:
+    assert observed("paginated", types(paginated=said)) == [said]

@@ -1,0 +1,109 @@
+"""The checks of ``conformance.checks.records``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.records import has_offset, moment
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    account,
+    answer,
+    at,
+    channel,
+    channel_type,
+    contradicted_by,
+    file_record,
+    institution,
+    page,
+    role,
+    workspace,
+)
+
+WORKSPACE = "GET /web/v1/system/workspaces/current"
+INSTITUTION = "GET /web/v1/system/institutions/{institutionBizId}"
+ROLES = "GET /web/v1/system/roles"
+ROLE = "GET /web/v1/system/roles/{roleBizId}"
+FILE = "GET /web/v1/system/files/{fileBizId}"
+ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
+TYPES = "POST /web/v1/system/notifications/channel-types/query"
+CHANNELS = "POST /web/v1/system/notifications/channels/query"
+
+PROOFS = [
+    Proof(
+        "RESOURCE-001",
+        answer(WORKSPACE, workspace(entityBizId=None, workspaceName="")),
+        answer(ROLES, [role(), role(description=None)]),
+    ),
+    Proof(
+        "RESOURCE-002",
+        answer(TYPES, page(channel_type(createdAt="20310501T070809Z", updatedAt="2031-05-02T07:08:09"))),
+        answer(INSTITUTION, institution(createdAt=1_900_000_000_000)),
+    ),
+    Proof("RESOURCE-003", answer(ROLES, [role(bizId="1")]), answer(ROLES, [role(workspaceBizId=1)])),
+    Proof(
+        "RESOURCE-004",
+        answer(CHANNELS, page(channel(createdAt=at(days=1), updatedAt=at(days=1)))),
+        answer(CHANNELS, page(channel(createdAt=at(days=1), updatedAt=at(days=2)))),
+    ),
+    Proof(
+        "ROLE-010",
+        [answer(ROLE, role(), roleBizId="role-1"), answer(ROLE, role(bizId="a/b"), roleBizId="a%2Fb")],
+        answer(ROLE, role(), roleBizId="role-2"),
+    ),
+    Proof(
+        "FILE-023",
+        answer(FILE, file_record(), fileBizId="file-1"),
+        answer(FILE, file_record(), fileBizId="file-2"),
+    ),
+    Proof(
+        "INSTITUTION-011",
+        answer(INSTITUTION, institution(), institutionBizId="institution-1"),
+        answer(INSTITUTION, institution(), institutionBizId="institution-2"),
+    ),
+    Proof(
+        "ACCOUNT-033",
+        [answer(ACCOUNT, account(), userBizId="account-1"), answer(ACCOUNT, "not shown", userBizId="x")],
+        answer(ACCOUNT, account(), userBizId="account-2"),
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+def test_a_time_without_a_zone_is_taken_as_utc() -> None:
+    assert moment("2031-05-06T07:08:09") == moment("2031-05-06T16:08:09+09:00")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2031-05-06t07:08:09z", "20310506T070809Z", "2031-05-06T07:08:09.123456789Z", "2031-05-06 07:08:09,5Z"],
+)
+def test_every_way_to_write_a_time_is_read(text: str) -> None:
+    assert moment(text) is not None
+
+
+@pytest.mark.parametrize("value", ["2031-05-06", "06/05/2031 07:08:09", "2031-13-06T07:08:09Z", 5, None, ""])
+def test_what_is_no_time_is_none(value: object) -> None:
+    assert moment(value) is None
+
+
+@pytest.mark.parametrize(
+    "text, has",
+    [("2031-05-06T07:08:09Z", True), ("2031-05-06T07:08:09-05:00", True), ("2031-05-06T07:08:09", False)],
+)
+def test_a_time_says_its_zone_or_does_not(text: str, has: bool) -> None:
+    assert has_offset(text) is has
+
+
+def test_a_field_that_is_left_out_is_the_shape_checks_matter_alone() -> None:
+    nameless = {name: value for name, value in role().items() if name != "roleName"}
+    assert contradicted_by(answer(ROLES, [nameless])) == {"ROLE-003"}

@@ -1,0 +1,33 @@
+"""The checks of ``conformance.checks.roles_files``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.roles_files import FILE, PERMISSIONS, ROLES
+from conformance.exchange import Json
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import answer, file_record, observed, role
+
+PROOFS = [
+    Proof("ROLE-013", answer(ROLES, [role(), role(bizId="role-2")]), answer(ROLES, [role(), role()])),
+    Proof("FILE-026", answer(FILE, file_record(fileSize=0)), answer(FILE, file_record(fileSize=-1))),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+@pytest.mark.parametrize(
+    "items, form",
+    [([], "empty"), (["file:read"], "str"), ([{"code": "file:read", "bizId": "1"}], ["bizId", "code"])],
+)
+def test_the_form_of_permissions_is_read(items: Json, form: Json) -> None:
+    assert observed("role-permissions", answer(PERMISSIONS, items)) == [form]

@@ -1,0 +1,48 @@
+"""The checks of ``conformance.checks.secure_channel``."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from conformance.checks.secure_channel import PUBLIC_KEY, SESSION
+from conformance.exchange import Exchange, Json
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import ABSENT_STAMP, NOW, answer, envelope, observed
+
+STAMP = int(NOW.timestamp() * 1000)
+
+
+def opened(id: str = "channel-1", expires: Json = STAMP + 1, **other: Json) -> Exchange:
+    data = {"sessionId": id, "expiresAt": expires}
+    return answer(SESSION, body=envelope(data=data, **{"version": "1.3.0", **other}))
+
+
+def key(id: str, **later: float) -> Exchange:
+    return answer(PUBLIC_KEY, {"keyId": id}, started=NOW + timedelta(**later))
+
+
+PROOFS = [
+    Proof("SECURE-008", opened(expires=float(STAMP)), opened(expires=STAMP // 1000)),
+    Proof("SECURE-009", [opened(), opened(expires=1, **ABSENT_STAMP)], opened(expires=STAMP - 1)),
+    Proof("SECURE-022", [opened("one"), opened("two")], [opened("one"), opened("two"), opened("one")]),
+    Proof("SECURE-024", [key("a"), key("a"), key("b", minutes=6)], [key("a"), key("b", minutes=4)]),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+@pytest.mark.parametrize(
+    "data, form", [({"keyId": "a", "publicKey": "b"}, ["keyId", "publicKey"]), ("MII", "str")]
+)
+def test_the_form_of_the_public_key_is_read(data: Json, form: Json) -> None:
+    assert observed("public-key-form", answer(PUBLIC_KEY, data)) == [form]

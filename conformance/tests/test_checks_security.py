@@ -1,0 +1,85 @@
+"""The checks of ``conformance.checks.security``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.security import BACKUP_CODES, CONFIG, HISTORY, MFA, SESSIONS, WHITELIST
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    answer,
+    at,
+    history_item,
+    mfa_setting,
+    observed,
+    page,
+    session,
+    session_config,
+)
+
+EMAIL, OTP = mfa_setting(), mfa_setting("OTP", 10011002, isPrimary=True)
+CURRENT = session(sessionId="session-2", isCurrent=True)
+
+
+def codes(remaining: int, made: int) -> dict[str, int]:
+    return {"remainingCount": remaining, "totalGenerated": made}
+
+
+PROOFS = [
+    Proof(
+        "MFA-005",
+        answer(MFA, [EMAIL, mfa_setting("OTP", 10011002)]),
+        answer(MFA, [mfa_setting(isPrimary=True), OTP]),
+    ),
+    Proof("MFA-007", answer(MFA, [EMAIL, OTP]), answer(MFA, [EMAIL, EMAIL])),
+    Proof(
+        "MFA-008",
+        answer(MFA, [EMAIL, mfa_setting("OTP", 10011002, verifiedAt="2031-05-01T00:00:00.123456789+09:00")]),
+        answer(MFA, [mfa_setting(verifiedAt="yesterday")]),
+    ),
+    Proof("BACKUP-003", answer(BACKUP_CODES, codes(0, 0)), answer(BACKUP_CODES, codes(11, 10))),
+    Proof("SESSION-020", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [session()])),
+    Proof(
+        "SESSION-023",
+        answer(SESSIONS, [session(loginTime=at(hours=1), lastActivityTime=at(hours=1))]),
+        answer(SESSIONS, [session(loginTime=at(hours=1), lastActivityTime=at(hours=2))]),
+    ),
+    Proof("SESSION-024", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [CURRENT, CURRENT])),
+    Proof(
+        "SESSION-033",
+        answer(CONFIG, session_config(lastLoginAt="2031-05-06T07:08:09Z", passwordChangedAt=None)),
+        answer(CONFIG, session_config(passwordChangedAt="06.05.2031")),
+    ),
+    Proof(
+        "HISTORY-012",
+        [answer(HISTORY, page()), answer(HISTORY, page(pageSize=5), query={"pageSize": "5"})],
+        answer(HISTORY, page(pageSize=10)),
+    ),
+    Proof(
+        "HISTORY-014",
+        answer(HISTORY, page(history_item(), history_item(bizId="history-2"))),
+        answer(HISTORY, page(history_item(), history_item())),
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+@pytest.mark.parametrize(
+    "entries, form",
+    [(["203.0.113.7"], "str"), ([{"ip": "203.0.113.7", "addedAt": at()}], ["addedAt", "ip"])],
+)
+def test_the_form_of_a_whitelist_entry_is_read(entries: list[object], form: object) -> None:
+    assert observed("ip-whitelist-entry", answer(WHITELIST, {"enabled": True, "entries": entries})) == [form]
+
+
+def test_an_empty_whitelist_shows_no_form_of_an_entry() -> None:
+    assert observed("ip-whitelist-entry", answer(WHITELIST, {"enabled": True, "entries": []})) == []

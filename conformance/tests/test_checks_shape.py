@@ -1,0 +1,158 @@
+"""The checks of ``conformance.checks.shape``, for every field that the specification states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from conformance.exchange import ABSENT, Json
+from conformance.findings import Verdict
+from conformance.spec import OPERATIONS, Operation
+from conformance.spec.resources import RESOURCES
+from conformance.tests import traffic
+from conformance.tests.traffic import answer, coded, contradicted_by, verdict_on
+
+VALID: dict[str, Json] = {
+    "LoginInitiated": traffic.initiated(),
+    "MfaSent": {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300},
+    "LoginCompleted": traffic.completed(),
+    "LoggedOut": {"success": True, "terminatedSessions": 1},
+    "TokenPair": traffic.token_pair(),
+    "PasswordForgotten": {"success": True, "message": "Look into your mail"},
+    "PublicKey": {"keyId": "a", "publicKey": "b"},
+    "SecureSession": {"sessionId": "a", "expiresAt": 1_999_000_000_000},
+    "IpWhitelist": {"enabled": False, "entries": []},
+    "MfaSetting": traffic.mfa_setting(),
+    "BackupCodeSummary": {"remainingCount": 9, "totalGenerated": 10},
+    "ActiveSession": traffic.session(isCurrent=True),
+    "SessionConfig": traffic.session_config(),
+    "LoginHistoryPage": traffic.page(traffic.history_item()),
+    "Profile": traffic.account(),
+    "Invitation": traffic.invitation(),
+    "Workspace": traffic.workspace(),
+    "AccountPage": traffic.account_page(traffic.account()),
+    "Country": coded("CN", 95010301, alpha2Code="CN", alpha3Code="CHN", numericCode=156, phoneCode="+86"),
+    "Timezone": coded("UTC", 95010101, zoneIdCode="UTC", utcOffset="+00:00"),
+    "UsState": coded("AL", 95010401, isoCode="AL"),
+    "Constant": coded("ACTIVE", 1),
+    "CurrencyGrant": {"anything": 1},
+    "Institution": traffic.institution(),
+    "InvitationRecord": {"anything": 1},
+    "ChannelTypePage": traffic.page(traffic.channel_type()),
+    "ChannelPage": traffic.page(traffic.channel()),
+    "NotificationChannel": traffic.channel(channelStatus="INACTIVE"),
+    "Role": traffic.role(),
+    "RolePermission": "file:read",
+    "FileRecord": traffic.file_record(),
+    "TransferOrderPage": traffic.order_page(traffic.order()),
+}
+SHOWN = [row for row in OPERATIONS if row.data]
+LISTS = {"countries", "timezones", "us-states"}
+WANTED_BY_A_CHECK = {"CHANNEL-008"}
+"""Fields that only some records must have: which ones is a check's to say."""
+
+
+def valid(operation: Operation) -> Json:
+    name = (operation.data or "").removesuffix("[]")
+    return [VALID[name]] if (operation.data or "").endswith("[]") else VALID[name]
+
+
+def by_resource() -> list[Operation]:
+    """One operation for each resource."""
+    return list({row.data: row for row in SHOWN}.values())
+
+
+def field_id(field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    return str(extra["requirement"]) if isinstance(extra, dict) else ""
+
+
+Place = tuple[str | int, ...]
+
+
+def fields(model: Any, data: Json, place: Place = ()) -> Iterator[tuple[str, Place, FieldInfo]]:
+    """Every stated field that stands in some data, with the way to it."""
+    if isinstance(data, list):
+        yield from fields(model, data[0], (*place, 0)) if data else ()
+    if not isinstance(data, dict) or not isinstance(model, type) or not issubclass(model, BaseModel):
+        return
+    for name, field in model.model_fields.items():
+        if name in data:
+            yield field_id(field), (*place, name), field
+            yield from fields(_inner(field.annotation), data[name], (*place, name))
+
+
+def _inner(annotation: Any) -> Any:
+    parts = [annotation, *getattr(annotation, "__args__", ())]
+    return next((part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)), None)
+
+
+def changed(data: Json, place: Place, value: Json) -> Json:
+    """The same data with another value at a place, or without it where the value is ABSENT."""
+    step, *rest = place
+    if rest:
+        inner = changed(data[step], tuple(rest), value)
+        return [inner, *data[1:]] if isinstance(data, list) else {**data, step: inner}
+    return {name: old for name, old in ({**data, step: value}).items() if old is not ABSENT}
+
+
+Stated = tuple[Operation, str, Place, FieldInfo]
+
+STATED: list[Stated] = [
+    (row, id, place, field)
+    for row in by_resource()
+    for id, place, field in fields(RESOURCES[(row.data or "").removesuffix("[]")], valid(row))
+    if id
+]
+TYPED = [one for one in STATED if one[3].annotation is not Any]
+
+
+def named(stated: list[Stated]) -> list[Any]:
+    return [pytest.param(*one, id=f"{one[0].data} {'.'.join(map(str, one[2]))}") for one in stated]
+
+
+def of_another_type(field: FieldInfo) -> Json:
+    return "a text" if _inner(field.annotation) else {"an": "object"}
+
+
+@pytest.mark.parametrize("operation", SHOWN, ids=lambda row: row.key)
+def test_what_is_as_stated_passes(operation: Operation) -> None:
+    exchange = answer(operation.key, valid(operation))
+    assert f"OP-{operation.number:03}" not in contradicted_by(exchange)
+    assert verdict_on(f"OP-{operation.number:03}", [exchange]) is Verdict.PASS
+
+
+@pytest.mark.parametrize("operation, id, place, field", named(STATED))
+def test_a_field_that_is_left_out_is_found_unless_it_may_be_null(
+    operation: Operation, id: str, place: Place, field: FieldInfo
+) -> None:
+    found = contradicted_by(answer(operation.key, changed(valid(operation), place, ABSENT)))
+    assert (id in found) is (field.is_required() or id in WANTED_BY_A_CHECK)
+
+
+@pytest.mark.parametrize("operation, id, place, field", named(TYPED))
+def test_a_field_of_another_type_is_found(
+    operation: Operation, id: str, place: Place, field: FieldInfo
+) -> None:
+    found = contradicted_by(answer(operation.key, changed(valid(operation), place, of_another_type(field))))
+    assert id in found
+
+
+@pytest.mark.parametrize("operation, id, place, field", named(TYPED))
+def test_a_field_that_is_null_is_found_unless_it_may_be(
+    operation: Operation, id: str, place: Place, field: FieldInfo
+) -> None:
+    found = contradicted_by(answer(operation.key, changed(valid(operation), place, None)))
+    assert (id in found) is (field.is_required() or id in WANTED_BY_A_CHECK)
+
+
+@pytest.mark.parametrize(
+    "operation", [row for row in SHOWN if row.data not in ("PublicKey",)], ids=lambda row: row.key
+)
+def test_data_of_another_kind_is_found(operation: Operation) -> None:
+    other: Json = {} if (operation.data or "").endswith("[]") else []
+    assert verdict_on(f"OP-{operation.number:03}", [answer(operation.key, other)]) is Verdict.FAIL

@@ -1,0 +1,214 @@
+"""The checks of ``conformance.checks.sign_in``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+
+from conformance.checks.sign_in import (
+    COMPLETE,
+    FORGOT,
+    INITIATE,
+    LOGOUT,
+    PRELOGIN,
+    PROFILE,
+    PROTECTED,
+    REFRESH,
+    SEND,
+    UNMARKED,
+    claims_of,
+)
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import Verdict
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    NO_TOKEN,
+    NOW,
+    account,
+    answer,
+    completed,
+    contradicted_by,
+    initiated,
+    jwt,
+    observed,
+    refusal,
+    token_pair,
+    verdict_on,
+)
+
+COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
+ROLES = "GET /web/v1/system/roles"
+CONSTANTS = "GET /web/v1/system/constants/countries"
+
+
+def begun(session: str = "login-1", **other: Json) -> Exchange:
+    return answer(INITIATE, initiated(sessionId=session, **other))
+
+
+def sent(session: str = "login-1", *, after: float = 0, method: int = 10011001, **other: Json) -> Exchange:
+    data = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **other}
+    asked = {"sessionId": session, "method": method}
+    return answer(SEND, data, sent=asked, started=NOW + timedelta(seconds=after))
+
+
+def held_back(after: float) -> Exchange:
+    asked = {"sessionId": "login-1", "method": 10011001}
+    return refusal(SEND, COOLDOWN, 429, sent=asked, started=NOW + timedelta(seconds=after))
+
+
+def ended(session: str = "login-1", **other: Json) -> Exchange:
+    return answer(COMPLETE, completed(**other), sent={"sessionId": session, "method": 1, "code": "123456"})
+
+
+def refused_completion() -> Exchange:
+    asked = {"sessionId": "login-1", "method": 1, "code": "123456"}
+    return refusal(COMPLETE, "AUTH.SESSION_NOT_FOUND", 404, sent=asked)
+
+
+def left(ends: Json = 1, said: Json = True, n: int = 1) -> Exchange:
+    return answer(LOGOUT, {"success": said, "terminatedSessions": ends}, n=n)
+
+
+def forgot(message: str, language: str = "en", **other: Json) -> Exchange:
+    data = {"success": True, "message": message, **other}
+    return answer(FORGOT, data, headers={"Accept-Language": language})
+
+
+def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more: str | None) -> Exchange:
+    headers: Mapping[str, str | None] = {
+        **NO_TOKEN,
+        **{name.replace("_", "-"): value for name, value in more.items()},
+    }
+    return refusal(key, code, status, headers=headers)
+
+
+PROOFS = [
+    Proof("LIMIT-005", begun(expiresIn=300.0), begun(expiresIn=600)),
+    Proof("LIMIT-006", sent(), sent(codeExpiresIn=30)),
+    Proof("LIMIT-007", sent(), sent(cooldownSeconds=61)),
+    Proof("LIMIT-008", ended(), ended(expiresIn=7200)),
+    Proof("LIMIT-009", answer(REFRESH, token_pair()), answer(REFRESH, token_pair(expiresIn=36))),
+    Proof("LOGIN-021", begun(), begun(mfaMethods=[])),
+    Proof("LOGIN-023", [sent(), sent(method=10011002, sent=False)], sent(sent=False)),
+    Proof(
+        "LOGIN-025",
+        [sent(method=10011002), sent(), held_back(30), sent("login-2", after=30), sent(after=59.5)],
+        [sent(), sent(after=30)],
+    ),
+    Proof("LOGIN-031", [ended(), refused_completion()], [ended(), ended(accessToken="other")]),
+    Proof("LOGIN-064", [begun("login-1"), begun("login-2")], [begun(), begun()]),
+    Proof("LOGOUT-003", left(ends=7), left(ends=0)),
+    Proof("LOGOUT-004", left(), left(said=False)),
+    Proof(
+        "TOKEN-011",
+        [left(n=1), refusal(PROFILE, "4010", 401, n=2)],
+        [left(n=1), answer(PROFILE, account(), n=2)],
+    ),
+    Proof(
+        "TOKEN-018",
+        [
+            ended(accessToken=jwt(iss="https://portal.example.test/@system", sid="a", name="")),
+            ended(accessToken=jwt(iss="auth@portal.example.test", owner="10010101@SYSTEM")),
+        ],
+        ended(accessToken=jwt(preferred={"mail": "one@example.test"})),
+    ),
+    Proof(
+        "TOKEN-020",
+        [ended(accessToken=jwt(exp=1_900_003_601)), ended(accessToken="opaque")],
+        ended(accessToken=jwt(exp=1_900_007_200)),
+    ),
+    Proof(
+        "TOKEN-021",
+        [ended(), answer(REFRESH, token_pair(accessToken=jwt(jti="2")))],
+        [ended(), answer(REFRESH, token_pair(), started=NOW + timedelta(seconds=3))],
+    ),
+    Proof("AUTHN-001", bare(PROFILE, status=401), bare(PROFILE, status=403)),
+    Proof("AUTHN-002", bare(PROFILE, "4010"), bare(PROFILE, "UNAUTHORIZED")),
+    Proof("AUTHN-004", bare(CONSTANTS, "ANY"), bare(CONSTANTS, status=200)),
+    Proof(
+        "AUTHN-005",
+        refusal(FORGOT, "4000", 400, headers=NO_TOKEN),
+        refusal(FORGOT, "ACCESS.TOKEN_MISSING", 401, headers=NO_TOKEN),
+    ),
+    Proof(
+        "PASSWORD-003",
+        [forgot("Look into your mail"), forgot("Look into your mail"), forgot("看邮件", "zh")],
+        [forgot("Look into your mail"), forgot("Nobody has this address")],
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+@pytest.mark.parametrize("key", PROTECTED)
+def test_every_protected_endpoint_is_held_to_401(key: str) -> None:
+    assert "AUTHN-001" in contradicted_by(bare(key, status=400))
+
+
+@pytest.mark.parametrize("key", UNMARKED)
+def test_an_endpoint_that_is_not_marked_is_only_implied_to_want_a_token(key: str) -> None:
+    assert verdict_on("AUTHN-004", [bare(key, status=400)]) is Verdict.WARN
+
+
+@pytest.mark.parametrize("key", PRELOGIN)
+def test_a_prelogin_endpoint_that_wants_a_token_is_found(key: str) -> None:
+    assert "AUTHN-005" in contradicted_by(bare(key))
+
+
+@pytest.mark.parametrize(
+    "header, value",
+    [("Authorization", "Bearer x"), ("Cookie", "session=1"), ("X-API-Key", "key"), ("X-Client-Hash", None)],
+)
+def test_a_request_that_may_be_refused_for_another_reason_is_not_judged(
+    header: str, value: str | None
+) -> None:
+    exchange = refusal(PROFILE, "X", 403, headers={**NO_TOKEN, header: value})
+    assert not contradicted_by(exchange) & {"AUTHN-001", "AUTHN-002"}
+
+
+@pytest.mark.parametrize("status, code", [(429, "RATE"), (503, "X"), (403, "4030")])
+def test_what_was_held_back_says_nothing_of_tokens(status: int, code: str) -> None:
+    assert not contradicted_by(bare(PROFILE, code, status)) & {"AUTHN-001", "AUTHN-002"}
+
+
+def test_a_source_that_never_records_the_authorization_shows_no_missing_token() -> None:
+    lacking = answer(PROFILE, account(), headers=NO_TOKEN, lacks=("authorization",))
+    assert not contradicted_by(lacking)
+
+
+@pytest.mark.parametrize("token", ["opaque", "a.b", "a.!!.c", "a.W10.c", None, 5])
+def test_what_is_no_jwt_has_no_claims(token: Json) -> None:
+    assert claims_of(token) is None
+
+
+@pytest.mark.parametrize("token, form", [(jwt(), "JWT HS256"), ("opaque", "opaque")])
+def test_the_form_of_the_access_token_is_read(token: str, form: str) -> None:
+    assert observed("access-token-form", ended(accessToken=token)) == [form]
+
+
+@pytest.mark.parametrize("code", ["4010", "ACCESS.TOKEN_MISSING"])
+def test_the_code_of_a_missing_token_is_read(code: str) -> None:
+    assert observed("missing-token-code", bare(PROFILE, code)) == [code]
+
+
+def test_the_refusal_of_a_permission_is_read() -> None:
+    assert observed("permission-denied", refusal(ROLES, "ACCESS.DENIED", 403)) == ["ACCESS.DENIED"]
+
+
+def test_a_forgotten_password_without_a_message_is_not_compared() -> None:
+    nameless = answer(FORGOT, {"success": True})
+    assert verdict_on("PASSWORD-003", [nameless, nameless]) is Verdict.UNTESTED
+
+
+def test_a_token_without_an_expiry_is_not_compared_with_the_answer() -> None:
+    assert verdict_on("TOKEN-020", [ended(accessToken=jwt(exp=ABSENT))]) is Verdict.UNTESTED

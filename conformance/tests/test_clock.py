@@ -1,0 +1,73 @@
+"""Waiting costs nothing where time can be moved, and never more than the budget elsewhere."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from conformance.clock import MovableClock, SystemClock
+from conformance.errors import OutOfTime
+
+
+def test_a_movable_clock_waits_by_moving_the_target() -> None:
+    moves: list[float] = []
+    clock = MovableClock(moves.append)
+    before = clock.now()
+
+    clock.wait(3600, "the access token to expire")
+
+    assert moves == [0, 3600]
+    assert 3600 <= clock.now() - before < 3601
+
+
+def test_a_target_that_says_its_time_is_believed() -> None:
+    clock = MovableClock(lambda seconds: 5_000_000.0 + seconds)
+
+    assert clock.now() == pytest.approx(5_000_000, abs=1)
+    assert clock.iso().startswith("1970-02-27T20:53:2")
+
+
+def test_waiting_until_a_moment_that_has_passed_takes_no_time() -> None:
+    moves: list[float] = []
+    clock = MovableClock(moves.append)
+
+    clock.wait_until(clock.now() - 10, "nothing")
+
+    assert moves == [0]
+
+
+def test_a_wait_beyond_the_budget_is_refused_before_it_begins_and_names_what_for() -> None:
+    clock = SystemClock(time_budget=30)
+    began = time.monotonic()
+
+    with pytest.raises(OutOfTime, match=r"waiting for the code to expire takes 300 s, and .* leaves 30 s"):
+        clock.wait(300, "the code to expire")
+
+    assert time.monotonic() - began < 1
+
+
+def test_a_movable_clock_spends_no_budget_on_waits() -> None:
+    clock = MovableClock(lambda seconds: None, time_budget=1)
+
+    clock.wait(86_400, "a day")
+
+    assert (clock.remaining() or 0) > 0.5
+
+
+def test_whoever_watches_is_told_before_each_wait() -> None:
+    told: list[tuple[float, str]] = []
+    clock = MovableClock(lambda seconds: None, on_wait=lambda seconds, why: told.append((seconds, why)))
+
+    clock.wait(60, "the cooldown")
+
+    assert told == [(60, "the cooldown")]
+
+
+def test_a_system_clock_really_waits() -> None:
+    clock = SystemClock()
+    before = clock.now()
+
+    clock.wait_until(before + 0.05, "a moment")
+
+    assert clock.now() >= before + 0.05

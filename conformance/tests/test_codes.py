@@ -1,0 +1,78 @@
+"""Authenticator codes are those of RFC 6238, each time step serves once, and wrong ones are wrong."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from conformance.portal.codes import ADJACENT, STEP, Codes, totp_at, wrong_code
+from conformance.redact import Secrets
+from conformance.tests.reached import moved
+
+RFC_SECRET = base64.b32encode(b"12345678901234567890").decode()
+
+
+@pytest.mark.parametrize(
+    "seconds, code",
+    [
+        (59, "287082"),
+        (1111111109, "081804"),
+        (1111111111, "050471"),
+        (1234567890, "005924"),
+        (20000000000, "353130"),
+    ],
+)
+def test_codes_are_those_of_the_rfcs_appendix(seconds: int, code: str) -> None:
+    assert totp_at(RFC_SECRET, seconds // STEP) == code
+
+
+@pytest.mark.parametrize("secret", ["JBSWY3DPEHPK3PXP", "jbswy3dpehpk3pxp", "JBSWY3DPEE", "ORSXG5A="])
+def test_secrets_of_any_length_and_case_make_a_code(secret: str) -> None:
+    assert len(totp_at(secret.rstrip("="), 1)) == 6
+
+
+def test_no_time_step_is_used_twice_for_one_secret() -> None:
+    clock = moved()
+    codes = Codes(clock, Secrets())
+    began = clock.now()
+
+    steps = [(codes.totp(RFC_SECRET), int(clock.now() // STEP)) for _ in range(5)]
+
+    assert len({step for _, step in steps}) == 5
+    assert all(code == totp_at(RFC_SECRET, step) for code, step in steps)
+    assert clock.now() - began <= 5 * STEP
+
+
+def test_another_secret_does_not_wait_for_the_first() -> None:
+    clock = moved()
+    codes = Codes(clock, Secrets())
+    began = clock.now()
+
+    codes.totp(RFC_SECRET)
+    codes.totp("JBSWY3DPEHPK3PXP")
+
+    assert clock.now() - began < 1
+
+
+def test_a_wrong_code_is_none_of_the_adjacent_right_ones() -> None:
+    clock = moved()
+    codes = Codes(clock, Secrets())
+    step = int(clock.now() // STEP)
+    right = {totp_at(RFC_SECRET, step + near) for near in range(1 - ADJACENT, ADJACENT)}
+
+    assert not right & {codes.wrong_totp(RFC_SECRET) for _ in range(2000)}
+
+
+def test_a_wrong_code_avoids_what_it_is_told_to() -> None:
+    low = {f"{number:06d}" for number in range(900_000)}
+
+    assert all(wrong_code(low) >= "900000" for _ in range(20))
+
+
+def test_codes_and_secrets_are_known_as_such() -> None:
+    known = Secrets()
+    code = Codes(moved(), known).totp(RFC_SECRET)
+
+    assert known.placeholder(code) == "[code-1]"
+    assert known.placeholder(RFC_SECRET) == "[otp-secret-1]"

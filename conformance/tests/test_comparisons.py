@@ -1,0 +1,148 @@
+"""The comparisons that checks and cases are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from conformance.comparisons import (
+    contradicts,
+    equal,
+    holds,
+    is_error,
+    is_error_of_table,
+    is_invalid_parameter,
+    is_not_invalid_parameter,
+    is_refused,
+    is_success,
+    meets,
+    one_of,
+    same,
+    summary,
+)
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Comparison, Contradiction
+from conformance.tests.traffic import answer, refusal
+
+ROLES = "GET /web/v1/system/roles"
+SERVED = answer(ROLES, {"name": "Owner", "count": 1, "open": True})
+REFUSED = refusal(ROLES, "RESOURCE.NOT_FOUND", 404)
+NO_ENVELOPE = answer(ROLES, body={"text": "<html>"}, status=200, form="text")
+TURNED_AWAY = answer(ROLES, body={"text": "<html>"}, status=403, form="text")
+
+
+def contradiction(comparison: Comparison) -> Contradiction:
+    assert isinstance(comparison, Contradiction)
+    return comparison
+
+
+@pytest.mark.parametrize("left, right", [(1, 1.0), ("a", "a"), (None, None), ([1], [1.0]), (True, True)])
+def test_equal_json_values_are_the_same(left: Json, right: Json) -> None:
+    assert same(left, right)
+
+
+@pytest.mark.parametrize(
+    "left, right", [(1, True), (0, False), ("1", 1), (None, False), (ABSENT, None), ({}, [])]
+)
+def test_other_json_values_are_not(left: Json, right: Json) -> None:
+    assert not same(left, right)
+
+
+def test_equal_says_what_was_expected_and_what_was_seen() -> None:
+    assert equal(SERVED, "data.name", "Owner") is HELD
+    wrong = contradiction(equal(SERVED, "data.name", "Guest", REFUSED, message="another role"))
+    assert (wrong.path, wrong.expected, wrong.actual) == ("data.name", "Guest", "Owner")
+    assert (wrong.message, wrong.also) == ("another role", (REFUSED,))
+
+
+def test_equal_looks_at_the_status_and_at_headers_too() -> None:
+    assert equal(REFUSED, "status", 404) is HELD
+    assert equal(REFUSED, "headers.content-type", "application/json") is HELD
+
+
+def test_what_is_not_there_is_equal_to_nothing() -> None:
+    assert contradiction(equal(SERVED, "data.missing", None)).actual is ABSENT
+
+
+def test_one_of_names_all_that_would_do() -> None:
+    assert one_of(SERVED, "data.count", (2, 1)) is HELD
+    assert contradiction(one_of(SERVED, "data.count", (2, 3))).expected == {"one of": [2, 3]}
+
+
+def test_holds_shows_what_stands_at_the_place_unless_it_is_told() -> None:
+    assert holds(SERVED, "data.count", True, "any") is HELD
+    assert contradiction(holds(SERVED, "data.count", False, "more")).actual == 1
+    assert contradiction(holds(SERVED, "data.count", False, "more", actual="few")).actual == "few"
+
+
+def test_meets_passes_a_test_and_a_test_that_raises_is_not_passed() -> None:
+    assert meets(SERVED, "data.count", lambda count: count > 0, "above 0") is HELD
+    assert contradiction(meets(SERVED, "data.name", lambda name: name > 0, "above 0")).actual == "Owner"
+    assert contradiction(meets(SERVED, "data.missing", lambda value: True, "anything")).actual is ABSENT
+
+
+def test_a_success_is_what_the_envelope_says() -> None:
+    assert is_success(SERVED) is HELD
+    assert contradiction(is_success(REFUSED)).actual == summary(REFUSED)
+    assert contradiction(is_success(NO_ENVELOPE)).actual == {"status": 200, "body": "no envelope"}
+
+
+def test_a_refusal_is_whatever_is_no_success() -> None:
+    assert is_refused(REFUSED) is HELD
+    assert is_refused(TURNED_AWAY) is HELD
+    assert contradiction(is_refused(SERVED, message="it was served")).message == "it was served"
+    assert contradiction(is_refused(NO_ENVELOPE)).message == "the request was accepted"
+
+
+def test_an_error_has_one_of_the_codes_whatever_its_status() -> None:
+    assert is_error(refusal(ROLES, "RESOURCE.NOT_FOUND", 500), "RESOURCE.NOT_FOUND") is HELD
+    assert is_error(REFUSED, ("4040", "RESOURCE.NOT_FOUND")) is HELD
+    assert contradiction(is_error(REFUSED, "4040")).expected == "4040"
+    assert contradiction(is_error(REFUSED, ("4040", "4041"))).expected == {"one of": ["4040", "4041"]}
+
+
+def test_a_success_with_the_code_of_an_error_is_no_error() -> None:
+    assert is_error(refusal(ROLES, "4040", 200, success=True), "4040") is not HELD
+
+
+@pytest.mark.parametrize("code", ["VALIDATION.INVALID_PARAMETER", "4000"])
+def test_an_invalid_parameter_has_either_code_and_400(code: str) -> None:
+    assert is_invalid_parameter(refusal(ROLES, code, 400)) is HELD
+    assert is_invalid_parameter(refusal(ROLES, code, 422)) is not HELD
+    assert is_not_invalid_parameter(refusal(ROLES, code, 422)) is not HELD
+
+
+def test_another_refusal_is_no_invalid_parameter() -> None:
+    assert is_invalid_parameter(refusal(ROLES, "OTHER", 400)) is not HELD
+    assert is_not_invalid_parameter(refusal(ROLES, "OTHER", 400)) is HELD
+    assert is_not_invalid_parameter(TURNED_AWAY) is HELD
+
+
+@pytest.mark.parametrize(
+    "code, status, ok",
+    [("AUTH.INVALID_CREDENTIALS", 400, True), ("AUTH.INVALID_CREDENTIALS", 403, False), ("4040", 418, True)],
+)
+def test_an_error_of_the_table_has_a_status_that_the_table_names(code: str, status: int, ok: bool) -> None:
+    assert (is_error_of_table(refusal(ROLES, code, status), code) is HELD) is ok
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda exchange, also: is_success(exchange, also),
+        lambda exchange, also: is_error(exchange, "4000", also),
+        lambda exchange, also: is_error_of_table(exchange, "4000", also),
+        lambda exchange, also: is_invalid_parameter(exchange, also),
+        lambda exchange, also: one_of(exchange, "status", (1,), also),
+        lambda exchange, also: meets(exchange, "status", lambda status: False, "", also),
+    ],
+)
+def test_every_comparison_keeps_the_steps_that_led_there(
+    compare: Callable[[Exchange, Exchange], Comparison],
+) -> None:
+    assert contradiction(compare(REFUSED, SERVED)).also == (SERVED,)
+
+
+def test_a_contradiction_can_be_made_outright() -> None:
+    assert contradicts(SERVED, "data", 1, 2, "because") == Contradiction(SERVED, "data", 1, 2, "because")

@@ -1,0 +1,260 @@
+"""The suite as its users run it: against a portal in another process, over a real socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.spec import BY_KEY
+from conformance.tests.deployment import Done, command, deployed, done
+from reference_impl.limits import Limits
+
+QUICK = Limits(login_session=6, mfa_code=6, mfa_cooldown=3, login_window=5, access_token=8)
+NUMBERS = {"LIMIT-005", "LIMIT-006", "LIMIT-007", "LIMIT-008", "LIMIT-009"}
+"""The requirements that state the numbers which ``QUICK`` changes."""
+
+
+NOWHERE = """
+[portal]
+url = "http://127.0.0.1:9"
+access_code = "x"
+[accounts.admin]
+email = "a@example.test"
+password = "secret-1"
+"""
+
+
+def test_the_bundled_run_is_conformant_and_leaves_nothing_untried(tmp_path: Path) -> None:
+    run = done(command("run", "--out", str(tmp_path / "out")), tmp_path / "out")
+
+    untried = [
+        one["id"]
+        for one in run.results["requirements"]
+        if one["verdict"] == "untested" and not one.get("untestable")
+    ]
+
+    assert run.code == 0, run.said
+    assert run.results["summary"]["fail"] == run.results["summary"]["warn"] == 0
+    assert untried == []
+
+
+def test_a_portal_in_another_process_gets_the_verdicts_of_the_bundled_one(tmp_path: Path) -> None:
+    bundled = done(command("run", "--out", str(tmp_path / "bundled")), tmp_path / "bundled")
+
+    with deployed(tmp_path) as portal:
+        other = portal.run("--impact", "disruptive")
+
+    assert _verdicts(other) == _verdicts(bundled)
+
+
+def _verdicts(run: Done) -> dict[str, str]:
+    return {one["id"]: one["verdict"] for one in run.results["requirements"]}
+
+
+def test_a_terse_and_strange_portal_is_conformant(tmp_path: Path) -> None:
+    with deployed(tmp_path, variants=["terse-and-strange"]) as portal:
+        run = portal.run("--impact", "disruptive")
+
+    assert run.fails == []
+
+
+def test_with_a_real_clock_only_the_numbers_fail_and_the_waits_overlap(tmp_path: Path) -> None:
+    with deployed(tmp_path, limits=QUICK, clock=False) as portal:
+        run = portal.run("--impact", "disruptive")
+        begun = [
+            row["at"] for row in portal.received()["requests"] if _is_initiation(row) and row["status"] != 429
+        ]
+
+    assert {one["requirement"] for one in run.results["findings"] if one["verdict"] == "fail"} <= NUMBERS, (
+        run.fails
+    )
+    assert _waited(run) < QUICK.access_token + 15, run.results["timeline"]
+    assert all(
+        later - first > QUICK.login_window - 0.05 for first, later in zip(begun, begun[10:], strict=False)
+    )
+
+
+def _waited(run: Done) -> float:
+    """Seconds of waiting for the portal's own limits: not for the machine, nor for an authenticator."""
+    waits = [
+        one
+        for one in run.results["timeline"]
+        if one["kind"] == "wait" and "authenticator" not in one["label"]
+    ]
+    return float(sum(one["end"] - one["start"] for one in waits))
+
+
+def _is_initiation(row: dict[str, object]) -> bool:
+    return row["method"] == "POST" and str(row["path"]).endswith("/login/initiate")
+
+
+def test_a_read_only_run_changes_nothing(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        before = portal.dump()
+        run = portal.run("--impact", "read-only")
+        changing = [row for row in portal.received()["requests"] if row["changed"] and not _signs_in(row)]
+        after = portal.dump()
+
+    assert run.code == 0, run.said
+    assert changing == []
+    assert after == before
+
+
+def _signs_in(row: dict[str, object]) -> bool:
+    return str(row["path"]).endswith(
+        ("/login/initiate", "/login/mfa/send", "/login/complete", "/token/refresh", "/secure-channel/session")
+    )
+
+
+def test_a_mutating_run_puts_everything_back(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        before = portal.dump()
+        run = portal.run("--impact", "mutating")
+        after = portal.dump()
+
+    assert run.code == 0, run.said
+    assert after == before
+
+
+def test_a_disruptive_run_puts_back_what_can_be_put_back(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        run = portal.run("--impact", "disruptive")
+        again = portal.run("--impact", "disruptive")
+
+    assert (run.code, again.code) == (0, 0), again.said
+
+
+def test_what_a_killed_run_left_is_cleaned_up(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        before = portal.dump()
+        out = tmp_path / "out"
+        killed = subprocess.Popen(
+            portal.arguments("--impact", "mutating", out=out), stdout=subprocess.DEVNULL, cwd=tmp_path
+        )
+        _wait_for(
+            lambda: any(
+                str(row["path"]).endswith("/channels/create") for row in portal.received()["requests"]
+            )
+        )
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        ledger = out / "changes.jsonl"
+        cleaned = done(command("cleanup", str(ledger), "--profile", str(portal.profile)), out)
+        after = portal.dump()
+
+    assert killed.returncode == -signal.SIGKILL
+    assert cleaned.code == 0, cleaned.said
+    assert after == before
+
+
+def _wait_for(event: object, seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not event():  # type: ignore[operator]
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.005)
+
+
+def test_a_target_that_goes_away_fails_nothing(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        out = tmp_path / "out"
+        going = subprocess.Popen(
+            portal.arguments("--impact", "mutating", out=out), stdout=subprocess.DEVNULL, cwd=tmp_path
+        )
+        _wait_for(lambda: len(portal.received()["requests"]) > 200)
+        portal.running.stop()
+        going.wait(timeout=120)
+
+    run = Done(going.returncode, "", out)
+
+    assert run.code == 6
+    assert run.fails == []
+    assert run.results["summary"]["pass"] > 50
+
+
+def test_nothing_at_the_address_is_exit_code_6_with_reports(tmp_path: Path) -> None:
+    profile = tmp_path / "portal.toml"
+    profile.write_text(NOWHERE)
+
+    run = done(command("run", "--profile", str(profile), "--out", str(tmp_path / "out")), tmp_path / "out")
+
+    assert run.code == 6
+    assert "Nothing answers at http://127.0.0.1:9" in run.said
+    assert "Traceback" not in run.said
+    assert {"results.json", "report.html", "junit.xml", "summary.md", "exchanges.jsonl"} <= set(
+        os.listdir(tmp_path / "out")
+    )
+
+
+def test_an_unknown_key_in_the_profile_is_exit_code_4_and_names_the_nearest(tmp_path: Path) -> None:
+    profile = tmp_path / "portal.toml"
+    profile.write_text(NOWHERE.replace("password", "pasword"))
+
+    run = done(command("run", "--profile", str(profile), "--out", str(tmp_path / "out")), tmp_path / "out")
+
+    assert run.code == 4
+    assert '[accounts.admin] has no key "pasword". Did you mean "password"?' in run.said
+    assert "Traceback" not in run.said
+
+
+def test_a_wrong_password_is_a_credentials_error_after_one_attempt(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        password = portal.running.seeded.sign_ins["admin"].password
+        portal.profile.write_text(portal.profile.read_text().replace(password, "not-the-password"))
+        run = portal.run("--impact", "read-only")
+    lines = (run.out / "exchanges.jsonl").read_text(encoding="utf-8").splitlines()
+    attempts = [line for line in map(json.loads, lines) if _tries_the_profile_password(line)]
+    reasons = {
+        one.get("fault_class")
+        for one in run.results["requirements"]
+        if "accounts.admin" in (one["reason"] or "")
+    }
+
+    assert run.fails == []
+    assert reasons == {"credentials"}
+    assert len(attempts) == 1
+
+
+def _tries_the_profile_password(line: dict[str, Any]) -> bool:
+    """The profile's passwords are registered first, and the admin's first of them."""
+    body = line["request"].get("body")
+    initiates = line["request"]["url"].endswith("/login/initiate")
+    return initiates and isinstance(body, dict) and body.get("password") == "[password-1]"
+
+
+@pytest.mark.parametrize(
+    "fault, requirement",
+    [
+        ("timestamp-in-seconds", "ENV-011"),
+        ("error-with-empty-object", "ENV-008"),
+        ("wrong-code-ends-session", "LOGIN-030"),
+        ("no-cooldown", "LOGIN-025"),
+        ("accounts-page-from-one", "PAGE-026"),
+        ("orders-page-from-one", "PAGE-035"),
+        ("access-token-carries-the-email", "TOKEN-018"),
+        ("countries-value-off-by-one", "CONSTANT-020"),
+        ("profile-without-token", "AUTHN-001"),
+        ("session-returns-the-keys-in-base64", "SECURE-007"),
+    ],
+)
+def test_a_fault_is_reported_with_its_evidence(tmp_path: Path, fault: str, requirement: str) -> None:
+    with deployed(tmp_path, faults=[fault]) as portal:
+        run = portal.run("--impact", "disruptive", "--rerun", requirement)
+        finding = next(one for one in run.results["findings"] if one["requirement"] == requirement)
+        again = portal.run("--impact", "disruptive", "--rerun", finding["signature"])
+
+    exchanges = (run.out / "exchanges.jsonl").read_text(encoding="utf-8").splitlines()
+
+    assert (run.code, again.code) == (1, 1), run.said
+    assert finding["verdict"] == "fail"
+    assert finding["endpoint"] in BY_KEY
+    assert finding["message"]
+    assert finding["expected"] != finding["actual"]
+    assert finding["exchanges"]
+    assert all(1 <= number <= len(exchanges) for number in finding["exchanges"])

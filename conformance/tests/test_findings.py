@@ -1,0 +1,222 @@
+"""From comparisons to verdicts: the ledger of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.comparisons import equal
+from conformance.exchange import ABSENT, Exchange, Json, Request
+from conformance.findings import (
+    HELD,
+    KEPT_OBSERVATIONS,
+    Contradiction,
+    Finding,
+    Ledger,
+    Result,
+    Verdict,
+    endpoint_of,
+    finding_of,
+    shown,
+    worst,
+)
+from conformance.spec import Level, Requirement
+from conformance.tests.traffic import answer
+
+ROLES = "GET /web/v1/system/roles"
+
+
+def requirement(id: str = "TEST-001", level: Level = "must", **other: Any) -> Requirement:
+    return Requirement(id=id, section="Tests", level=level, statement="Something holds.", **other)
+
+
+def ledger(*requirements: Requirement) -> Ledger:
+    return Ledger({row.id: row for row in requirements or (requirement(),)})
+
+
+def exchange(n: int = 1) -> Exchange:
+    return answer(ROLES, [{"a": 1}, {"a": 2}], n=n)
+
+
+def contradiction(n: int = 1, path: str = "data[0].a", **other: Any) -> Contradiction:
+    return Contradiction(exchange(n), path, 5, 1, **other)
+
+
+def result(of: Ledger, id: str = "TEST-001") -> Result:
+    return next(one for one in of.results() if one.requirement.id == id)
+
+
+@pytest.mark.parametrize(
+    "level, verdict", [("must", Verdict.FAIL), ("should", Verdict.WARN), ("open", Verdict.OPEN)]
+)
+def test_the_level_alone_makes_the_verdict_of_a_contradiction(level: Level, verdict: Verdict) -> None:
+    book = ledger(requirement(level=level))
+    book.decide("TEST-001", contradiction())
+    assert result(book).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    "level, verdict", [("must", Verdict.PASS), ("should", Verdict.PASS), ("open", Verdict.OPEN)]
+)
+def test_what_holds_passes_unless_it_is_open(level: Level, verdict: Verdict) -> None:
+    book = ledger(requirement(level=level))
+    assert book.decide("TEST-001", HELD) is None
+    assert result(book).verdict is verdict
+
+
+def test_one_contradiction_outweighs_all_that_holds() -> None:
+    book = ledger()
+    book.satisfy("TEST-001", 1000)
+    book.decide("TEST-001", contradiction())
+    book.satisfy("TEST-001", 1000)
+    assert result(book).verdict is Verdict.FAIL
+
+
+def test_what_nothing_decided_is_untested_and_says_so() -> None:
+    assert result(ledger()).reason == "nothing that was sent or seen could decide it"
+    assert result(ledger()).verdict is Verdict.UNTESTED
+
+
+def test_a_reason_counts_only_where_nothing_else_decided() -> None:
+    book = ledger()
+    book.leave_untested("TEST-001", "no account", "credentials")
+    assert (result(book).verdict, result(book).reason) == (Verdict.UNTESTED, "no account")
+    assert result(book).fault_class == "credentials"
+    book.satisfy("TEST-001")
+    assert (result(book).verdict, result(book).reason) == (Verdict.PASS, None)
+
+
+def test_what_cannot_be_tested_gives_its_reason() -> None:
+    assert result(ledger(requirement(untestable="binds the client"))).reason == "binds the client"
+
+
+def test_an_observation_decides_what_is_open() -> None:
+    book = ledger(requirement(level="open", reading="the-topic"))
+    assert result(book).verdict is Verdict.UNTESTED
+    book.observe("the-topic", exchange(), 5)
+    assert result(book).verdict is Verdict.OPEN
+
+
+def test_a_requirement_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(KeyError, match="TEST-009"):
+        ledger().decide("TEST-009", HELD)
+
+
+def test_a_finding_of_the_same_place_is_counted_whatever_its_index() -> None:
+    book = ledger()
+    for path in ("data[0].a", "data[1].a", "data[0].b"):
+        book.decide("TEST-001", contradiction(path=path))
+    assert [(one.path, one.times) for one in book.findings] == [("data[0].a", 2), ("data[0].b", 1)]
+
+
+def test_what_is_not_of_the_stated_shape_is_found_once_and_leaves_the_rest_untested() -> None:
+    book = ledger(requirement("TEST-001"), requirement("TEST-002"))
+    book.note_misshapen(exchange(), ["data[0]"])
+    assert book.decide("TEST-001", contradiction()) is None
+    assert result(book).verdict is Verdict.UNTESTED
+    assert book.decide("TEST-002", contradiction(path="data[1].a")) is not None
+    assert book.decide("TEST-002", contradiction(n=2)) is not None
+
+
+def test_a_finding_has_what_a_reader_needs() -> None:
+    before = exchange(7)
+    found = finding_of(requirement(), contradiction(9, also=(before, before)), case="cases/a.py::b")
+    assert found == Finding(
+        requirement="TEST-001",
+        verdict=Verdict.FAIL,
+        endpoint=ROLES,
+        message="data[0].a: expected 5, seen 1",
+        expected=5,
+        actual=1,
+        path="data[0].a",
+        case="cases/a.py::b",
+        exchanges=(7, 9),
+    )
+
+
+def test_what_is_absent_is_null_in_a_finding_and_nothing_in_its_message() -> None:
+    found = finding_of(requirement(), Contradiction(exchange(), "data.b", "there", ABSENT))
+    assert found.actual is None
+    assert found.message == "data.b: expected 'there', seen nothing"
+
+
+def test_a_message_of_its_own_comes_first() -> None:
+    assert finding_of(requirement(), contradiction(message="it was accepted")).message == "it was accepted"
+
+
+def test_a_signature_names_requirement_endpoint_and_place_without_indexes() -> None:
+    found = finding_of(requirement(), contradiction(path="data[12].items[3].a"))
+    assert found.signature == f"TEST-001 {ROLES} data[].items[].a"
+
+
+def test_a_signature_without_a_place_ends_with_the_endpoint() -> None:
+    assert finding_of(requirement(), contradiction(path="")).signature == f"TEST-001 {ROLES}"
+
+
+def test_equal_observations_are_counted_and_others_kept_apart() -> None:
+    book = ledger()
+    for value in (1, 1, "1", True, [1], "[1]", None):
+        book.observe("topic", exchange(), value)
+    counts = {(type(one.observed).__name__, str(one.observed)): one.times for one in book.observations}
+    assert counts == {
+        ("int", "1"): 2,
+        ("str", "1"): 1,
+        ("bool", "True"): 1,
+        ("list", "[1]"): 1,
+        ("str", "[1]"): 1,
+        ("NoneType", "None"): 1,
+    }
+
+
+def test_what_was_observed_before_can_be_counted_again() -> None:
+    book = ledger()
+    book.observe("topic", exchange(), "a")
+    book.observe_again("topic", ROLES, "a", times=4)
+    book.observe_again("topic", ROLES, "never seen", times=4)
+    assert [(one.observed, one.times) for one in book.observations] == [("a", 5)]
+
+
+def test_of_many_observations_the_first_are_kept() -> None:
+    book = ledger()
+    for number in range(KEPT_OBSERVATIONS + 5):
+        book.observe("topic", exchange(), number)
+    assert len(book.observations) == KEPT_OBSERVATIONS
+
+
+def test_cases_are_named_in_the_order_in_which_they_decided() -> None:
+    book = ledger()
+    book.decide("TEST-001", HELD, case="one")
+    book.satisfy("TEST-001", case="two")
+    book.touch("TEST-001", "one")
+    assert result(book).cases == ("one", "two")
+
+
+def test_a_path_that_is_none_of_the_88_is_named_as_sent() -> None:
+    request = Request(method="GET", url="http://portal.example.test/other?a=1")
+    assert endpoint_of(Exchange(n=1, started="2031-05-06T07:08:09Z", request=request)) == "GET /other"
+
+
+@pytest.mark.parametrize(
+    "verdicts, gravest",
+    [
+        ([Verdict.PASS, Verdict.WARN, Verdict.FAIL], Verdict.FAIL),
+        ([Verdict.UNTESTED, Verdict.PASS], Verdict.PASS),
+        ([], Verdict.UNTESTED),
+    ],
+)
+def test_the_gravest_verdict_wins(verdicts: list[Verdict], gravest: Verdict) -> None:
+    assert worst(verdicts) is gravest
+
+
+@pytest.mark.parametrize("value, text", [(ABSENT, "nothing"), ("a", "'a'"), (None, "None"), ([1], "[1]")])
+def test_a_value_is_shown_in_one_line(value: Json, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_long_value_is_cut_and_says_how_long_it_was() -> None:
+    assert shown("a" * 500) == "'" + "a" * 198 + "… (502 characters)"
+
+
+def test_an_equal_that_holds_is_no_contradiction() -> None:
+    assert equal(exchange(), "data[1].a", 2) is HELD

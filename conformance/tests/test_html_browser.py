@@ -1,0 +1,408 @@
+"""The pages in a real browser, opened from a file with the network off: filters, links, keys, print, axe."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from conformance.report import compare, history, matrix
+from conformance.report.run import Run
+from conformance.report.write import write_all
+from conformance.spec import REQUIREMENTS
+from conformance.tests.hostile_portal import hostile
+from conformance.tests.hostile_wrapper import Hostile
+from conformance.tests.sample_run import START, conformant, sample
+from conformance.tests.test_html import THREE_MEGABYTES, large
+from reference_impl import serve
+
+AXE = Path(__file__).parents[2] / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+def lacks(what: str) -> NoReturn:
+    """Without a browser these tests are skipped by name; where CI promises one, its absence is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@dataclass
+class Opened:
+    """A page, with what it asked the network for and what it wrote to the console."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def shown(self, selector: str) -> int:
+        return self.page.locator(f"{selector}:visible").count()
+
+    def value(self, script: str) -> Any:
+        return self.page.evaluate(script)
+
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        lacks("no Chromium is found: install Debian's chromium, or name one in CHROMIUM")
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every page that the suite makes: of an ordinary run, a hostile one, a large one."""
+    folder = tmp_path_factory.mktemp("pages")
+    made = {"report": sample(), "conformant": conformant(), "hostile": hostile()}
+    for name, one in made.items():
+        write_all(one.run(), folder / name, exchanges=one.write(folder / f"{name}.jsonl"))
+    _judged_behind_a_wrapper(folder)
+    run, exchanges = large(folder)
+    write_all(run, folder / "large", exchanges=exchanges)
+    pages = {name: folder / name / "report.html" for name in (*made, "large", "wrapped")}
+    others = {"compare": _compared(), "matrix": _side_by_side(), "history": _over_time(folder)}
+    for name, html in others.items():
+        pages[name] = folder / f"{name}.html"
+        pages[name].write_text(html, encoding="utf-8")
+    return pages
+
+
+def _judged_behind_a_wrapper(folder: Path) -> None:
+    """The suite itself against the reference portal behind the hostile wrapper."""
+    with serve.start(wrap=Hostile, seed=3) as portal:
+        (folder / "portal.toml").write_text(portal.profile(), encoding="utf-8")
+        command = [
+            "-m",
+            "conformance.cli",
+            "run",
+            "--profile",
+            str(folder / "portal.toml"),
+            "-k",
+            "test_shapes and (profile or session or files or public)",
+        ]
+        done = subprocess.run(
+            [sys.executable, *command, "--impact", "disruptive", "--out", str(folder / "wrapped")],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        )
+    assert done.returncode == 1, done.stdout + done.stderr
+
+
+def _compared() -> str:
+    return compare.as_html(compare.compare(conformant().run(), sample().run()))
+
+
+def _side_by_side() -> str:
+    return matrix.as_html(matrix.matrix([conformant().run(), sample().run(), hostile().run()]))
+
+
+def _over_time(folder: Path) -> str:
+    runs: list[Run] = [(sample() if day % 3 == 2 else conformant()).run() for day in range(9)]
+    for day, run in enumerate(runs):
+        started = (START + timedelta(days=day)).isoformat()
+        history.record(run.model_copy(update={"started": started}), folder / "history.sqlite")
+    return history.as_html(history.trend(folder / "history.sqlite"))
+
+
+@pytest.fixture
+def open_page(browser: Browser, files: dict[str, Path]) -> Iterator[Open]:
+    contexts = []
+
+    def opened(name: str, *, at: str = "", width: int = 1400, scheme: str = "light") -> Opened:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if scheme == "dark" else "light",
+            offline=True,
+        )
+        contexts.append(context)
+        one = Opened(context.new_page())
+        one.page.on("request", lambda request: one.requests.append(request.url))
+        one.page.on("console", lambda message: one.errors.append(message.text))
+        one.page.on("pageerror", lambda error: one.errors.append(str(error)))
+        one.page.goto(files[name].as_uri() + at)
+        one.page.wait_for_selector("html[data-ready]", state="attached")
+        return one
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+PAGES = ("report", "conformant", "hostile", "wrapped", "large", "compare", "matrix", "history")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_from_a_file_without_a_request_and_without_an_error(open_page: Open, name: str) -> None:
+    one = open_page(name)
+
+    assert one.requests == [one.page.url]
+    assert one.errors == []
+
+
+@pytest.mark.parametrize("name", ["hostile", "wrapped", "matrix"])
+def test_no_script_of_a_hostile_target_runs(open_page: Open, name: str) -> None:
+    one = open_page(name)
+    one.value("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    one.page.mouse.move(400, 500)
+    for _ in range(12):
+        one.page.keyboard.press("Tab")
+
+    assert one.value("window.struck") is None
+    assert one.requests == [one.page.url]
+    assert one.errors == []
+    assert one.value("document.scripts.length") == 1
+    assert one.value("document.querySelectorAll('iframe, img, link, base, form, object').length") == 0
+
+
+def test_the_report_on_a_hostile_portal_is_small_and_tells_what_it_sent(files: dict[str, Path]) -> None:
+    page = files["wrapped"].read_text(encoding="utf-8")
+
+    assert len(page.encode()) < THREE_MEGABYTES
+    assert "&lt;script&gt;window.struck" in page
+    assert "10,450,000 characters" in page
+    for file in ("junit.xml", "summary.md", "ctrf.json"):
+        assert files["wrapped"].with_name(file).stat().st_size < THREE_MEGABYTES
+
+
+def test_the_pages_own_policy_stops_a_script_and_a_style_that_got_in(
+    open_page: Open, files: dict[str, Path]
+) -> None:
+    smuggled = (
+        "<main><script>window.struck = 1</script><img src=x onerror='window.struck = 2'>"
+        "<style>h1 { color: rgb(1, 2, 3) }</style><p style='color: rgb(1, 2, 3)'>x</p>"
+    )
+    files["smuggled"] = files["report"].with_name("smuggled.html")
+    whole = files["report"].read_text(encoding="utf-8")
+    files["smuggled"].write_text(whole.replace("<main>", smuggled, 1), encoding="utf-8")
+
+    one = open_page("smuggled")
+
+    assert one.value("window.struck") is None
+    assert one.value("getComputedStyle(document.querySelector('h1')).color") != "rgb(1, 2, 3)"
+    assert sum("Content Security Policy" in error for error in one.errors) >= 4
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_wider_than_the_window(open_page: Open, name: str, width: int) -> None:
+    one = open_page(name, width=width)
+    one.value("document.querySelectorAll('.finding details, .fold').forEach(one => { one.open = true; })")
+
+    assert one.value("document.documentElement.scrollWidth") <= width
+
+
+def test_the_verdict_filter_shows_only_that_verdict(open_page: Open) -> None:
+    one = open_page("report")
+
+    one.page.get_by_role("button", name="fail 5").click()
+
+    assert one.shown(".req") == 5
+    assert one.shown(".finding") == 5
+    assert one.page.locator("#shown").inner_text() == f"5 of {len(REQUIREMENTS)}"
+    assert one.page.url.endswith("#?verdict=fail")
+
+    one.page.get_by_role("button", name="warn 1").click()
+    assert one.shown(".req") == 6
+
+    one.page.get_by_role("button", name="Clear").click()
+    assert one.page.locator("#shown").inner_text() == ""
+    assert one.shown(".finding") == 6
+
+
+def test_level_chapter_and_endpoint_filter_together(open_page: Open) -> None:
+    one = open_page("report")
+
+    one.page.get_by_label("Level").select_option("should")
+    assert one.shown(".req") == one.value("document.querySelectorAll('.req[data-l=should]').length")
+
+    one.page.get_by_label("Chapter", exact=True).select_option("Account")
+    assert (
+        one.shown(".req")
+        == one.value("document.querySelectorAll('.req[data-l=should][data-c=Account]').length")
+        > 0
+    )
+
+    one.page.get_by_label("Endpoint", exact=True).select_option(label="GET /web/v1/system/files/{fileBizId}")
+    assert one.shown(".req") == 0
+    assert one.page.locator("#none-shown").is_visible()
+
+
+def test_the_search_finds_ids_statements_and_values(open_page: Open) -> None:
+    one = open_page("report")
+    search = one.page.get_by_label("Search findings and requirements")
+
+    search.fill("PAGE-026")
+    expect(one.page.locator("#shown")).to_have_text(f"1 of {len(REQUIREMENTS)}")
+    assert one.shown(".finding") == 1
+
+    search.fill("bad credentials")
+    expect(one.page.locator("#shown")).to_have_text(f"0 of {len(REQUIREMENTS)}")
+    assert one.page.locator(".finding:visible").get_attribute("id") == "finding-ENV-008"
+
+    search.fill("no such thing anywhere")
+    expect(one.page.locator("#no-findings")).to_be_visible()
+
+
+@pytest.mark.parametrize("place", ["ENV-019", "finding-SECURE-007", "untested", "section-Errors"])
+def test_a_deep_link_opens_and_shows_its_place(open_page: Open, place: str) -> None:
+    one = open_page("report", at=f"#{place}")
+
+    target = one.page.locator(f"[id='{place}']")
+    assert target.is_visible()
+    box = target.bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < 300
+
+
+def test_a_link_from_a_finding_to_its_requirement_opens_the_requirement(open_page: Open) -> None:
+    one = open_page("report")
+
+    one.page.locator("#finding-PAGE-026 a.id").click()
+
+    expect(one.page.locator("#PAGE-026 dl")).to_be_visible()
+
+
+def test_a_deep_link_can_name_a_filter(open_page: Open) -> None:
+    one = open_page("report", at="#?verdict=untested&q=file")
+
+    assert one.page.get_by_role("button", name="untested").get_attribute("aria-pressed") == "true"
+    assert 0 < one.shown(".req") < 50
+
+
+def test_a_deep_link_to_what_a_filter_hides_clears_the_filter(open_page: Open) -> None:
+    one = open_page("report", at="#?verdict=fail")
+
+    one.value("location.hash = '#ENV-001'")
+    one.page.wait_for_selector("#ENV-001", state="visible")
+
+    assert one.page.locator("#ENV-001").is_visible()
+
+
+def test_the_keyboard_alone_is_enough(open_page: Open) -> None:
+    one = open_page("report")
+    keyboard = one.page.keyboard
+
+    keyboard.press("j")
+    assert one.value("document.activeElement.id") == "finding-ENV-008"
+    keyboard.press("j")
+    assert one.value("document.activeElement.id") == "finding-ENV-011"
+    keyboard.press("k")
+    keyboard.press("o")
+    assert one.shown("#finding-ENV-008 .exchange") == 1
+    keyboard.press("1")
+    assert one.shown(".req") == 5
+    keyboard.press("/")
+    keyboard.type("SECURE")
+    expect(one.page.locator("#shown")).to_have_text(f"1 of {len(REQUIREMENTS)}")
+    keyboard.press("Escape")
+    assert one.shown(".req") == 5
+    keyboard.press("Escape")
+    keyboard.press("c")
+    assert one.page.locator("#shown").inner_text() == ""
+    keyboard.press("?")
+    assert one.page.get_by_role("dialog").is_visible()
+    keyboard.press("Escape")
+    assert not one.page.get_by_role("dialog").is_visible()
+
+
+def test_light_and_dark_follow_the_system_and_the_reader(open_page: Open) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    light, dark = open_page("report"), open_page("report", scheme="dark")
+    assert light.value(background) != dark.value(background)
+
+    light.page.keyboard.press("t")
+    dark.page.get_by_role("button", name="Light or dark").click()
+
+    assert light.value(background) == "rgb(18, 19, 22)"
+    assert dark.value(background) == "rgb(247, 247, 245)"
+
+
+def test_on_paper_findings_show_what_they_rest_on_and_no_controls(open_page: Open, tmp_path: Path) -> None:
+    one = open_page("report")
+
+    one.page.emulate_media(media="print")
+    one.value("dispatchEvent(new Event('beforeprint'))")
+
+    assert one.shown(".bar") == one.shown(".contents") == one.shown(".button") == 0
+    assert one.shown(".finding .exchange") >= 6
+    assert len(one.page.pdf()) > 50_000
+
+    one.value("dispatchEvent(new Event('afterprint'))")
+    assert one.shown(".finding .exchange") == 0
+
+
+def test_a_command_can_be_copied(open_page: Open) -> None:
+    one = open_page("report")
+    one.value("document.querySelectorAll('#finding-ENV-008 .fold').forEach(fold => { fold.open = true; })")
+
+    button = one.page.locator("#finding-ENV-008 button.copy").first
+    button.click()
+
+    expect(button).to_have_text(re.compile("Copied|Selected"))
+
+
+def test_a_report_of_a_thousand_requirements_renders_in_under_two_seconds(open_page: Open) -> None:
+    one = open_page("large")
+
+    timing = json.loads(one.value("JSON.stringify(performance.getEntriesByType('navigation')[0])"))
+    assert one.value("document.querySelectorAll('.req').length") == 1_000
+    assert timing["loadEventEnd"] < 2_000
+
+    filtered = one.value(
+        "() => { const start = performance.now(); document.querySelector('.chip').click();"
+        " document.body.offsetHeight; return performance.now() - start; }"
+    )
+    assert filtered < 500
+
+
+@pytest.mark.parametrize(
+    "name, scheme",
+    [
+        ("report", "light"),
+        ("report", "dark"),
+        ("hostile", "light"),
+        ("compare", "light"),
+        ("matrix", "dark"),
+        ("history", "light"),
+    ],
+)
+def test_axe_finds_no_serious_violation(open_page: Open, name: str, scheme: str) -> None:
+    if not AXE.exists():
+        lacks(f"{AXE} is missing: .ci/axe fetches it")
+    one = open_page(name, scheme=scheme)
+    # A dozen of many findings that look alike is enough, and takes a tenth of the time.
+    one.value("[...document.querySelectorAll('.finding')].slice(12).forEach(one => one.remove())")
+    one.value("[...document.querySelectorAll('details')].slice(0, 25).forEach(one => { one.open = true; })")
+
+    one.value(AXE.read_text(encoding="utf-8"))
+    found = one.page.evaluate(
+        "async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map("
+        "one => ({id: one.id, impact: one.impact, where: one.nodes.slice(0, 3).map(node => node.html)}))"
+    )
+
+    assert [one for one in found if one["impact"] in ("serious", "critical")] == []

@@ -1,0 +1,64 @@
+"""The profile that ``init`` writes is valid as it stands, and so is all that it suggests."""
+
+from __future__ import annotations
+
+import re
+
+from conformance.init_profile import GUESSES, text
+from conformance.profile import ACCOUNTS, PLACEHOLDERS, Profile, parse
+from conformance.spec.operations import OPERATIONS
+
+ENVIRON = {
+    "PORTAL_ACCESS_CODE": "code",
+    "ADMIN_PASSWORD": "password",
+    "ADMIN_OTP_SECRET": "JBSWY3DPEHPK3PXP",
+    "SPARE_PASSWORD": "password",
+    "LIMITED_PASSWORD": "password",
+    "PENDING_PASSWORD": "password",
+    "IMAP_PASSWORD": "password",
+    "BOT_TOKEN": "token",
+}
+
+
+def uncommented() -> str:
+    """The file with every example taken up: lines that are a table or a key, behind a "# "."""
+    return re.sub(r'(?m)^# (?=\[|"?[\w-]+"? = )', "", text())
+
+
+def test_it_is_valid_as_it_stands() -> None:
+    profile = parse(text(), ENVIRON)
+
+    assert set(profile.accounts) == {"admin"}
+    assert profile.operations == {}
+
+
+def test_everything_that_it_suggests_is_valid_too() -> None:
+    profile = parse(uncommented(), ENVIRON)
+
+    assert set(profile.accounts) == set(ACCOUNTS)
+    assert {inbox.kind for inbox in profile.inboxes.values()} == {"http", "imap", "command", "fixed"}
+    assert profile.clock.advance is not None
+    assert profile.readings == {"invalid-credentials-status": 401}
+
+
+def test_it_names_every_table_and_key_of_a_profile() -> None:
+    written = text()
+
+    for name, field in Profile.model_fields.items():
+        keys = getattr(field.annotation, "model_fields", {})
+        assert re.search(rf"(?m)^(# )?(\[{name}\b|{name} =)", written), name
+        assert [key for key in keys if not re.search(rf"(?m)^(# )?{key} = ", written)] == []
+    assert all(f"{{{name}}}" in written for name in PLACEHOLDERS)
+
+
+def test_it_has_a_body_for_every_endpoint_whose_body_is_not_shown() -> None:
+    profile = parse(uncommented(), ENVIRON)
+    unknown = {row.key for row in OPERATIONS if {"N1", "N3", "N6"} & set(row.gaps)}
+
+    assert unknown <= set(profile.operations)
+    assert all(profile.operations[key].body for key in unknown)
+    assert "userBizId" in profile.operations["POST /web/v1/system/accounts/admin/password/reset"].body
+
+
+def test_every_guess_of_a_body_is_for_an_endpoint() -> None:
+    assert [end for end in GUESSES if not any(row.path.endswith(end) for row in OPERATIONS)] == []

@@ -1,0 +1,144 @@
+"""The judge: what it applies to which exchange, and what it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from conformance.checks import Judge, registry
+from conformance.checks.judge import _table
+from conformance.checks.registry import Check, successes
+from conformance.exchange import Exchange, Request, Response
+from conformance.findings import HELD, Comparison, Ledger, Verdict
+from conformance.spec import REQUIREMENTS
+from conformance.tests.traffic import answer, envelope, judged, observed, refusal, role
+
+ROLES = "GET /web/v1/system/roles"
+MISNAMED = answer(ROLES, body=envelope(data=[], message=None))
+
+
+def judge_of(ledger: Ledger, case: str | None = None) -> Judge:
+    return Judge(ledger, case=lambda: case)
+
+
+def test_what_holds_is_written_down_at_the_end() -> None:
+    ledger = Ledger(REQUIREMENTS)
+    judge = judge_of(ledger)
+    judge.feed(answer(ROLES, [role()]))
+    judge.feed(answer(ROLES, [role()]))
+
+    judge.finish()
+    judge.finish()
+
+    assert ledger.tallies["ENV-002"].satisfied == 2
+
+
+def test_a_contradiction_is_given_at_once() -> None:
+    found = judge_of(Ledger(REQUIREMENTS)).feed(MISNAMED)
+    assert [(finding.requirement, finding.verdict) for finding in found] == [("ENV-006", Verdict.FAIL)]
+
+
+def test_a_contradiction_that_comes_again_is_counted() -> None:
+    ledger = judged(MISNAMED, MISNAMED, MISNAMED)
+    assert [finding.times for finding in ledger.findings] == [3]
+
+
+def test_a_finding_names_the_case_that_acts_and_without_one_the_check() -> None:
+    assert judge_of(Ledger(REQUIREMENTS), "cases/a.py::b").feed(MISNAMED)[0].case == "cases/a.py::b"
+    assert judge_of(Ledger(REQUIREMENTS)).feed(MISNAMED)[0].case == "check envelope.message_is_a_string"
+
+
+def test_a_requirement_that_holds_names_the_check() -> None:
+    results = {result.requirement.id: result for result in judged(answer(ROLES, [role()])).results()}
+    assert results["ENV-002"].cases == ("check envelope.success_is_a_boolean",)
+
+
+def unanswered() -> Exchange:
+    request = Request(method="GET", url="http://portal.example.test/web/v1/system/roles")
+    return Exchange(n=1, started="2031-05-06T07:08:09Z", request=request, error="reset")
+
+
+def elsewhere() -> Exchange:
+    request = Request(method="GET", url="http://portal.example.test/other")
+    return Exchange(n=1, started="2031-05-06T07:08:09Z", request=request, response=Response(status=500))
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        unanswered(),
+        elsewhere(),
+        answer(ROLES, body={"text": "{"}, form="truncated"),
+        answer(ROLES, body={"text": ""}, form="omitted"),
+    ],
+    ids=["no answer", "another path", "cut off", "left out by the source"],
+)
+def test_what_is_not_known_is_not_judged(exchange: Exchange) -> None:
+    ledger = judged(exchange)
+    assert ledger.findings == []
+    assert not any(tally.satisfied for tally in ledger.tallies.values())
+
+
+def test_every_exchange_of_the_88_is_counted() -> None:
+    judge = judge_of(Ledger(REQUIREMENTS))
+    for exchange in (answer(ROLES, []), refusal(ROLES, "4010", 401), elsewhere()):
+        judge.feed(exchange)
+    assert judge.operations_seen == {ROLES: 2}
+
+
+def test_equal_surfaces_are_judged_as_often_as_they_come() -> None:
+    exchanges = [answer(ROLES, [role(bizId=f"role-{number}")]) for number in range(5)]
+    ledger = judged(*exchanges)
+    assert ledger.tallies["ENV-007"].satisfied == 5
+    assert [one.times for one in ledger.observations if one.topic == "envelope-version"] == [5]
+
+
+def test_a_surface_that_differs_is_judged_anew() -> None:
+    right, wrong = answer(ROLES, []), answer(ROLES, body=envelope(data=[], message="OK"))
+    assert {finding.requirement for finding in judged(right, right, wrong).findings} == {"ENV-007"}
+
+
+def test_a_pending_approval_is_no_success_of_the_stated_shape() -> None:
+    initiate = "POST /web/v1/system/auth/login/initiate"
+    told = answer(
+        initiate, body=envelope("ACCOUNT_PENDING_APPROVAL", data={"isPendingApproval": True}, success=True)
+    )
+    assert not judged(told).findings
+
+
+def test_a_place_that_is_not_of_the_stated_shape_is_found_once() -> None:
+    found = judged(answer(ROLES, [role(createdAt=5)])).findings
+    assert {finding.requirement for finding in found} == {"RESOURCE-002"}
+
+
+def test_extra_fields_are_observed_and_not_held_against_anybody() -> None:
+    exchange = answer(ROLES, [role(colour="green")])
+    assert observed("extra-fields", exchange) == ["data[].colour"]
+    assert judged(exchange).findings == []
+
+
+@pytest.fixture
+def broken_check() -> Iterator[str]:
+    """A check with a bug, for as long as the test runs."""
+
+    def raises(exchange: Exchange) -> Iterator[Comparison]:
+        raise RuntimeError("a bug of ours")
+        yield HELD
+
+    row = Check("ROLE-013", successes(ROLES), raises, False, "roles.broken", ("ROLE-013", "roles.broken"))
+    registry.CHECKS.append(row)
+    _table.cache_clear()
+    yield "check roles.broken"
+    registry.CHECKS.remove(row)
+    _table.cache_clear()
+
+
+def test_a_broken_check_is_the_suites_error_and_never_the_targets(broken_check: str) -> None:
+    ledger = Ledger(REQUIREMENTS)
+    judge = judge_of(ledger)
+    judge.feed(answer(ROLES, [role()]))
+    judge.finish()
+    assert ledger.errors == {broken_check: "RuntimeError: a bug of ours (exchange 1)"}
+    assert ledger.findings == []
+    assert ledger.tallies["ROLE-013"].satisfied == 1

@@ -1,0 +1,241 @@
+"""A call carries the common headers, the profile's and the case's; bodies and ids come from the profile."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from conformance.errors import Untestable
+from conformance.exchange import Json
+from conformance.portal import Portal
+from conformance.portal.cipher import Scheme
+from conformance.tests.reached import MINIMAL, answer, answering, connected, without
+
+FORGOT = "POST /web/v1/system/auth/password/forgot"
+ROLE = "GET /web/v1/system/roles/{roleBizId}"
+CREATE = "POST /web/v1/system/notifications/channels/create"
+DELETE = "POST /web/v1/system/notifications/channels/delete"
+
+
+class Recorder:
+    """Plays a portal that says yes, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request)
+        return answer({"bizId": "b-1"})
+
+    @property
+    def last(self) -> httpx.Request:
+        return self.asked[-1]
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+def test_a_call_carries_the_common_headers(recorder: Recorder) -> None:
+    portal = answering(recorder)
+
+    portal.call("GET /web/v1/system/profile", token="a-token")
+    first = recorder.last.headers
+    portal.call("GET /web/v1/system/profile", token="a-token")
+    second = recorder.last.headers
+
+    assert first["x-portal-access-code"] == "the-access-code"
+    assert first["authorization"] == "Bearer a-token"
+    assert first["x-forwarded-proto"] == "https"
+    assert first["cf-connecting-ip"] == first["x-real-ip"]
+    assert "content-type" not in first
+    assert first["x-client-hash"] == second["x-client-hash"]
+    assert first["x-request-id"] != second["x-request-id"]
+
+
+def test_edge_headers_are_left_to_a_real_edge(recorder: Recorder) -> None:
+    portal = answering(recorder, profile=MINIMAL.replace("[accounts", "edge_headers = false\n[accounts", 1))
+
+    portal.call("GET /web/v1/system/profile")
+
+    assert not [name for name in recorder.last.headers if name.startswith(("cf-", "x-forwarded", "x-real"))]
+
+
+def test_headers_of_the_profile_and_of_the_case_come_last_and_none_takes_away(recorder: Recorder) -> None:
+    portal = answering(
+        recorder, profile=MINIMAL.replace("[accounts", 'headers = {"x-locale" = "ja"}\n[accounts', 1)
+    )
+
+    portal.call("GET /web/v1/system/profile", headers={"x-portal-access-code": None, "X-Own": "1"})
+
+    assert recorder.last.headers["x-locale"] == "ja"
+    assert recorder.last.headers["x-own"] == "1"
+    assert "x-portal-access-code" not in recorder.last.headers
+
+
+def test_parameters_fill_the_path_in_one_segment_each(recorder: Recorder) -> None:
+    portal = answering(recorder)
+
+    portal.call(ROLE, roleBizId="a/b?c", query={"statuses": ["1", "2"], "q": "x y"})
+    assert recorder.last.url.raw_path == b"/web/v1/system/roles/a%2Fb%3Fc?statuses=1&statuses=2&q=x+y"
+
+    portal.call(ROLE, roleBizId="..")
+    assert recorder.last.url.raw_path == b"/web/v1/system/roles/%2E%2E"
+
+
+def test_the_bot_challenge_token_goes_where_the_body_has_no_place_for_it(recorder: Recorder) -> None:
+    portal = answering(recorder)
+
+    portal.call("GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}", workspaceId="w")
+    assert recorder.last.headers["x-turnstile-token"] == "the-bot-token"
+
+    portal.call("GET /web/v1/system/profile", bot_challenge=False)
+    assert "x-turnstile-token" not in recorder.last.headers
+
+    portal.call(FORGOT, json={"email": "a@example.test", "turnstileToken": portal.bot_token})
+    assert "x-turnstile-token" not in recorder.last.headers
+
+
+@pytest.mark.parametrize(
+    "json_value, raw, sent, content_type",
+    [
+        ({"a": "ü"}, None, '{"a":"ü"}'.encode(), "application/json"),
+        (None, None, b"null", "application/json"),
+        ({"a": "\ud800"}, None, b'{"a":"\\ud800"}', "application/json"),
+        ({}, b"{broken", b"{broken", "application/json"),
+    ],
+)
+def test_a_body_goes_out_as_it_was_given(
+    recorder: Recorder, json_value: Json, raw: bytes | None, sent: bytes, content_type: str
+) -> None:
+    answering(recorder).call("POST /web/v1/system/profile/update", json=json_value, raw=raw)
+
+    assert recorder.last.content == sent
+    assert recorder.last.headers["content-type"] == content_type
+
+
+def test_another_method_may_be_sent_to_a_known_path(recorder: Recorder) -> None:
+    answering(recorder).call("GET /web/v1/system/profile", method="DELETE")
+
+    assert recorder.last.method == "DELETE"
+
+
+def test_names_of_a_run_begin_alike_and_never_repeat(recorder: Recorder) -> None:
+    portal = answering(recorder)
+    names = {portal.unique() for _ in range(100)}
+
+    assert len(names) == 100
+    assert all(name.startswith(portal.run_id + "-") for name in names)
+
+
+def test_mails_are_counted_and_end_with_the_budget(recorder: Recorder) -> None:
+    portal = answering(recorder, profile=MINIMAL + "[limits]\nmax_mails = 1\n")
+    body = {"email": "admin@example.test", "turnstileToken": "x"}
+
+    portal.call(FORGOT, json=body)
+    with pytest.raises(Untestable, match=r"1 mails were sent, the most that \[limits\] max_mails allows"):
+        portal.call(FORGOT, json=body)
+
+    assert len(recorder.asked) == 1
+
+
+def test_a_refused_mail_does_not_count() -> None:
+    portal = answering(lambda request: answer(code="VALIDATION.INVALID_PARAMETER", status=400))
+
+    portal.call(FORGOT, json={})
+
+    assert portal.budget.mails == 0
+
+
+def test_a_missing_account_is_named_with_its_table(recorder: Recorder) -> None:
+    with pytest.raises(Untestable, match=r"the profile has no \[accounts\.spare\]") as caught:
+        answering(recorder).account("spare")
+
+    assert caught.value.fault_class == "configuration"
+
+
+# --- records
+
+
+def test_a_record_of_the_profile_is_not_looked_up(recorder: Recorder) -> None:
+    portal = answering(recorder, profile=MINIMAL + '[records]\nrole = "r-1"\n')
+
+    assert portal.record("role") == "r-1"
+    assert recorder.asked == []
+
+
+@pytest.mark.parametrize(
+    "name", ["workspace", "institution", "role", "account", "channel", "channel_type", "other_workspace"]
+)
+def test_a_record_that_the_profile_leaves_out_is_found_in_a_listing(name: str) -> None:
+    with connected(edit=without("records")) as (portal, seen, _):
+        found = portal.record(name)
+        requests = len(seen)
+
+        assert found
+        assert portal.record(name) == found
+        assert len(seen) == requests
+        assert all(
+            exchange.request.method == "GET" or "/query" in exchange.request.path for exchange in seen[2:]
+        )
+
+
+def test_a_record_no_listing_gives_is_untestable_by_name(recorder: Recorder) -> None:
+    with pytest.raises(Untestable, match=r"the profile has no \[records\] file"):
+        answering(recorder).record("file")
+
+
+def test_what_was_merely_found_is_not_given_for_a_change(recorder: Recorder) -> None:
+    with pytest.raises(
+        Untestable, match=r"no \[records\] channel, and none that was merely found is changed"
+    ):
+        answering(recorder).record("channel", given=True)
+
+
+# --- operation bodies
+
+
+def with_body(body: str, key: str = CREATE) -> str:
+    return MINIMAL + f'[operations."{key}"]\nbody = {body}\n'
+
+
+def test_placeholders_of_a_body_are_filled(recorder: Recorder) -> None:
+    portal = answering(
+        recorder,
+        profile=with_body('{ name = "suite-{unique}", n = "{code}", deep = [{ x = "a {{b}} {email}" }] }'),
+    )
+
+    body = portal.operation_body(CREATE, code=7, email="e@example.test")
+
+    assert body["name"].startswith("suite-" + portal.run_id)
+    assert body["n"] == 7
+    assert body["deep"] == [{"x": "a {b} e@example.test"}]
+
+
+def test_a_body_that_the_profile_lacks_is_named(recorder: Recorder) -> None:
+    with pytest.raises(Untestable, match=r'the profile has no \[operations\."POST .*channels/create"\] body'):
+        answering(recorder).operation_body(CREATE)
+
+
+def test_a_value_that_nobody_gives_is_named(recorder: Recorder) -> None:
+    with pytest.raises(Untestable, match=r"body has \{otp\}, and there is none here"):
+        answering(recorder, profile=with_body('{ a = "{otp}" }')).operation_body(CREATE)
+
+
+def test_a_change_never_falls_on_a_record_that_was_merely_found(recorder: Recorder) -> None:
+    portal = answering(recorder, profile=with_body('{ bizId = "{channel}" }', DELETE))
+
+    with pytest.raises(Untestable, match="none that was merely found is changed"):
+        portal.operation_body(DELETE)
+
+    assert recorder.asked == []
+
+
+def test_the_scheme_of_the_profile_is_the_one_of_the_contract(recorder: Recorder) -> None:
+    portal: Portal = answering(recorder)
+
+    assert Scheme(portal.profile.secure_channel.aes_mode, portal.profile.secure_channel.payload) == Scheme()
+    assert json.dumps(portal.secure.readings) == "{}"

@@ -1,0 +1,97 @@
+"""What the cases take as given: answers that say something, ids and tokens that are nobody's."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+
+import jwt
+import pytest
+
+from cases.every_endpoint.tokens import changed_claims, changed_signature, unsigned
+from cases.premises import answered, authorized, granted, unknown_id
+from conformance.errors import Untestable
+from conformance.exchange import Exchange, Json, Request, Response
+
+KEY = "a key of thirty-two octets or more"
+TOKEN = jwt.encode({"sub": "1", "exp": 4100000000}, KEY, algorithm="HS256")
+OPAQUE = "tok_0123456789abcdefghij"
+
+
+def answer(status: int, code: str = "2000", data: Json = None) -> Exchange:
+    body = {"success": status == 200, "code": code, "message": "", "data": data}
+    request = Request(method="GET", url="http://portal.example.test/web/v1/system/profile")
+    return Exchange(
+        n=1, started="2026-01-01T00:00:00Z", request=request, response=Response(status=status, body=body)
+    )
+
+
+@pytest.mark.parametrize("status", [408, 429, 502, 503, 504, 520, 530])
+def test_an_answer_that_was_held_back_says_nothing(status: int) -> None:
+    with pytest.raises(Untestable, match="held back") as caught:
+        answered(answer(status, "RATE_LIMIT.EXCEEDED"))
+    assert caught.value.fault_class == "environment"
+
+
+@pytest.mark.parametrize(
+    "status, code, blamed",
+    [
+        (403, "ACCESS.PERMISSION_DENIED", "credentials"),
+        (403, "4030", "configuration"),
+        (400, "4030", "configuration"),
+        (401, "4010", "target"),
+    ],
+)
+def test_a_caller_who_was_refused_is_told_from_a_request_that_was(
+    status: int, code: str, blamed: str
+) -> None:
+    with pytest.raises(Untestable) as caught:
+        authorized(answer(status, code))
+    assert caught.value.fault_class == blamed
+
+
+def test_a_refused_request_is_an_answer_but_no_ground_to_go_on() -> None:
+    refused = answer(400, "VALIDATION.INVALID_PARAMETER")
+    assert authorized(refused) is refused
+    with pytest.raises(Untestable, match=r"GET /web/v1/system/profile was refused \(HTTP 400, VALIDATION"):
+        granted(refused)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        "6f1f1c9e-52a5-4c55-9d6a-6f0f6d2f8a11",
+        "acc_01JABCDEFGHJKMNPQRSTVWXYZ0",
+        "01JABCDEFGHJKMNPQRSTVWXYZ0",
+        "1876543210123456789",
+        "42",
+        "100000123",
+    ],
+)
+def test_an_unknown_id_has_the_form_of_a_known_one(known: str) -> None:
+    unknown = unknown_id(known)
+    assert unknown != known
+    assert [letter.isdigit() for letter in unknown] == [
+        letter.isdigit() for letter in known
+    ] or known.isdigit()
+    assert unknown.isdigit() == known.isdigit()
+    assert len(unknown) == max(len(known), 9)
+
+
+@pytest.mark.parametrize("forge", [changed_claims, changed_signature])
+def test_a_forged_token_is_still_one_by_its_form_but_not_valid(forge: Callable[[str], str]) -> None:
+    forged = forge(TOKEN)
+    jwt.decode(forged, options={"verify_signature": False})
+    with pytest.raises(jwt.InvalidSignatureError):
+        jwt.decode(forged, KEY, algorithms=["HS256"])
+    assert forge(OPAQUE) != OPAQUE
+    assert len(forge(OPAQUE)) == len(OPAQUE)
+
+
+def test_an_unsigned_token_keeps_its_claims_and_names_no_algorithm() -> None:
+    header, claims, signature = unsigned(TOKEN).split(".")
+    assert json.loads(base64.urlsafe_b64decode(header + "==")) == {"alg": "none", "typ": "JWT"}
+    assert claims == TOKEN.split(".")[1] or json.loads(base64.urlsafe_b64decode(claims + "=="))["sub"] == "1"
+    assert signature == ""
+    assert unsigned(OPAQUE).count(".") == 2

@@ -1,0 +1,181 @@
+"""A profile is read whole, and a mistake in it is named with table, key and what was probably meant."""
+
+# ruff: noqa: E501 (a table is read row by row)
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.errors import ProfileError
+from conformance.profile import load, of_target, parse
+
+MINIMAL = """
+[portal]
+url = "http://127.0.0.1:8000"
+access_code = "ingress"
+
+[accounts.admin]
+email = "admin@example.test"
+password = "a password"
+"""
+
+
+def mistake(text: str, **environ: str) -> str:
+    with pytest.raises(ProfileError) as caught:
+        parse(text, environ, name="portal.toml")
+    return str(caught.value)
+
+
+def test_an_address_an_access_code_and_one_account_are_enough() -> None:
+    profile = parse(MINIMAL, {})
+
+    assert profile.accounts["admin"].email == "admin@example.test"
+    assert profile.limits.max_mails == 20
+    assert profile.secure_channel.payload == "iv+ciphertext+tag"
+    assert not profile.secure_channel.is_pinned("payload")
+    assert profile.clock.advance is None
+
+
+def test_the_whole_profile_of_the_contract_is_read() -> None:
+    profile = parse(
+        MINIMAL
+        + """
+[inboxes.mail]
+kind = "http"
+url = "http://127.0.0.1:8025/inbox/{email}"
+
+[inboxes.post]
+kind = "imap"
+host = "mail.example.test"
+username = "u"
+password = "imap-secret"
+
+[inboxes.own]
+kind = "command"
+argv = ["show-mail", "{email}"]
+
+[inboxes.constant]
+kind = "fixed"
+code = "000000"
+
+[records]
+workspace = "w-1"
+
+[secure_channel]
+rsa_padding = "oaep-sha1"
+
+[bot_challenge]
+token = "bot"
+
+[operations."POST /web/v1/system/auth/password/change"]
+body = { oldPassword = "{password}", newPassword = "{new_password}" }
+
+[operations."POST /web/v1/system/notifications/channels/create"]
+body = { channelName = "suite-{unique}" }
+result_id = "data.bizId"
+
+[limits]
+login_window = 60
+
+[readings]
+"invalid-credentials-status" = 401
+
+[clock]
+advance = "http://127.0.0.1:8000/clock/advance"
+""",
+        {},
+    )
+
+    assert profile.inboxes["mail"].kind == "http"
+    assert profile.operations["POST /web/v1/system/notifications/channels/create"].result_id == "data.bizId"
+    assert profile.readings == {"invalid-credentials-status": 401}
+    assert profile.secure_channel.is_pinned("rsa_padding")
+    assert {"ingress", "a password", "imap-secret", "000000", "bot"} == {
+        value for value, _ in profile.secrets()
+    }
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (MINIMAL.replace("password =", "pasword ="), 'portal.toml: [accounts.admin] has no key "pasword". Did you mean "password"?'),
+        (MINIMAL + "[acounts.spare]\n", 'portal.toml: has no table "acounts". Did you mean "accounts"?'),
+        (MINIMAL.replace('password = "a password"', ""), "portal.toml: [accounts.admin] has no password, which is needed."),
+        (MINIMAL.replace('access_code = "ingress"', ""), "portal.toml: [portal] has no access_code, which is needed."),
+        ('[accounts.admin]\nemail="a"\npassword="b"\n', "portal.toml: there is no table [portal], which is needed."),
+        ('[portal]\nurl="http://a"\naccess_code="b"\n', "portal.toml: there is no account. Add the table [accounts.admin]"),
+        (MINIMAL.replace('"ingress"', "7"), "portal.toml: [portal] access_code must be a text, not 7."),
+        (MINIMAL.replace("[accounts.admin]", 'timeout = "ten"\n[accounts.admin]'), 'portal.toml: [portal] timeout must be a number, not "ten".'),
+        (MINIMAL.replace("[accounts.admin]", "verify = 3\n[accounts.admin]"), "portal.toml: [portal] verify must be"),
+        (MINIMAL + 'mfa = "OPT"\n', 'portal.toml: [accounts.admin] mfa must be "EMAIL" or "OTP", not "OPT". Did you mean "OTP"?'),
+        (MINIMAL + 'otp_secret = "not base32!"\n', "portal.toml: [accounts.admin] otp_secret must be base32"),
+        (MINIMAL + 'inbox = "mail"\n', 'portal.toml: [accounts.admin] inbox is "mail", and there is no such inbox. Add the table [inboxes.mail].'),
+        (MINIMAL.replace("accounts.admin", "accounts.amdin"), 'portal.toml: [accounts] has no account "amdin". Did you mean "admin"?'),
+        (MINIMAL + '[inboxes.mail]\nkind = "htpp"\n', 'portal.toml: [inboxes.mail] must be "http", "imap", "command", "fixed", not "htpp". Did you mean "http"?'),
+        (MINIMAL + '[inboxes.mail]\nurl = "x"\n', "portal.toml: [inboxes.mail] has no kind, which is needed"),
+        (MINIMAL + '[inboxes.mail]\nkind = "http"\nulr = "x"\nurl = "y"\n', 'portal.toml: [inboxes.mail] has no key "ulr". Did you mean "url"?'),
+        (MINIMAL + '[inboxes.mail]\nkind = "http"\nurl = "y"\npattern = "("\n', "portal.toml: [inboxes.mail] pattern must be a regular expression"),
+        (MINIMAL + '[operations."POST /web/v1/system/auth/pasword/change"]\n', 'Did you mean "POST /web/v1/system/auth/password/change"?'),
+        (MINIMAL + '[operations."POST /web/v1/system/auth/password/change"]\nbody = {a = "{unqiue}"}\n', "has no placeholder {unqiue}. Did you mean {unique}?"),
+        (MINIMAL + '[limits]\nmax_mails = -1\n', "portal.toml: [limits] max_mails is not right: input should be greater than or equal to 0."),
+        (MINIMAL + '[secure_channel]\npayload = "tag"\n', "portal.toml: [secure_channel] payload must be iv, ciphertext and tag"),
+        (MINIMAL.replace("http://127.0.0.1:8000", "127.0.0.1"), "portal.toml: [portal] url must be an address"),
+        ("profile = 2\n" + MINIMAL, "portal.toml: profile = 2 is not known to this version, only profile = 1."),
+        ("[portal\n", "portal.toml: this is not TOML: "),
+        (MINIMAL.replace("a password", "${ADMIN_PASSWORD}"), "portal.toml: [accounts.admin] password needs the environment variable ADMIN_PASSWORD, which is not set."),
+        (MINIMAL.replace("a password", "${file:/nowhere/at-all}"), "portal.toml: [accounts.admin] password is to be read from /nowhere/at-all, which fails"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_said_with_where_what_and_what_next(text: str, said: str) -> None:
+    assert said in mistake(text)
+
+
+def test_every_mistake_is_told_at_once() -> None:
+    lines = mistake(
+        MINIMAL.replace("password =", "pasword =").replace("access_code", "acces_code")
+    ).splitlines()
+
+    assert len(lines) == 4
+    assert all(line.startswith("portal.toml: ") for line in lines)
+
+
+def test_the_environment_and_files_fill_in_what_the_profile_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "code.txt").write_text("from the file\n")
+    path = tmp_path / "portal.toml"
+    path.write_text(MINIMAL.replace("a password", "${ADMIN_PASSWORD}").replace("ingress", "${file:code.txt}"))
+
+    profile = load(path, {"ADMIN_PASSWORD": "from the environment"})
+
+    assert profile.accounts["admin"].password == "from the environment"
+    assert profile.portal.access_code == "from the file"
+
+
+def test_a_doubled_dollar_is_a_dollar() -> None:
+    assert parse(MINIMAL.replace("a password", "pa$${X}"), {}).accounts["admin"].password == "pa${X}"
+
+
+def test_the_target_takes_the_place_of_the_profiles_address() -> None:
+    assert parse(MINIMAL, {}, target="http://localhost:9/").portal.url == "http://localhost:9"
+
+
+def test_a_file_that_is_not_there_is_named_with_the_command_that_writes_one(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match=r"none\.toml: there is no such file\. `portal-conformance init`"):
+        load(tmp_path / "none.toml")
+
+
+def test_a_target_without_a_profile_has_no_accounts() -> None:
+    profile = of_target("http://localhost:1", {"PORTAL_ACCESS_CODE": "x"})
+
+    assert profile.accounts == {}
+    assert profile.portal.access_code == "x"
+
+
+def test_values_of_the_environment_in_bodies_count_as_secrets() -> None:
+    text = (
+        MINIMAL
+        + '[operations."POST /web/v1/system/notifications/email/validate/smtp"]\nbody = {password = "${SMTP}"}\n'
+    )
+
+    assert ("smtp-password", "profile-value") in set(parse(text, {"SMTP": "smtp-password"}).secrets())

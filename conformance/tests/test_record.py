@@ -1,0 +1,397 @@
+"""The recorder: what passes is recorded before it is answered, without its secrets, whatever it is."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from conformance import capture, record
+from conformance.checks import Judge
+from conformance.errors import CaptureError, UsageError
+from conformance.exchange import Exchange
+from conformance.findings import Finding, Ledger
+from conformance.spec import REQUIREMENTS
+from reference_impl import sealing
+from reference_impl import serve as reference
+from reference_impl.choices import Choices
+
+
+async def echo(request: Request) -> Response:
+    """What arrived, as the upstream saw it."""
+    body = (await request.body()).decode("latin-1")
+    headers = [[name.decode(), value.decode()] for name, value in request.headers.raw]
+    target = request.scope["raw_path"].decode() + "?" + request.scope["query_string"].decode()
+    return JSONResponse({"method": request.method, "target": target, "headers": headers, "body": body})
+
+
+async def twice(request: Request) -> Response:
+    answer = JSONResponse({"ok": True})
+    answer.headers.append("set-cookie", "a=1")
+    answer.headers.append("set-cookie", "b=2")
+    return answer
+
+
+async def packed(request: Request) -> Response:
+    headers = {"content-encoding": "gzip", "content-type": "application/json"}
+    return Response(gzip.compress(b'{"packed": true}'), headers=headers)
+
+
+async def slow(request: Request) -> Response:
+    async def chunks() -> object:
+        for n in range(3):
+            yield f"data: {n}\n\n"
+            await asyncio.sleep(0.15)
+
+    return StreamingResponse(chunks(), media_type="text/event-stream")  # type: ignore[arg-type]
+
+
+async def large(request: Request) -> Response:
+    return Response(b"x" * 3_000_000, media_type="text/plain")
+
+
+METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
+UPSTREAM = Starlette(
+    routes=[
+        Route("/twice", twice),
+        Route("/packed", packed),
+        Route("/slow", slow),
+        Route("/large", large),
+        Route("/{path:path}", echo, methods=METHODS),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[str]:
+    """A small server that shows what arrives at it."""
+    import uvicorn
+
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    server = uvicorn.Server(uvicorn.Config(UPSTREAM, log_level="critical", lifespan="off"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.005)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(5)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "traffic.jsonl"
+
+
+def recorded(out: Path) -> list[Exchange]:
+    return list(capture.read(out))
+
+
+def test_what_passes_is_recorded_and_passed_on_unchanged(upstream: str, out: Path) -> None:
+    with record.serve(upstream, out) as recording:
+        answer = httpx.post(f"{recording.url}/a%2Fb/c?q=1&q=2", json={"name": "é"}, headers={"X-One": "1"})
+
+    (exchange,) = recorded(out)
+    seen = answer.json()
+    assert seen["target"] == "/a%2Fb/c?q=1&q=2"
+    assert json.loads(seen["body"].encode("latin-1")) == {"name": "é"}
+    assert exchange.request.url == f"{upstream}/a%2Fb/c?q=1&q=2"
+    assert exchange.request.body == {"name": "é"}
+    assert exchange.request.header("x-one") == "1"
+    assert exchange.request.header("host") == upstream.removeprefix("http://")
+    assert exchange.status == 200
+    assert exchange.response is not None
+    assert exchange.response.body == seen
+    assert exchange.client == "127.0.0.1"
+    assert exchange.elapsed_ms > 0
+
+
+def test_repeated_headers_stay_repeated_both_ways(upstream: str, out: Path) -> None:
+    with record.serve(upstream, out) as recording:
+        sent = [("X-Twice", "a"), ("X-Twice", "b")]
+        echoed = httpx.get(f"{recording.url}/x", headers=sent).json()
+        answered = httpx.get(f"{recording.url}/twice")
+
+    assert [value for name, value in echoed["headers"] if name == "x-twice"] == ["a", "b"]
+    assert answered.headers.get_list("set-cookie") == ["a=1", "b=2"]
+    response = recorded(out)[1].response
+    assert response is not None
+    assert sum(name == "set-cookie" for name, _ in response.headers) == 2
+
+
+def test_packed_answers_are_passed_on_packed_and_recorded_unpacked(upstream: str, out: Path) -> None:
+    with record.serve(upstream, out) as recording:
+        answer = httpx.get(f"{recording.url}/packed", headers={"accept-encoding": "br, gzip"})
+
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.json() == {"packed": True}
+    (exchange,) = recorded(out)
+    assert exchange.envelope == {"packed": True}
+    assert exchange.request.header("accept-encoding") == "gzip"
+
+
+def test_an_event_stream_arrives_as_it_is_sent(upstream: str, out: Path) -> None:
+    arrived: list[float] = []
+
+    with record.serve(upstream, out) as recording:
+        with httpx.stream("GET", f"{recording.url}/slow") as answer:
+            arrived.extend(time.monotonic() for _ in answer.iter_bytes())
+
+    assert arrived[1] - arrived[0] > 0.1
+    response = recorded(out)[0].response
+    assert response is not None
+    assert response.body == {"text": "data: 0\n\ndata: 1\n\ndata: 2\n\n"}
+
+
+def test_a_body_past_the_limit_passes_whole_and_is_recorded_as_truncated(
+    upstream: str, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.record.proxy.LONGEST_BODY", 1000)
+
+    with record.serve(upstream, out) as recording:
+        answer = httpx.get(f"{recording.url}/large")
+
+    assert len(answer.content) == 3_000_000
+    response = recorded(out)[0].response
+    assert response is not None
+    assert response.state == "truncated"
+
+
+@pytest.mark.parametrize("method", [*METHODS, "HEAD"])
+def test_every_method_passes_with_and_without_a_body(upstream: str, out: Path, method: str) -> None:
+    with record.serve(upstream, out) as recording:
+        bare = httpx.request(method, f"{recording.url}/x")
+        full = httpx.request(method, f"{recording.url}/x", content=b"body")
+
+    assert (bare.status_code, full.status_code) == (200, 200)
+    if method != "HEAD":
+        assert (bare.json()["method"], full.json()["body"]) == (method, "body")
+    assert [exchange.request.body for exchange in recorded(out)][1] == {"text": "body"}
+
+
+def test_a_portal_that_is_not_there_is_recorded_as_no_answer(out: Path) -> None:
+    with closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        nowhere = f"http://127.0.0.1:{free.getsockname()[1]}"
+
+    with record.serve(nowhere, out) as recording:
+        answer = httpx.get(f"{recording.url}/x")
+
+    assert answer.status_code == 502
+    (exchange,) = recorded(out)
+    assert exchange.response is None
+    assert exchange.error
+
+
+def test_an_existing_recording_is_never_overwritten(upstream: str, out: Path) -> None:
+    out.write_text("precious")
+
+    with pytest.raises(CaptureError, match="exists already"):
+        record.serve(upstream, out)
+    assert out.read_text() == "precious"
+
+
+def test_a_taken_port_is_told_by_its_number(upstream: str, out: Path) -> None:
+    port = int(upstream.rpartition(":")[2])
+
+    with pytest.raises(UsageError, match=f"--port {port}"):
+        record.serve(upstream, out, port=port)
+
+
+def test_the_recorder_listens_on_loopback_unless_told_otherwise(upstream: str, out: Path) -> None:
+    with record.serve(upstream, out) as recording:
+        assert recording.url.startswith("http://127.0.0.1:")
+
+
+def planted(text: str, secrets: Sequence[str]) -> list[str]:
+    return [secret for secret in secrets if secret in text]
+
+
+def test_secrets_are_out_of_the_file_and_equal_ones_stay_equal(upstream: str, out: Path) -> None:
+    password, token, session = "correct horse battery", "tok_0123456789abcdef", "cookie-0123456789"
+
+    with record.serve(upstream, out) as recording:
+        client = httpx.Client(base_url=recording.url)
+        for _ in range(2):
+            client.post("/login", json={"email": "a@example.test", "password": password, "note": password})
+        client.get("/x", headers={"Authorization": f"Bearer {token}", "Cookie": f"s={session}"})
+        client.get("/y", params={"again": token})
+
+    text = out.read_text()
+    assert planted(text, [password, token, session]) == []
+    first, second, third, fourth = recorded(out)
+    assert first.request.body == second.request.body
+    assert first.request.body["password"] == first.request.body["note"] == "[password-1]"
+    assert third.request.bearer == "[token-1]"
+    assert fourth.request.url.endswith("?again=[token-1]")
+
+
+def test_findings_are_told_as_they_are_seen_and_once(out: Path) -> None:
+    found: list[Finding] = []
+    with reference.start(faults=["login-session-expires-in-text"]) as portal:
+        account = tomllib.loads(portal.profile())["accounts"]["admin"]
+        judge = Judge(Ledger(REQUIREMENTS))
+        with record.serve(portal.url, out, judge=judge, on_finding=found.append) as recording:
+            for _ in range(2):
+                httpx.post(
+                    f"{recording.url}/web/v1/system/auth/login/initiate",
+                    json={"email": account["email"], "password": account["password"]},
+                    headers=ingress(portal),
+                )
+
+    assert [finding.path for finding in found] == ["data.expiresIn"]
+    assert planted(out.read_text(), [account["password"]]) == []
+
+
+def ingress(portal: reference.Running) -> dict[str, str]:
+    return {"X-PORTAL-ACCESS-CODE": tomllib.loads(portal.profile())["portal"]["access_code"]}
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        Choices(),
+        Choices(encrypted_body="object", public_key_format="pem", key_id_field="kid", public_key_field="pem"),
+        Choices(public_key_format="jwk", rsa_padding="oaep-sha1", mgf1="sha1", payload="tag+iv+ciphertext"),
+        Choices(mgf1="sha1", payload="ciphertext+tag+iv"),
+        Choices(rsa_padding="pkcs1v15", aes_mode="cbc", payload="iv+ciphertext", responses="encrypted"),
+    ],
+    ids=lambda choices: f"{choices.public_key_format}-{choices.rsa_padding}-{choices.payload}",
+)
+def test_an_opened_channel_shows_what_was_encrypted_and_works_for_both_sides(
+    out: Path, choices: Choices
+) -> None:
+    with reference.start(choices=choices) as portal:
+        account = tomllib.loads(portal.profile())["accounts"]["admin"]
+        headers = ingress(portal)
+        with record.serve(portal.url, out, open_channel=True) as recording:
+            client = httpx.Client(base_url=recording.url, headers=headers)
+            session, keys = channel_of(client, choices)
+            body = {"email": account["email"], "code": "000000", "newPassword": account["password"]}
+            sealed = sealing.seal(json.dumps(body).encode(), keys[0], os.urandom(16), choices)
+            answer = client.post(
+                "/web/v1/system/auth/password/reset",
+                json=sealed,
+                headers={"X-Secure-Channel-Session-Id": session},
+            )
+
+    shown = recorded(out)[-1]
+    assert "cannot be opened" not in answer.text
+    assert shown.plain is not None
+    assert shown.plain.request == {
+        "email": account["email"],
+        "code": "[code-1]",
+        "newPassword": "[password-1]",
+    }
+    assert shown.request.json != shown.plain.request
+    assert planted(out.read_text(), [account["password"], *encodings(keys[0]), *encodings(keys[1])]) == []
+
+
+def test_the_portals_own_key_is_recorded_and_the_recorders_is_offered(out: Path) -> None:
+    with reference.start() as portal:
+        path, headers = "/web/v1/secure-channel/public-key", ingress(portal)
+        own = httpx.get(portal.url + path, headers=headers).json()["data"]
+        with record.serve(portal.url, out, open_channel=True) as recording:
+            offered = httpx.get(recording.url + path, headers=headers).json()["data"]
+
+    assert offered["keyId"] == own["keyId"]
+    assert offered["publicKey"] != own["publicKey"]
+    assert recorded(out)[0].data == own
+
+
+def test_without_an_opened_channel_encrypted_bodies_are_recorded_as_such(out: Path) -> None:
+    with reference.start() as portal:
+        with record.serve(portal.url, out) as recording:
+            client = httpx.Client(base_url=recording.url, headers=ingress(portal))
+            session, keys = channel_of(client, Choices())
+            sealed = sealing.seal(b"{}", keys[0], os.urandom(16), Choices())
+            headers = {"X-Secure-Channel-Session-Id": session}
+            client.post("/web/v1/system/auth/password/reset", json=sealed, headers=headers)
+
+    shown = recorded(out)[-1]
+    assert shown.plain is None
+    assert shown.request.json == sealed
+
+
+def channel_of(client: httpx.Client, choices: Choices) -> tuple[str, tuple[bytes, bytes]]:
+    """A secure-channel session as a client makes one, and its AES keys."""
+    told = client.get("/web/v1/secure-channel/public-key").json()["data"]
+    public = loaded(told[choices.public_key_field])
+    keys = (os.urandom(32), os.urandom(32))
+    wrapped = [b64encode(public.encrypt(key, sealing._padding(choices))).decode() for key in keys]
+    body = {"keyId": told[choices.key_id_field], "encReqKey": wrapped[0], "encRespKey": wrapped[1]}
+    made = client.post("/web/v1/secure-channel/session", json=body).json()
+    return made["data"]["sessionId"], keys
+
+
+def loaded(key: str | dict[str, str]) -> rsa.RSAPublicKey:
+    if isinstance(key, dict):
+        n, e = (int.from_bytes(urlsafe_b64decode(key[name] + "==")) for name in ("n", "e"))
+        return rsa.RSAPublicNumbers(e, n).public_key()
+    found = (
+        serialization.load_pem_public_key(key.encode())
+        if key.startswith("-----")
+        else serialization.load_der_public_key(b64decode(key))
+    )
+    assert isinstance(found, rsa.RSAPublicKey)
+    return found
+
+
+def encodings(key: bytes) -> list[str]:
+    return [key.hex(), b64encode(key).decode().rstrip("="), urlsafe_b64encode(key).decode().rstrip("=")]
+
+
+def test_every_answered_exchange_is_in_the_file_after_a_kill(upstream: str, out: Path) -> None:
+    program = (
+        "import sys, time; from conformance import record\n"
+        f"r = record.serve({upstream!r}, {str(out)!r}); print(r.url, flush=True); time.sleep(60)"
+    )
+    recorder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert recorder.stdout is not None
+    url = recorder.stdout.readline().strip()
+    answered: set[str] = set()
+
+    def load(worker: int) -> None:
+        with httpx.Client() as client:
+            for n in range(10_000):
+                try:
+                    client.get(f"{url}/{worker}-{n}").raise_for_status()
+                except httpx.HTTPError:
+                    return
+                answered.add(f"{worker}-{n}")
+
+    workers = [threading.Thread(target=load, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    time.sleep(1.0)
+    os.kill(recorder.pid, signal.SIGKILL)
+    for worker in workers:
+        worker.join()
+    recorder.wait()
+
+    kept = {exchange.request.path.removeprefix("/") for exchange in capture.read(out)}
+    assert len(answered) > 50
+    assert answered <= kept

@@ -1,0 +1,218 @@
+"""Secrets leave in no encoding, and what is not secret leaves whole."""
+
+# ruff: noqa: E501 (a table is read row by row)
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from conformance.exchange import Exchange, Json, Plain, Request, Response
+from conformance.redact import Secrets, secrets_in
+
+PASSWORD = 'pä"ss/W0rd+?&=%\\'
+TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.kX9-fTq_0aZvG1b2c3"
+ENCODINGS: list[Callable[[str], str]] = [
+    str,
+    lambda text: json.dumps(text),
+    lambda text: json.dumps(text, ensure_ascii=False),
+    lambda text: json.dumps(json.dumps({"password": text})),
+    lambda text: quote(text, safe=""),
+    lambda text: quote(text),
+    quote_plus,
+    lambda text: text.encode().hex(),
+    lambda text: text.encode().hex().upper(),
+    lambda text: base64.b64encode(text.encode()).decode(),
+    lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
+    lambda text: base64.b64encode(b"user:" + text.encode() + b"!").decode(),
+    lambda text: base64.b64encode(b"user12:" + text.encode() + b"!!").decode(),
+    lambda text: base64.urlsafe_b64encode(b"users:" + text.encode()).decode(),
+    lambda text: quote(base64.b64encode(text.encode()).decode(), safe=""),
+]
+
+
+def secrets(*values: tuple[str | bytes, str]) -> Secrets:
+    known = Secrets()
+    for value, kind in values:
+        known.add(value, kind)
+    return known
+
+
+@pytest.mark.parametrize("encode", ENCODINGS)
+@pytest.mark.parametrize("value, kind", [(PASSWORD, "password"), (TOKEN, "token"), ("S3cr-et!", "password")])
+def test_a_secret_leaves_in_no_encoding(encode: Callable[[str], str], value: str, kind: str) -> None:
+    text = f"before <{encode(value)}> after"
+
+    left = secrets((value, kind)).redact(text)
+
+    assert f"[{kind}-1]" in left
+    assert left.startswith("before <")
+    assert left.endswith("> after")
+    assert encode(value)[2:-2] not in left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "123456",
+        "Your code is 123456.",
+        "code=123456&next=1",
+        "code%3D123456",
+        '{"text": "hello\\n123456"}',
+        base64.b64encode(b"123456").decode(),
+        base64.b64encode(b'{"code":"123456"}').decode(),
+        base64.b64encode(b'{"code": "123456"}').decode(),
+        base64.b64encode(b'{"code":  "123456"}').decode(),
+        b"123456".hex(),
+    ],
+)
+def test_a_code_of_six_digits_is_taken_out_wherever_it_stands_alone_or_encoded(text: str) -> None:
+    assert "[code-1]" in secrets(("123456", "code")).redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1234567",
+        "0.123456",
+        "2026-01-01T00:00:00.123456Z",
+        "1700000123456",
+        "a123456",
+        "id_123456",
+        "12-123456",
+    ],
+)
+def test_digits_within_a_longer_number_stay(text: str) -> None:
+    assert secrets(("123456", "code")).redact(text) == text
+
+
+def test_a_number_equal_to_a_code_is_taken_out_and_others_stay() -> None:
+    known = secrets(("123456", "code"))
+
+    assert known.redact_json({"code": 123456, "total": 1234567, "ok": True, "n": 1.5}) == {
+        "code": "[code-1]",
+        "total": 1234567,
+        "ok": True,
+        "n": 1.5,
+    }
+
+
+@pytest.mark.parametrize("value", ["123456", "ends with \\", 'a "quoted" one'])
+def test_a_line_of_json_stays_one(value: str) -> None:
+    line = json.dumps({"number": 123456, "text": [f"{value}", f'{value}"', f"see :{value},"]}) + "\n"
+
+    left = secrets((value, "secret")).redact_line(line)
+
+    assert left.endswith("\n")
+    assert json.loads(left)["text"] == ["[secret-1]", '[secret-1]"', "see :[secret-1],"]
+
+
+def test_a_password_that_is_a_plain_word_leaves_paths_and_field_names_whole() -> None:
+    known = secrets(("password", "password"))
+
+    assert known.redact("/web/v1/system/auth/password/forgot") == "/web/v1/system/auth/password/forgot"
+    assert known.redact_json({"password": "password", "newPassword": "x"}) == {
+        "password": "[password-1]",
+        "newPassword": "x",
+    }
+
+
+def test_equal_values_get_equal_placeholders_and_others_other_ones() -> None:
+    known = secrets(("first-token-1", "token"), ("second-token", "token"), ("first-token-1", "password"))
+
+    assert known.redact("first-token-1 second-token first-token-1") == "[token-1] [token-2] [token-1]"
+
+
+def test_bytes_are_found_in_base64_and_hex() -> None:
+    key = bytes(range(200, 232))
+    known = secrets((key, "aes-key"))
+
+    assert known.redact(base64.b64encode(key).decode()) == "[aes-key-1]"
+    assert known.redact(key.hex()) == "[aes-key-1]"
+
+
+def test_a_secret_within_another_leaves_nothing_of_either() -> None:
+    known = secrets(("abcdefgh", "password"), ("abcdefgh-ijklmnop", "token"), ("ijklmnop-qrst", "token"))
+
+    assert known.redact("abcdefgh-ijklmnop-qrst") == "[token-1]"
+
+
+@pytest.mark.parametrize("value", ["abc", "    " * 4, "aaaaaaaaaaaa", "null", "2000"])
+def test_what_stands_anywhere_is_passed_over(value: str) -> None:
+    assert secrets((value, "password")).redact(f"<{value}>") == f"<{value}>"
+
+
+def test_a_fixed_code_of_one_digit_is_taken_out_all_the_same() -> None:
+    assert secrets(("000000", "code")).redact('"000000", .000000, 1000000') == '"[code-1]", .000000, 1000000'
+
+
+def exchange(
+    path: str = "/x", *, sent: Json = None, answer: Json = None, headers: list[tuple[str, str]] | None = None
+) -> Exchange:
+    return Exchange(
+        n=1,
+        started="2026-01-01T00:00:00Z",
+        request=Request(method="POST", url=f"http://localhost{path}", headers=headers or [], body=sent),
+        response=Response(status=200, body=answer),
+    )
+
+
+@pytest.mark.parametrize(
+    "shown, expected",
+    [
+        (exchange(headers=[("authorization", "Bearer tok-1")]), {("tok-1", "token")}),
+        (exchange(headers=[("X-PORTAL-ACCESS-CODE", "ingress")]), {("ingress", "access-code")}),
+        (exchange(headers=[("Cookie", "a=one1; b=two2")]), {("one1", "cookie"), ("two2", "cookie")}),
+        (exchange("/login/complete", sent={"code": "123456"}), {("123456", "code")}),
+        (exchange("/login/complete", sent={"code": 123456}), {("123456", "code")}),
+        (exchange("/elsewhere", sent={"code": "EMAIL"}), set()),
+        (exchange(answer={"code": "2000", "data": {"accessToken": "aaaa", "refreshToken": "bbbb"}}), {("aaaa", "token"), ("bbbb", "refresh-token")}),
+        (exchange(sent={"emailConfig": {"password": "smtp-pass"}}), {("smtp-pass", "password")}),
+        (exchange(answer={"data": {"emailConfig": {"password": "******"}}}), set()),
+        (exchange(answer={"data": {"backupCodes": ["one-1", "two-2"]}}), {("one-1", "backup-code"), ("two-2", "backup-code")}),
+        (
+            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "code": "2000", "message": "Success", "data": ["AB12-CD34", "ready"]}),
+            {("AB12-CD34", "backup-code")},
+        ),
+        (
+            exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": True, "data": {"items": [{"value": "73519264", "used": False, "at": "2026-01-01T00:00:00Z"}], "remainingCount": 10}}),
+            {("73519264", "backup-code")},
+        ),
+        (exchange("/web/v1/system/security/mfa/backup-codes/generate", answer={"success": False, "code": "X.Y1234", "data": None}), set()),
+        (exchange(answer={"data": {"otpSecret": "JBSWY3DP"}}), {("JBSWY3DP", "secret")}),
+        (exchange("/a?access_token=qqqq"), {("qqqq", "token")}),
+        (exchange(answer={"data": {"sessionId": "s-1"}}), set()),
+        (exchange(sent={"keyId": "k", "encReqKey": "cipher", "encRespKey": "cipher"}), set()),
+    ],
+)  # fmt: skip
+def test_secrets_are_known_by_their_place(shown: Exchange, expected: set[tuple[str, str]]) -> None:
+    assert set(secrets_in(shown)) == expected
+
+
+def test_the_decrypted_request_shows_its_secrets_too() -> None:
+    seen = Exchange(
+        n=1,
+        started="2026-01-01T00:00:00Z",
+        request=Request(method="POST", url="http://localhost/web/v1/system/auth/password/change"),
+        plain=Plain(request={"oldPassword": "old-one", "newPassword": "new-one"}),
+    )
+
+    assert set(secrets_in(seen)) == {("old-one", "password"), ("new-one", "password")}
+
+
+def test_a_thousand_secrets_cost_little_on_ordinary_traffic() -> None:
+    known = Secrets()
+    for number in range(1000):
+        known.add(f"{TOKEN}{number:04d}", "token")
+    text = json.dumps(
+        [{"bizId": f"record-{number}", "createdAt": "2026-01-01T00:00:00.123Z"} for number in range(2000)]
+    )
+
+    began = time.perf_counter()
+    assert known.redact(text) == text
+    assert time.perf_counter() - began < 0.5

@@ -1,0 +1,258 @@
+"""Replays on a fresh portal: nothing false is reported, what regressed is, at its place."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from conformance import capture, record
+from conformance.exchange import Exchange
+from conformance.profile import Profile, parse
+from conformance.replay import Options, Replayed, replay
+from conformance.replay.outcome import State
+from conformance.tests.scripted_client import Walker, walk
+from reference_impl import serve as reference
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole visit, recorded with the secure channel opened."""
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+        walk(recorder.url, portal.profile())
+    return out
+
+
+def profile_of(portal: reference.Running) -> Profile:
+    return parse(portal.profile(), {})
+
+
+def replayed(
+    recording: Path,
+    out: Path,
+    *,
+    faults: tuple[str, ...] = (),
+    variants: tuple[str, ...] = (),
+    **options: object,
+) -> Replayed:
+    """The recording on a fresh portal: other keys, ids, tokens, passwords, clock."""
+    chosen = Options(out=out, **{"impact": "disruptive", **options})  # type: ignore[arg-type]
+    with reference.start(faults=faults, variants=variants) as portal:
+        return replay([recording], profile_of(portal), chosen)
+
+
+def test_a_fresh_portal_of_the_same_build_has_no_regression(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path)
+
+    assert told.run.regressions == []
+    assert told.tally.share >= 0.95
+    assert told.run.exit_code == 0
+
+
+def test_encrypted_requests_are_encrypted_again_and_compared(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path, only=["POST /web/v1/system/auth/password/change", "1-55"])
+
+    changes = [
+        one for one in capture.read(tmp_path / "exchanges.jsonl") if one.request.path.endswith("/change")
+    ]
+    assert told.run.regressions == []
+    assert [one.status for one in changes] == [200, 200]
+    assert all(one.plain is not None for one in changes)
+
+
+FAULTS = {
+    "login-session-expires-in-text": (
+        "POST /web/v1/system/auth/login/initiate",
+        "data.expiresIn",
+        "type",
+    ),
+    "a-method-twice": ("GET /web/v1/system/security/mfa", "data", "length"),
+    "refresh-is-refused": ("POST /web/v1/system/auth/token/refresh", "status", "status"),
+    "type-updated-day-first": (
+        "POST /web/v1/system/notifications/channel-types/query",
+        "data.items[0].updatedAt",
+        "type",
+    ),
+    "inactive-channels-tell-their-password": (
+        "POST /web/v1/system/notifications/channels/query",
+        "data.items[0].emailConfig.password",
+        "value",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_reported_at_its_endpoint_and_place(recording: Path, tmp_path: Path, fault: str) -> None:
+    told = replayed(recording, tmp_path, faults=(fault,))
+
+    assert FAULTS[fault] in [(one.endpoint, one.path, one.kind) for one in told.run.regressions]
+    assert told.run.exit_code == 1
+
+
+@pytest.mark.parametrize("variant", ["gzip", "chunked", "connection-close", "header-case", "numeric-ids"])
+def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Path, variant: str) -> None:
+    told = replayed(recording, tmp_path, variants=(variant,))
+
+    assert told.run.regressions == []
+    assert told.tally.share >= 0.95
+
+
+def test_the_redacted_recording_holds_no_secret_and_neither_do_the_reports(
+    recording: Path, tmp_path: Path
+) -> None:
+    with reference.start() as portal:
+        profile = profile_of(portal)
+        replay([recording], profile, Options(out=tmp_path, impact="disruptive"))
+
+    planted = [value for value, _ in profile.secrets()]
+    for file in tmp_path.iterdir():
+        text = file.read_text()
+        assert [value for value in planted if value in text] == [], file.name
+    assert '"eyJ' not in recording.read_text()
+
+
+def test_the_results_are_those_of_the_contract(recording: Path, tmp_path: Path) -> None:
+    replayed(recording, tmp_path, faults=("a-method-twice",))
+
+    results = json.loads((tmp_path / "results.json").read_text())
+    (regression,) = results["regressions"]
+    lines = (tmp_path / "exchanges.jsonl").read_text().splitlines()
+    assert results["command"] == "replay"
+    assert results["exit_code"] == 1
+    assert regression["kind"] == "length"
+    assert regression["recorded"] + 1 == regression["replayed"]
+    assert json.loads(lines[regression["exchange"] - 1])["request"]["url"].endswith("/security/mfa")
+
+
+def test_each_exchange_ends_in_exactly_one_state(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path, faults=("issued-token-is-not-accepted",))
+
+    numbers = [one.number for one in told.tally.kept]
+    assert told.tally.counts.total() == len(list(capture.read(recording)))
+    assert len(numbers) == len(set(numbers))
+
+
+def test_what_fails_for_another_exchange_is_skipped_and_its_cause_counted_once(
+    recording: Path, tmp_path: Path
+) -> None:
+    told = replayed(recording, tmp_path, faults=("post-auth-login-initiate-is-not-offered",))
+
+    skipped = [one for one in told.tally.kept if one.state is State.SKIPPED]
+    (cause,) = told.tally.roots
+    assert len(skipped) > 30
+    assert told.tally.roots[cause] == len(skipped)
+    assert {one.endpoint for one in told.tally.kept if one.number == cause} == {
+        "POST /web/v1/system/auth/login/initiate"
+    }
+
+
+def test_too_little_compared_is_inconclusive_never_green(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path, only=["GET /web/v1/system/profile"])
+
+    assert told.tally.compared < told.tally.wanted / 2
+    assert told.run.exit_code == 5
+
+
+def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Path) -> None:
+    replayed(recording, tmp_path, impact="read-only")
+
+    sent = {one.request.path.rpartition("/")[2] for one in capture.read(tmp_path / "exchanges.jsonl")}
+    assert "profile" in sent
+    assert sent.isdisjoint({"update", "create", "delete", "change", "logout", "cancel", "deactivate"})
+
+
+def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
+    recording: Path, tmp_path: Path
+) -> None:
+    with reference.start() as portal:
+        profile = profile_of(portal).model_copy(
+            update={"clock": profile_of(portal).clock.model_copy(update={"advance": None})}
+        )
+
+    told = replay([recording], profile, Options(out=tmp_path, impact="disruptive"))
+
+    assert told.run.exit_code == 6
+    assert told.run.regressions == []
+    assert (tmp_path / "report.html").exists()
+
+
+def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
+    out = tmp_path / "several.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(3)]
+        for walker, name in zip(walkers, ("admin", "spare", "limited"), strict=True):
+            walker.sign_in(profile["accounts"][name])
+        for step in ("/profile", "/workspaces/mine", "/security/mfa"):
+            for walker in walkers:
+                walker.get(step)
+
+    told = replayed(out, tmp_path / "reports", concurrency=3)
+
+    assert told.plan.sessions == 3
+    assert told.run.regressions == []
+    assert told.tally.counts[State.SAME] == told.tally.counts.total()
+
+
+def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
+    out = tmp_path / "paced.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+        for _ in range(5):
+            walker.get("/profile")
+    spaced = tmp_path / "spaced.jsonl"
+    with capture.Writer(spaced) as writer:
+        for number, one in enumerate(capture.read(out)):
+            writer.write(moved(one, number * 0.5))
+
+    told = replayed(spaced, tmp_path / "reports", pace="5x")
+
+    starts = [one.time for one in capture.read(tmp_path / "reports" / "exchanges.jsonl")]
+    assert starts[-1] - starts[0] == pytest.approx(0.4, abs=0.15)
+    assert told.lag.count == 5
+
+
+def moved(exchange: Exchange, seconds: float) -> Exchange:
+    return replace(exchange, started=datetime.fromtimestamp(1_767_225_600 + seconds, UTC).isoformat())
+
+
+def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path: Path) -> None:
+    fault = ("login-session-of-600",)
+    noise = tmp_path / "noise.toml"
+
+    replayed(recording, tmp_path / "learning", faults=fault, learn=noise)
+    told = replayed(recording, tmp_path / "told", faults=fault, noise=noise)
+
+    assert told.run.regressions == []
+    assert any("noise" in note for note in told.notes)
+    (excused,) = told.noise.excused
+    assert excused[1] == "data.expiresIn"
+
+
+def test_a_status_is_never_learned_as_noise(recording: Path, tmp_path: Path) -> None:
+    noise = tmp_path / "noise.toml"
+
+    replayed(recording, tmp_path / "learning", faults=("refresh-is-refused",), learn=noise)
+    told = replayed(recording, tmp_path / "told", faults=("refresh-is-refused",), noise=noise)
+
+    assert ("status", "status") in [(one.path, one.kind) for one in told.run.regressions]
+
+
+def test_a_repaired_fault_is_a_change_not_a_regression(tmp_path: Path) -> None:
+    out = tmp_path / "faulty.jsonl"
+    with (
+        reference.start(faults=["login-session-of-600"]) as portal,
+        record.serve(portal.url, out) as recorder,
+    ):
+        profile = tomllib.loads(portal.profile())
+        Walker(recorder.url, profile).sign_in(profile["accounts"]["admin"])
+
+    told = replayed(out, tmp_path / "reports")
+
+    assert told.run.regressions == []
+    assert told.tally.counts[State.CHANGED] == 1

@@ -1,0 +1,40 @@
+"""A badge says what a run came to, and never more."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+from conformance.report.badge import drawing, shield, words
+from conformance.tests.sample_run import conformant, sample
+
+
+def test_a_shield_has_the_fields_that_shields_asks_for() -> None:
+    badge = json.loads(shield(sample().run()))
+
+    assert badge["schemaVersion"] == 1
+    assert badge["label"] == "portal conformance"
+    assert badge["message"].startswith("must ")
+    assert badge["isError"] is True
+
+
+def test_a_run_without_a_verdict_shows_no_numbers() -> None:
+    assert words(conformant().run(exit_code=6)) == "inconclusive"
+    assert words(conformant().run(exit_code=2)) == "interrupted"
+
+
+def test_the_colour_tells_good_from_bad() -> None:
+    colours = {
+        json.loads(shield(run))["color"]
+        for run in (sample().run(), conformant().run(), conformant().run(exit_code=6))
+    }
+
+    assert len(colours) == 3
+
+
+def test_the_drawing_is_an_svg_that_needs_nothing_else() -> None:
+    svg = drawing(sample().run())
+
+    root = ElementTree.fromstring(svg)
+    assert root.get("aria-label") == f"portal conformance: {words(sample().run())}"
+    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")

@@ -1,0 +1,200 @@
+"""A baseline lists what is known to fail: only what is new fails a run, and what is listed must be so."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from conformance.errors import UsageError
+from conformance.report.baseline import NO_REASON, Baseline, Known, compare, entry_text, load, update, write
+from conformance.report.run import Run
+from conformance.tests.sample_run import INITIATE, conformant, finding, sample
+
+TODAY = date(2026, 11, 21)
+DATA = f"ENV-008 {INITIATE} data"
+
+
+def known(signature: str = DATA, **changes: object) -> Known:
+    fields = {
+        "requirement": signature.split()[0],
+        "signature": signature,
+        "reason": "fixed in the next release",
+    }
+    return Known(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def failing() -> Run:
+    return sample().run()
+
+
+def test_what_is_not_listed_is_new_and_fails() -> None:
+    result = compare(failing(), Baseline("known.toml", (known(),)), TODAY)
+
+    assert [entry.signature for entry in result.known] == [DATA]
+    assert {one.requirement for one in result.new} == {"ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
+    assert result.fails
+
+
+def test_a_run_whose_failures_are_all_listed_does_not_fail() -> None:
+    run = failing()
+    listed = Baseline(
+        "known.toml", tuple(known(one.signature) for one in run.findings if one.verdict == "fail")
+    )
+
+    result = compare(run, listed, TODAY)
+
+    assert not result.fails
+    assert len(result.known) == 5
+
+
+def test_an_entry_that_now_passes_is_stale_and_fails_by_name() -> None:
+    result = compare(conformant().run(), Baseline("known.toml", (known(),)), TODAY)
+
+    assert [entry.signature for entry in result.stale] == [DATA]
+    assert result.fails
+
+
+def test_an_entry_that_the_run_could_not_decide_is_neither_known_nor_stale() -> None:
+    made = conformant()
+    made.ledger.tallies.pop("ENV-008")
+    made.ledger.leave_untested("ENV-008", "no error was seen")
+
+    result = compare(made.run(), Baseline("known.toml", (known(),)), TODAY)
+
+    assert not result.fails
+    assert [entry.signature for entry in result.undecided] == [DATA]
+
+
+@pytest.mark.parametrize("exit_code", [2, 3, 5, 6])
+def test_a_run_that_did_not_end_makes_nothing_stale(exit_code: int) -> None:
+    result = compare(conformant().run(exit_code=exit_code), Baseline("known.toml", (known(),)), TODAY)
+
+    assert not result.stale
+
+
+@pytest.mark.parametrize("expires, expired", [(date(2026, 11, 20), True), (TODAY, False), (None, False)])
+def test_an_entry_holds_to_the_end_of_its_day(expires: date | None, expired: bool) -> None:
+    result = compare(failing(), Baseline("known.toml", (known(expires=expires),)), TODAY)
+
+    assert bool(result.expired) is expired
+    assert (DATA in {one.signature for one in result.new}) is expired
+
+
+def test_a_warning_is_new_only_where_strict() -> None:
+    lenient = compare(sample().run(strict=False), Baseline("known.toml"), TODAY)
+    strict = compare(sample().run(strict=True), Baseline("known.toml"), TODAY)
+
+    assert "ACCOUNT-015" not in {one.requirement for one in lenient.new}
+    assert "ACCOUNT-015" in {one.requirement for one in strict.new}
+
+
+def test_a_listed_warning_is_not_stale_where_it_was_seen() -> None:
+    warned = next(one for one in failing().findings if one.verdict == "warn")
+
+    result = compare(failing(), Baseline("known.toml", (known(warned.signature),)), TODAY)
+
+    assert not result.stale
+
+
+def test_an_update_adds_what_is_new_and_keeps_every_reason() -> None:
+    old = Baseline("known.toml", (known(reason="we know", ticket="P-1", expires=date(2020, 1, 1)),))
+
+    new = update(failing(), old)
+
+    assert len(new.entries) == 5
+    kept = next(entry for entry in new.entries if entry.signature == DATA)
+    assert (kept.reason, kept.ticket, kept.expires) == ("we know", "P-1", date(2020, 1, 1))
+
+
+def test_an_update_sets_stale_entries_aside_and_takes_their_reason_back_when_they_return() -> None:
+    fixed = update(conformant().run(), Baseline("known.toml", (known(reason="we know"),)))
+    assert fixed.entries == ()
+    assert [entry.reason for entry in fixed.gone] == ["we know"]
+
+    back = update(failing(), fixed)
+    assert next(entry.reason for entry in back.entries if entry.signature == DATA) == "we know"
+    assert back.gone == ()
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    nasty = known(
+        'ENV-001 GET /x "quoted" \\ \u202e', reason='say "why"\n\x7f here', expires=date(2027, 1, 31)
+    )
+    baseline = Baseline(str(file), (known(), nasty), (known("ENV-002 GET /y"),))
+
+    write(baseline, file)
+
+    read = load(file)
+    assert read.entries[0] == baseline.entries[0]
+    assert read.entries[1].expires == date(2027, 1, 31)
+    assert read.gone == baseline.gone
+
+
+def test_the_entry_to_paste_is_an_entry(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text("# ours\n\n" + entry_text(finding()), encoding="utf-8")
+
+    (entry,) = load(file).entries
+
+    assert entry == known(endpoint=INITIATE, reason=NO_REASON)
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ('[[known]]\nreasn = "x"', 'number 1 has no key "reasn". Did you mean "reason"?'),
+        ('[[knwon]]\nrequirement = "A"', 'there is no key "knwon". Did you mean "known"?'),
+        ('[[known]]\nrequirement = "A"\nsignature = "A x"', "number 1 lacks reason"),
+        ('[[known]]\nrequirement = "A"\nsignature = "A x"\nreason = 5', "reason is text in quotes"),
+        ('[[known]]\nrequirement = "A"\nsignature = "A"\nreason = "r"\nexpires = "soon"', "is a day such as"),
+        ('[known]\nrequirement = "A"', "with two brackets"),
+        ("[[known]", "not TOML"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_file_place_and_the_nearest_key(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(UsageError) as refused:
+        load(file)
+
+    assert str(refused.value).startswith(str(file))
+    assert told in str(refused.value)
+
+
+def test_two_entries_of_one_signature_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(entry_text(finding()) * 2, encoding="utf-8")
+
+    with pytest.raises(UsageError, match="two entries have the signature"):
+        load(file)
+
+
+def test_a_missing_file_is_told_with_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--baseline-update"):
+        load(tmp_path / "none.toml")
+
+
+def test_the_written_file_is_toml_with_a_comment_that_explains_it(tmp_path: Path) -> None:
+    write(update(failing(), Baseline("x")), tmp_path / "known.toml")
+
+    text = (tmp_path / "known.toml").read_text(encoding="utf-8")
+    assert text.startswith("# Known failures.")
+    assert len(tomllib.loads(text)["known"]) == 5
+
+
+def test_the_outcome_stands_in_the_results() -> None:
+    run = failing()
+    outcome = compare(run, Baseline("known.toml", (known(), known("ENV-001 GET /x"))), TODAY).record()
+
+    told = run.model_copy(update={"baseline": outcome}).dump()["baseline"]
+
+    assert [entry["requirement"] for entry in told["known"]] == ["ENV-008"]
+    assert [entry["requirement"] for entry in told["stale"]] == ["ENV-001"]
+    assert len(told["new"]) == 4

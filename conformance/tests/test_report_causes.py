@@ -1,0 +1,63 @@
+"""A likely cause is told where the pattern is known, and none where it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.exchange import ABSENT, Json
+from conformance.report.causes import CAUSES, cause
+from conformance.tests.sample_run import PROFILE, envelope, error, exchange, finding
+
+
+@pytest.mark.parametrize(
+    "path, expected, answer, status, told",
+    [
+        ("timestamp", "an integer, epoch milliseconds", envelope(timestamp=1795254787), 200, "Epoch seconds"),
+        ("data", None, error("X", data={}), 400, "fills data with a default"),
+        ("data.currentPage", 0, envelope({"currentPage": 1}), 200, "counted from the other end"),
+        ("data.totalPages", 4, envelope({"totalPages": 3}), 200, "rounded down"),
+        ("data.accountName", "a string", envelope({"account_name": "x"}), 200, "another spelling"),
+        ("data.accountName", "a string", envelope({"bizId": "x"}), 200, "left out"),
+        ("data.value", 10010101, envelope({"value": 10010102}), 200, "neighbouring row"),
+        ("data.value", "an integer", envelope({"value": "10010101"}), 200, "sent as text"),
+        ("data.createdAt", "a text in ISO 8601", envelope({"createdAt": 1795254787000}), 200, "as a number"),
+        ("data.createdAt", "a UTC time", envelope({"createdAt": "2026-01-02T03:04:05"}), 200, "without zone"),
+        ("data.status", "an enumeration object", envelope({"status": "ACTIVE"}), 200, "bare code"),
+        ("data.isCurrent", "a boolean", envelope({"isCurrent": "true"}), 200, "boolean is sent as text"),
+        ("status", 401, error("ACCESS.TOKEN_MISSING"), 200, "sent with status 200"),
+        ("status", 404, envelope(), 200, "accepted"),
+        ("status", 200, error("X"), 500, "exception that nothing handles"),
+        ("code", "2000", error("X"), 429, "rate limit"),
+        ("success", True, error("AUTH.SESSION_NOT_FOUND"), 404, "session is gone"),
+        ("success", True, error("ACCESS.PERMISSION_DENIED"), 403, "refused before the rule"),
+    ],
+)  # fmt: skip
+def test_a_known_pattern_is_told(path: str, expected: Json, answer: Json, status: int, told: str) -> None:
+    seen = exchange(1, PROFILE, answer=answer, status=status)
+
+    actual = None if seen.at(path) is ABSENT else seen.at(path)
+
+    found = cause(finding(path=path, expected=expected, actual=actual), seen)
+
+    assert found is not None
+    assert told in found
+
+
+@pytest.mark.parametrize("value", [None, True, 5, -1e308, "", "x" * 9, [], {}, [[]], {"a": {}}])
+@pytest.mark.parametrize("path", ["", "data", "data[0].value", "status", "headers.x", "a[b]"])
+def test_no_value_of_any_kind_breaks_the_table(path: str, value: Any) -> None:
+    cause(finding(path=path, expected=value, actual=value), exchange(1, PROFILE, answer=envelope(value)))
+    cause(finding(path=path, expected=value, actual=value), None)
+
+
+def test_a_plain_difference_has_no_known_cause() -> None:
+    seen = exchange(1, PROFILE, answer=envelope({"workspaceName": "b"}))
+
+    assert cause(finding(path="data.workspaceName", expected="a", actual="b"), seen) is None
+
+
+def test_every_cause_says_more_than_that_it_differs() -> None:
+    assert len(CAUSES) >= 20
+    assert all(len(told) > 40 and told.endswith(".") for _, told in CAUSES)

@@ -1,0 +1,180 @@
+"""Two runs compared: what newly fails, what is fixed, what is read otherwise, what is slower."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+from conformance.report.compare import (
+    as_html,
+    as_json,
+    as_markdown,
+    as_text,
+    compare,
+    conclusion,
+    since,
+    write_all,
+)
+from conformance.report.run import OperationTime, Regression, Run
+from conformance.tests.sample_run import (
+    ACCOUNTS,
+    INITIATE,
+    PROFILE,
+    START,
+    conformant,
+    envelope,
+    exchange,
+    sample,
+)
+
+
+def time(endpoint: str, median: float) -> OperationTime:
+    return OperationTime(
+        endpoint=endpoint,
+        group="x",
+        requests=9,
+        total_ms=median * 9,
+        median_ms=median,
+        p95_ms=median,
+        max_ms=median,
+    )
+
+
+def yesterday() -> Run:
+    return conformant().run(started=START - timedelta(days=1))
+
+
+def test_what_fails_now_and_did_not_is_newly_failing() -> None:
+    found = compare(yesterday(), sample().run())
+
+    assert [one.requirement for one in found.newly_failing] == [
+        "ENV-008",
+        "ENV-011",
+        "PAGE-026",
+        "LOGIN-030",
+        "SECURE-007",
+    ]
+    assert found.newly_failing[0].endpoints == [INITIATE]
+    assert found.is_worse
+
+
+def test_what_failed_and_holds_now_is_fixed() -> None:
+    found = compare(sample().run(), yesterday())
+
+    assert {one.requirement for one in found.fixed} >= {
+        "ENV-008",
+        "ENV-011",
+        "PAGE-026",
+        "LOGIN-030",
+        "SECURE-007",
+    }
+    assert not found.is_worse
+
+
+def test_a_run_compared_with_itself_has_not_changed() -> None:
+    found = compare(sample().run(), sample().run())
+
+    assert conclusion(found) == "Nothing changed"
+    assert not found.is_worse
+
+
+def test_what_could_no_longer_be_tried_is_neither_worse_nor_fixed() -> None:
+    broken = conformant()
+    broken.contradict("FILE-001", exchange(50, PROFILE, answer=envelope()), path="data", expected={})
+    found = compare(broken.run(), sample().run())
+
+    assert "FILE-001" in {one.requirement for one in found.no_longer_tested}
+    assert "FILE-001" not in {one.requirement for one in found.fixed}
+
+
+def test_a_new_place_of_a_requirement_that_failed_before_is_told() -> None:
+    more = sample()
+    more.contradict(
+        "ENV-008", exchange(60, ACCOUNTS, answer=envelope({}, success=False)), path="data", expected=None
+    )
+
+    found = compare(sample().run(), more.run())
+
+    assert [(one.requirement, one.endpoint) for one in found.new_places] == [("ENV-008", ACCOUNTS)]
+    assert not found.newly_failing
+    assert found.is_worse
+
+
+def test_a_changed_reading_is_told_and_is_not_worse() -> None:
+    other = conformant()
+    key = next(row.reading for row in other.ledger.requirements.values() if row.reading)
+    other.ledger._observations = {
+        at: seen for at, seen in other.ledger._observations.items() if seen.topic != key
+    }
+    other.ledger.observe(key, other.exchanges[0], "otherwise")
+
+    found = compare(conformant().run(), other.run())
+
+    assert [(one.key, one.old, one.new) for one in found.changed_readings] == [(key, [True], ["otherwise"])]
+    assert not found.is_worse
+
+
+def test_new_and_gone_observations_are_told() -> None:
+    other = conformant()
+    other.ledger.observe("page-sizes", other.exchanges[5], [100])
+
+    assert [one.observed for one in compare(conformant().run(), other.run()).new_observations] == [[100]]
+    assert [one.observed for one in compare(other.run(), conformant().run()).gone_observations] == [[100]]
+
+
+def test_a_median_that_grew_by_half_and_by_twenty_milliseconds_is_slower() -> None:
+    old = conformant().run(timings=[time(INITIATE, 40), time(ACCOUNTS, 1), time(PROFILE, 100)])
+    new = conformant().run(timings=[time(INITIATE, 90), time(ACCOUNTS, 9), time(PROFILE, 40)])
+
+    found = compare(old, new)
+
+    assert [one.endpoint for one in found.slower] == [INITIATE]
+    assert [one.endpoint for one in found.faster] == [PROFILE]
+    assert len(found.timings) == 3
+
+
+def test_new_regressions_of_replays_are_worse() -> None:
+    lost = Regression(exchange=7, endpoint=PROFILE, path="data.bizId", kind="changed", recorded=1, replayed=2)
+    old, new = (
+        conformant().run(command="replay"),
+        conformant().run(command="replay", regressions=[lost], exit_code=1),
+    )
+
+    assert compare(old, new).new_regressions == [lost]
+    assert compare(old, new).is_worse
+    assert compare(new, old).fixed_regressions == [lost]
+
+
+def test_every_form_tells_what_newly_fails() -> None:
+    found = compare(yesterday(), sample().run())
+
+    for told in (as_text(found), as_markdown(found), as_html(found), as_json(found)):
+        assert "PAGE-026" in told
+        assert "5 newly failing" in told or json.loads(told)["newly_failing"]
+
+
+def test_the_worst_is_last_in_the_terminal_and_first_in_markdown() -> None:
+    old, new = conformant().run(timings=[time(INITIATE, 10)]), sample().run(timings=[time(INITIATE, 90)])
+    found = compare(old, new)
+
+    assert as_text(found).index("Slower") < as_text(found).index("Newly failing")
+    assert as_markdown(found).index("Newly failing") < as_markdown(found).index("Slower")
+
+
+def test_the_files_are_written(tmp_path: Path) -> None:
+    write_all(compare(yesterday(), sample().run()), tmp_path / "new")
+
+    assert {file.name for file in (tmp_path / "new").iterdir()} == {
+        "compare.html",
+        "compare.json",
+        "compare.md",
+    }
+
+
+def test_a_reruns_few_requirements_do_not_make_the_next_run_look_worse() -> None:
+    rerun = sample()
+    rerun.ledger.tallies.clear()
+    rerun.ledger._findings.clear()
+
+    assert since(rerun.run(exit_code=0), sample().run()).newly_failing == []

@@ -1,0 +1,158 @@
+"""The history of a target: its trend, what is flaky, and since when something fails."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from conformance.errors import UsageError
+from conformance.report.history import as_html, as_json, as_text, record, since, trend
+from conformance.report.run import Run
+from conformance.tests.sample_run import START, conformant, sample
+
+
+def runs(pattern: str) -> list[Run]:
+    """One run a day: ``.`` conformant, ``x`` with failures, ``?`` in which PAGE-026 was not tested."""
+    made = []
+    for day, sign in enumerate(pattern):
+        one = sample() if sign == "x" else conformant()
+        if sign == "?":
+            one.ledger.tallies.pop("PAGE-026")
+        started = START + timedelta(days=day)
+        made.append(one.run(started=started, finished=started + timedelta(seconds=9)))
+    return made
+
+
+def kept(tmp_path: Path, pattern: str) -> Path:
+    file = tmp_path / "history.sqlite"
+    for run in runs(pattern):
+        record(run, file)
+    return file
+
+
+def test_the_trend_tells_every_run_oldest_first(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, ".x."))
+
+    assert [(run.failed, run.verdict) for run in one.runs] == [
+        (0, "Conformant"),
+        (5, "Not conformant"),
+        (0, "Conformant"),
+    ]
+    assert one.target == "staging.toml"
+
+
+def test_since_when_something_fails_is_told_with_when_it_last_held(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, ".x.xx"))
+
+    row = next(row for row in one.failing if row.requirement == "PAGE-026")
+    assert row.since.startswith("2026-11-24")
+    assert row.runs == 2
+    assert row.last_held is not None
+    assert row.last_held.startswith("2026-11-23")
+
+
+def test_what_never_held_fails_since_the_first_run(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, "xx"))
+
+    row = next(row for row in one.failing if row.requirement == "PAGE-026")
+    assert (row.runs, row.last_held) == (2, None)
+
+
+def test_a_run_that_could_not_decide_does_not_end_a_failure(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, ".x?"))
+
+    assert next(row for row in one.failing if row.requirement == "PAGE-026").since.startswith("2026-11-22")
+
+
+def test_what_holds_in_the_newest_run_does_not_fail(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, "xx."))
+
+    assert one.failing == []
+
+
+def test_what_turns_to_and_fro_is_flaky_and_what_turned_once_is_not(tmp_path: Path) -> None:
+    (turning,) = trend(kept(tmp_path, ".x.x"))
+    row = next(row for row in turning.flaky if row.requirement == "PAGE-026")
+    assert row.flips == 3
+    assert row.verdicts == ["pass", "fail", "pass", "fail"]
+
+    (tmp_path / "history.sqlite").unlink()
+    (once,) = trend(kept(tmp_path, "..xx"))
+    assert once.flaky == []
+
+
+def test_the_same_run_is_kept_once(tmp_path: Path) -> None:
+    file = kept(tmp_path, ".")
+
+    record(runs(".")[0], file)
+
+    assert len(trend(file)[0].runs) == 1
+
+
+def test_targets_have_trends_of_their_own_and_a_port_that_changes_makes_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "history.sqlite"
+    for at, (url, profile) in enumerate(
+        [("http://localhost:1", "bundled"), ("http://localhost:2", "bundled"), ("http://localhost:3", None)]
+    ):
+        record(
+            conformant().run(target_url=url, target_profile=profile, started=START + timedelta(hours=at)),
+            file,
+        )
+
+    assert [(one.target, len(one.runs)) for one in trend(file)] == [("http://localhost:3", 1), ("bundled", 2)]
+    assert [one.target for one in trend(file, target="bundled")] == ["bundled"]
+
+
+def test_an_unknown_target_is_told_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no run of other\. It has staging\.toml\."):
+        trend(kept(tmp_path, "."), target="other")
+
+
+def test_what_changed_since_the_run_before_is_told(tmp_path: Path) -> None:
+    file = kept(tmp_path, ".")
+
+    changed = since(runs(".x")[1], file)
+
+    assert changed is not None
+    assert "PAGE-026" in changed.newly_failing
+    assert since(runs(".")[0], file) is None
+
+
+def test_a_missing_history_is_told_with_how_to_begin_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--history"):
+        trend(tmp_path / "none.sqlite")
+
+
+def test_a_file_that_is_no_database_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("these are my notes, and a database they are not" * 20, encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"notes\.txt: not a history"):
+        record(runs(".")[0], file)
+    assert file.read_text(encoding="utf-8").startswith("these are my notes")
+
+
+def test_a_history_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    file = kept(tmp_path, ".")
+    with sqlite3.connect(file) as database:
+        database.execute("PRAGMA user_version = 9")
+
+    with pytest.raises(UsageError, match="later version"):
+        trend(file)
+
+
+def test_every_form_tells_what_fails_and_what_is_flaky(tmp_path: Path) -> None:
+    found = trend(kept(tmp_path, ".x.x"))
+
+    for told in (as_text(found), as_html(found), as_json(found)):
+        assert "PAGE-026" in told
+    assert "FAIL PAGE-026 since 24 Nov 2026" in as_text(found)
+    assert "turned 3 times (·×·×)" in as_text(found)
+
+
+def test_an_empty_history_is_told_so(tmp_path: Path) -> None:
+    assert as_text([]) == "No run is kept yet.\n"
+    assert "No run is kept yet" in as_html([])

@@ -1,0 +1,157 @@
+"""``junit.xml`` keeps to the rules of Jenkins' schema (junit-10 of its xUnit plugin), restated as tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conformance.report.junit import document
+from conformance.report.run import Run
+from conformance.spec import REQUIREMENTS
+from conformance.tests.sample_run import PROFILE, conformant, envelope, exchange, sample
+
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"testsuite", "properties", "testcase", "system-out", "system-err"},
+    "properties": {"property"},
+    "property": set(),
+    "testcase": {
+        "skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError",
+        "system-out", "system-err",
+    },
+    "failure": set(),
+    "error": set(),
+    "skipped": set(),
+    "system-out": set(),
+    "system-err": set(),
+}  # fmt: skip
+REQUIRED = {
+    "testsuite": {"name", "tests", "failures", "errors"},
+    "testcase": {"name"},
+    "property": {"name", "value"},
+}
+ALLOWED = {
+    "testsuites": {"name", "time", "tests", "failures", "errors"},
+    "testsuite": {
+        "name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp", "hostname", "id",
+        "package", "file", "log", "url", "version",
+    },
+    "testcase": {"name", "time", "classname", "group"},
+    "property": {"name", "value"},
+    "failure": {"type", "message"},
+    "error": {"type", "message"},
+    "skipped": {"type", "message"},
+}  # fmt: skip
+WITH_TEXT = {"failure", "error", "skipped", "system-out", "system-err"}
+TIME = re.compile(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?")
+
+
+def breaches(element: ElementTree.Element) -> Iterator[str]:
+    """What of an element and those in it the schema does not allow."""
+    name = element.tag
+    for child in element:
+        if child.tag not in CHILDREN[name]:
+            yield f"{child.tag} in {name}"
+        yield from breaches(child)
+    yield from (f"{name} without {lacking}" for lacking in REQUIRED.get(name, set()) - set(element.keys()))
+    yield from (f"{name} with {other}" for other in set(element.keys()) - ALLOWED.get(name, set()))
+    if name not in WITH_TEXT and (element.text or "").strip():
+        yield f"text in {name}"
+    if element.get("time") and name != "testcase" and not TIME.fullmatch(element.get("time", "")):
+        yield f"time {element.get('time')} of {name}"
+
+
+def parsed(run: Run) -> ElementTree.Element:
+    return ElementTree.fromstring(document(run).encode())
+
+
+def case(root: ElementTree.Element, requirement: str) -> ElementTree.Element:
+    return next(one for one in root.iter("testcase") if one.get("name", "").startswith(f"{requirement} "))
+
+
+@pytest.mark.parametrize("run", [sample().run(), sample().run(strict=True), conformant().run()])
+def test_the_document_keeps_to_the_schema(run: Run) -> None:
+    assert list(breaches(parsed(run))) == []
+
+
+def test_the_rules_see_what_breaks_them() -> None:
+    broken = ElementTree.fromstring(
+        '<testsuites><testsuite name="a"><testcase x="1"><properties/>!</testcase></testsuite></testsuites>'
+    )
+
+    assert len(list(breaches(broken))) >= 5
+
+
+def test_there_is_one_test_case_for_each_requirement() -> None:
+    root = parsed(sample().run())
+
+    assert [one.get("name", "").split()[0] for one in root.iter("testcase")].sort() == list(
+        REQUIREMENTS
+    ).sort()
+    assert root.get("tests") == str(len(REQUIREMENTS))
+
+
+def test_verdict_and_level_stand_as_properties_under_the_id() -> None:
+    told = {one.get("name"): one.get("value") for one in parsed(sample().run()).iter("property")}
+
+    assert told["ENV-008.verdict"] == "fail"
+    assert told["ENV-008.level"] == "must"
+    assert told["ACCOUNT-015.verdict"] == "warn"
+    assert len(told) == 2 * len(REQUIREMENTS)
+
+
+def test_a_failure_can_be_read_without_opening_another_file() -> None:
+    failure = case(parsed(sample().run()), "PAGE-026").find("failure")
+
+    assert failure is not None
+    assert (
+        failure.get("message")
+        == "POST /web/v1/system/accounts/admin/query: the page asked for is 0, the page given is 1"
+    )
+    for told in (
+        "counts from 0",
+        "expected at data.currentPage: 0",
+        "seen: 1",
+        "exchanges: 41",
+        "again: portal-conformance run --rerun PAGE-026",
+    ):
+        assert told in (failure.text or "")
+
+
+def test_a_warning_passes_with_its_text_and_fails_where_strict() -> None:
+    lenient = case(parsed(sample().run()), "ACCOUNT-015")
+    strict = case(parsed(sample().run(strict=True)), "ACCOUNT-015")
+
+    assert lenient.find("failure") is None
+    assert "updatedAt" in (lenient.findtext("system-out") or "")
+    assert strict.find("failure") is not None
+
+
+def test_what_was_not_tested_is_skipped_with_its_reason() -> None:
+    skipped = case(parsed(sample().run()), "FILE-001").find("skipped")
+
+    assert skipped is not None
+    assert skipped.get("message") == "the profile gives no [records] file"
+
+
+def test_the_totals_are_those_of_the_suites() -> None:
+    root = parsed(sample().run())
+
+    assert root.get("failures") == "5"
+    assert sum(int(suite.get("skipped", "0")) for suite in root) == sample().run().summary.untested
+
+
+def test_whatever_the_target_sent_the_document_is_well_formed(tmp_path: Path) -> None:
+    made = conformant()
+    nasty = "".join(map(chr, range(0x250))) + "]]>\ufffe\ud800<script>"
+    made.contradict(
+        "ENV-008", exchange(50, PROFILE, answer=envelope(nasty)), path="data", expected=None, message=nasty
+    )
+
+    root = ElementTree.fromstring(document(made.run()).encode())
+
+    assert list(breaches(root)) == []

@@ -1,0 +1,63 @@
+"""Several runs side by side, each with its badge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conformance.report.matrix import as_html, as_json, as_text, matrix, write_all
+from conformance.spec import REQUIREMENTS
+from conformance.tests.sample_run import conformant, sample
+
+
+def test_each_requirement_is_a_row_and_each_run_a_column() -> None:
+    found = matrix([conformant().run(), sample().run()], ["old", "new"])
+
+    assert [row.requirement for row in found.rows].sort() == list(REQUIREMENTS).sort()
+    row = next(row for row in found.rows if row.requirement == "PAGE-026")
+    assert row.verdicts == ["pass", "fail"]
+    assert row.differs
+
+
+def test_a_requirement_that_a_run_does_not_know_has_no_verdict_there() -> None:
+    run = sample().run()
+    older = run.model_copy(update={"requirements": run.requirements[1:]})
+
+    row = matrix([older, run]).rows[-1] if False else next(
+        row for row in matrix([older, run]).rows if row.requirement == run.requirements[0].id
+    )  # fmt: skip
+
+    assert row.verdicts == [None, "pass"]
+
+
+def test_columns_of_the_same_name_are_numbered() -> None:
+    found = matrix([sample().run(), sample().run(), conformant().run(target_url="http://other.example.test")])
+
+    assert [one.name for one in found.columns] == [
+        "portal.example.test (1)",
+        "portal.example.test (2)",
+        "other.example.test",
+    ]
+
+
+def test_every_form_names_the_runs_and_what_differs() -> None:
+    found = matrix([conformant().run(), sample().run()], ["release 1", "release 2"])
+
+    for told in (as_text(found), as_html(found), as_json(found)):
+        assert "release 2" in told
+        assert "PAGE-026" in told
+
+
+def test_runs_that_agree_and_hold_are_told_so() -> None:
+    assert "No requirement differs, none fails." in as_text(matrix([conformant().run()]))
+
+
+def test_each_run_has_a_badge_in_both_forms(tmp_path: Path) -> None:
+    write_all([conformant().run(), sample().run()], tmp_path, ["release/1", "release 2"])
+
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {
+        "matrix.html", "matrix.json", "badge-release-1.json", "badge-release-1.svg", "badge-release-2.json",
+        "badge-release-2.svg",
+    }  # fmt: skip
+    assert json.loads((tmp_path / "badge-release-2.json").read_text())["isError"] is True

@@ -1,0 +1,179 @@
+"""``results.json`` holds what the contract says, and its published schema is the one that it follows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from conformance.errors import UsageError
+from conformance.findings import Finding, Observation, Result, Verdict
+from conformance.report.run import SCHEMA_FILE, Reading, Run, schema
+from conformance.spec import REQUIREMENTS
+from conformance.tests.sample_run import PROFILE, START, conformant, sample
+
+CONTRACT = {
+    "schema", "suite", "target", "started", "finished", "impact", "strict", "exit_code", "summary",
+    "requirements", "findings", "observations",
+}  # fmt: skip
+
+
+def run_of(*results: Result, findings: tuple[Finding, ...] = ()) -> Run:
+    return Run.of(
+        results,
+        findings,
+        (),
+        target_url="http://localhost",
+        target_profile=None,
+        started=START,
+        finished=START,
+        impact="read-only",
+        strict=False,
+        exit_code=0,
+    )
+
+
+def test_the_published_schema_is_the_one_that_the_model_makes() -> None:
+    assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == schema(), "python -m conformance.report.run"
+
+
+@pytest.mark.parametrize(
+    "run", [sample().run(), conformant().run(), run_of()], ids=["failures", "conformant", "empty"]
+)
+def test_results_follow_the_published_schema(run: Run) -> None:
+    jsonschema.Draft202012Validator(schema()).validate(json.loads(run.text()))
+
+
+def test_results_without_a_key_of_the_contract_do_not_follow_the_schema() -> None:
+    whole = json.loads(sample().run().text())
+
+    for name in CONTRACT:
+        without = {key: value for key, value in whole.items() if key != name}
+        assert not jsonschema.Draft202012Validator(schema()).is_valid(without), name
+
+
+def test_every_key_of_the_contract_is_there() -> None:
+    whole = sample().run().dump()
+
+    assert whole.keys() >= CONTRACT
+    assert whole["suite"].keys() >= {"name", "version"}
+    assert set(whole["requirements"][0]) >= {
+        "id",
+        "section",
+        "level",
+        "statement",
+        "verdict",
+        "cases",
+        "reason",
+    }
+    assert set(whole["findings"][0]) >= {
+        "requirement", "verdict", "case", "endpoint", "message", "expected", "actual", "exchanges",
+    }  # fmt: skip
+    assert set(whole["observations"][0]) >= {"topic", "endpoint", "observed", "exchanges"}
+
+
+def test_the_summary_counts_requirements() -> None:
+    run = sample().run()
+
+    summary = run.dump()["summary"]
+    assert sum(summary.values()) == len(REQUIREMENTS)
+    assert summary["fail"] == 5
+    assert summary["warn"] == 1
+
+
+def test_a_run_that_is_written_and_read_is_the_same(tmp_path: Path) -> None:
+    run = sample().run(timeline=[{"kind": "wait", "label": "cooldown", "start": 1.0, "end": 61.0}])
+
+    run.write(tmp_path / "results.json")
+
+    assert Run.read(tmp_path / "results.json") == run
+    assert Run.read(tmp_path) == run
+
+
+def test_keys_of_a_later_version_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text(
+        json.dumps({**sample().run().dump(), "later": [1]}), encoding="utf-8"
+    )
+
+    assert Run.read(tmp_path).dump()["later"] == [1]
+
+
+def test_a_missing_file_is_told_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"results\.json: there is no such file\. A run writes it"):
+        Run.read(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', "\x00"])
+def test_a_file_that_is_no_run_is_told_by_name_and_place(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"other\.json: not a results\.json of schema 1: "):
+        Run.read(file)
+
+
+def test_values_of_any_size_are_cut_and_say_so() -> None:
+    huge = Finding(
+        "ENV-008", Verdict.FAIL, PROFILE, "m" * 9_000_000, None, {"a": ["x" * 9_000_000] * 500}, path="data"
+    )
+
+    run = run_of(findings=(huge,))
+
+    assert len(run.text()) < 600_000
+    assert "9,000,000 characters" in run.text()
+    assert "400 more" in run.text()
+
+
+def test_a_value_of_any_depth_is_cut() -> None:
+    deep: object = "bottom"
+    for _ in range(500):
+        deep = [deep]
+
+    run = run_of(findings=(Finding("ENV-008", Verdict.FAIL, PROFILE, "deep", None, deep),))
+
+    assert "bottom" not in run.text()
+    assert "an array of 1" in run.text()
+
+
+def test_readings_are_the_observations_whose_topic_an_open_requirement_names() -> None:
+    key = next(row.reading for row in REQUIREMENTS.values() if row.reading)
+    seen = (
+        Observation(key, PROFILE, 401, (1,)),
+        Observation(key, PROFILE, 400, (2,)),
+        Observation("other", PROFILE, 1),
+    )
+
+    run = Run.of(
+        [Result(row, Verdict.OPEN) for row in REQUIREMENTS.values()],
+        (),
+        seen,
+        target_url="http://localhost",
+        target_profile=None,
+        started=START,
+        finished=START,
+        impact="read-only",
+        strict=False,
+        exit_code=0,
+    )
+
+    (reading,) = run.readings
+    assert isinstance(reading, Reading)
+    assert reading.key == key
+    assert reading.observed == [401, 400]
+
+
+def test_a_change_reaches_every_text_of_a_run() -> None:
+    run = sample().run(
+        notes=["a planted-secret"],
+        timeline=[{"kind": "case", "label": "planted-secret", "start": 0, "end": 1}],
+    )
+
+    changed = run.changed(
+        lambda text: text.replace("planted-secret", "[gone]").replace("staging", "[profile]")
+    )
+
+    assert "planted-secret" not in changed.text()
+    assert "staging" not in changed.text()
+    assert changed.notes == ["a [gone]"]

@@ -1,0 +1,103 @@
+"""``summary.md`` for a job summary: new failures first, and nothing of a target's is read as Markdown."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from markdown_it import MarkdownIt
+
+from conformance.report import baseline
+from conformance.report.summary import code, markdown, quoted
+from conformance.tests.sample_run import (
+    ACCOUNTS,
+    PROFILE,
+    URL,
+    Sample,
+    conformant,
+    envelope,
+    exchange,
+    sample,
+)
+
+
+def test_the_verdict_and_the_numbers_come_first() -> None:
+    lines = markdown(sample().run()).splitlines()
+
+    assert lines[0] == "## Not conformant"
+    assert lines[4].startswith("**must ")
+
+
+def test_new_failures_come_before_everything_else() -> None:
+    text = markdown(sample().run())
+
+    assert text.index("What blocks (5)") < text.index("1 warning")
+    assert text.index("1 warning") < text.index("untested</summary>")
+
+
+def test_a_failure_says_what_where_and_how_to_see_it_again() -> None:
+    text = markdown(sample().run())
+
+    assert "- **FAIL PAGE-026** `currentPage` of the account query counts from 0" in text
+    assert f"`{ACCOUNTS}` at `data.currentPage`: seen `1`, expected `0` (exchange 41)" in text
+    assert f"`portal-conformance run --rerun PAGE-026 --target {URL} --profile staging.toml`" in text
+
+
+def test_known_failures_are_not_listed_among_what_blocks() -> None:
+    run = sample().run()
+    entry = baseline.Known(
+        "ENV-008", next(one.signature for one in run.findings if one.requirement == "ENV-008"), "why"
+    )
+    gone = baseline.Known("ENV-001", "ENV-001 GET /x", "was broken")
+    result = baseline.compare(run, baseline.Baseline("known.toml", (entry, gone)), date(2026, 11, 21))
+
+    text = markdown(run.model_copy(update={"baseline": result.record()}))
+
+    assert "What blocks (4)" in text
+    assert "4 new · 1 known · 1 stale · 0 expired" in text
+    assert "stale: `ENV-001 GET /x`" in text
+
+
+def test_a_conformant_run_lists_nothing_that_blocks() -> None:
+    assert "What blocks" not in markdown(conformant().run())
+
+
+def hostile() -> Sample:
+    made = conformant()
+    text = (
+        "`</code><script>alert(1)</script> [x](javascript:alert(1)) | ![i](http://evil.test/x) @everyone\n"
+        "# Title\n- list"
+    )
+    made.contradict(
+        "ENV-008", exchange(50, PROFILE, answer=envelope(text)), path="data", expected=None, message=text
+    )
+    made.ledger.leave_untested("EVENT-001", text)
+    return made
+
+
+def test_nothing_that_a_target_sent_becomes_markup() -> None:
+    rendered = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(markdown(hostile().run()))
+
+    for forbidden in ("<script", "<img", 'javascript:alert(1)"', "<h1>"):
+        assert forbidden not in rendered
+
+
+def test_code_holds_any_text() -> None:
+    assert code("a`b") == "``a`b``"
+    assert code("`") == "`` ` ``"
+    assert code("a|b\nc") == "`a\\|b␊c`"
+
+
+def test_quoted_text_reads_letter_by_letter() -> None:
+    assert (
+        MarkdownIt().render(quoted("*a* _b_ [c](d) <e> & #1")) == "<p>*a* _b_ [c](d) &lt;e&gt; &amp; #1</p>\n"
+    )
+
+
+def test_a_run_with_thousands_of_findings_gives_a_short_summary() -> None:
+    made = conformant()
+    for row in list(made.ledger.requirements):
+        made.contradict(
+            row, exchange(50, PROFILE, answer=envelope("x" * 100_000)), path="data", expected=None
+        )
+
+    assert len(markdown(made.run())) < 60_000

@@ -1,0 +1,130 @@
+"""The terminal tells a failure without a file being opened, with colour only where it is wanted."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, date, datetime
+
+import pytest
+
+from conformance.report import baseline
+from conformance.report.terminal import progress, summary_lines, waiting, wants_colour
+from conformance.spec import REQUIREMENTS
+from conformance.tests.sample_run import PROFILE, URL, conformant, envelope, exchange, sample
+
+AGAIN = f"portal-conformance run --rerun PAGE-026 --target {URL} --profile staging.toml"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def text(**options: bool) -> str:
+    return "\n".join(summary_lines(sample().run(), **{"colour": False, "quiet": False, **options}))
+
+
+def test_a_failure_reads_whole() -> None:
+    block = text().split("FAIL PAGE-026")[1].split("\n\n")[0]
+
+    assert block.splitlines() == [
+        "  `currentPage` of the account query counts from 0: it is the page that was asked for.",
+        "     POST /web/v1/system/accounts/admin/query",
+        "     the page asked for is 0, the page given is 1",
+        "     seen at data.currentPage: 1",
+        "     expected: 0",
+        f"     exchanges 41 · again: {AGAIN}",
+    ]
+
+
+def test_warnings_readings_and_the_untested_are_told_as_well() -> None:
+    shown = text()
+
+    assert "WARN ACCOUNT-015" in shown
+    assert "OPEN " in shown
+    orders = [row.id for row in REQUIREMENTS.values() if row.chapter == "ORDER" and row.level != "open"]
+    testable = [name for name in orders if not REQUIREMENTS[name].untestable]
+    listed = f"{', '.join(testable[:3])} and {len(testable) - 3} more"
+    assert f"{len(testable)}  the profile gives no [bot_challenge] ({listed})" in shown
+
+
+def test_the_verdict_comes_last_after_the_failures() -> None:
+    lines = summary_lines(sample().run(), colour=False, quiet=False)
+
+    assert lines[-2] == "Not conformant  5 requirements of the specification are contradicted."
+    assert lines[-1].startswith("must ")
+    assert max(at for at, line in enumerate(lines) if line.startswith("FAIL")) > max(
+        at for at, line in enumerate(lines) if line.startswith(("WARN", "OPEN", "UNTESTED"))
+    )
+
+
+def test_quiet_leaves_the_verdict_and_what_blocks() -> None:
+    shown = text(quiet=True)
+
+    assert "FAIL PAGE-026" in shown
+    assert "UNTESTED" not in shown
+    assert "OPEN" not in shown
+    assert len(summary_lines(conformant().run(), colour=False, quiet=True)) == 2
+
+
+def test_without_colour_no_escape_is_written() -> None:
+    assert "\x1b" not in text()
+    assert "\x1b[" in text(colour=True)
+
+
+def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> None:
+    made = conformant()
+    nasty = "\x1b[2J\x1b]0;title\x07\r\n\u202eevil"
+    made.contradict(
+        "ENV-008", exchange(50, PROFILE, answer=envelope(nasty)), path="data", expected=None, message=nasty
+    )
+    made.ledger.leave_untested("EVENT-001", nasty)
+
+    shown = summary_lines(made.run(target_profile=nasty), colour=False, quiet=False)
+
+    assert not any(char in line for line in shown for char in "\x1b\x07\r\n\u202e")
+
+
+def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
+    run = sample().run()
+    known = [
+        baseline.Known(one.requirement, one.signature, "why") for one in run.findings if one.verdict == "fail"
+    ]
+    stale = baseline.Known("ENV-001", "ENV-001 GET /x", "was so")
+    result = baseline.compare(run, baseline.Baseline("known.toml", (*known, stale)), date(2026, 11, 21))
+
+    shown = summary_lines(run.model_copy(update={"baseline": result.record()}), colour=False, quiet=False)
+
+    assert not [line for line in shown if line.startswith("FAIL")]
+    assert any("stale ENV-001 GET /x: listed, not seen; take it out" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    "environment, stream, wanted",
+    [
+        ({}, Terminal(), True),
+        ({"NO_COLOR": "1"}, Terminal(), False),
+        ({"TERM": "dumb"}, Terminal(), False),
+        ({}, io.StringIO(), False),
+        ({"FORCE_COLOR": "1"}, io.StringIO(), True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, Terminal(), False),
+    ],
+)
+def test_colour_is_for_terminals_and_for_nobody_who_said_no(
+    environment: dict[str, str], stream: io.StringIO, wanted: bool
+) -> None:
+    assert wants_colour(stream, environment) is wanted
+
+
+def test_a_wait_says_for_what_and_until_when() -> None:
+    now = datetime(2026, 11, 21, 9, 59, 30, tzinfo=UTC)
+
+    assert (
+        waiting("the resend cooldown", 61, now=now)
+        == "waiting 1 min 1 s for the resend cooldown, until 10:00:31 UTC"
+    )
+
+
+def test_progress_fits_one_line() -> None:
+    assert progress(12, 300, failed=2, now="cases/a.py::b") == "12/300 · 2 failed · cases/a.py::b"
+    assert len(progress(1, 2, now="x" * 500, width=60)) == 60

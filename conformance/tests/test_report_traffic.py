@@ -1,0 +1,72 @@
+"""The report of recorded traffic tells what it covered and what became of each exchange."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.report.evidence import Evidence
+from conformance.report.html import report
+from conformance.report.traffic import set_aside, tables
+from conformance.tests.sample_run import sample
+
+COVERAGE = {
+    "operations": {"seen": {"GET /a": 3}, "missing": ["GET /b", "GET /c"]},
+    "fields": {
+        "GET /a": {"seen": 4, "of": 5, "missing": ["data.x"]},
+        "GET /d": {"seen": 5, "of": 5, "missing": []},
+    },
+    "codes": {"seen": {"GA2031": 1}, "missing": ["4030"]},
+    "unknown_bodies": {"response omitted": 7},
+}
+REPLAY = {
+    "recorded": 9,
+    "compared": 7,
+    "states": {"same": 6, "regressed": 1, "skipped": 0},
+    "others": [
+        {"recorded_exchange": 4, "endpoint": "GET /a", "state": "not comparable", "reason": "no answer"}
+    ],
+    "noise": [{"operation": "GET /a", "path": "data.at", "kind": "value", "times": 3}],
+}
+
+
+def told(**extra: Any) -> dict[str, list[tuple[str, ...]]]:
+    run = sample().run(command="check").model_copy(update=extra)
+    return {table.title: [tuple(row) for row in table.rows] for table in tables(run)}
+
+
+def test_the_coverage_of_a_check_is_told() -> None:
+    found = told(coverage=COVERAGE)
+
+    assert found["Endpoints in the traffic"] == [("GET /a", "3"), ("GET /b", "never"), ("GET /c", "never")]
+    assert found["Error codes in the traffic"] == [("GA2031", "1"), ("4030", "never")]
+    assert found["Fields never seen"] == [("GET /a", "4 of 5", "data.x")]
+    assert found["Bodies that the record does not hold"] == [("response omitted", "7")]
+
+
+def test_what_became_of_a_replay_is_told() -> None:
+    found = told(replay=REPLAY)
+
+    assert found["What became of each exchange"] == [("same", "6"), ("regressed", "1")]
+    assert found["Not compared, and why"] == [("#4", "GET /a", "not comparable", "no answer")]
+    assert found["Differences taken as noise"] == [("GET /a", "data.at", "value", "3")]
+
+
+def test_what_was_set_aside_is_counted() -> None:
+    run = sample().run().model_copy(update={"set_aside": {"another host": 12}})
+
+    assert set_aside(run) == "12 another host"
+    assert set_aside(sample().run()) == ""
+
+
+def test_the_page_has_a_part_on_the_traffic_only_where_there_is_some() -> None:
+    run = sample().run(command="check")
+
+    assert "The traffic" not in report(run, Evidence())
+    assert "1 of 3 were seen" in report(run.model_copy(update={"coverage": COVERAGE}), Evidence())
+
+
+@pytest.mark.parametrize("value", [None, 5, [], {}, {"operations": 3}, {"fields": {"a": None}}])
+def test_what_has_another_shape_is_passed_over(value: Any) -> None:
+    assert told(coverage=value, replay=value) == {}

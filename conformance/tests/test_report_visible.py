@@ -1,0 +1,76 @@
+"""What does not show, or moves what shows, is written out."""
+
+from __future__ import annotations
+
+import unicodedata
+from xml.etree import ElementTree
+
+import pytest
+
+from conformance.report.visible import cut, encodable, one_line, visible
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("a\x00b", "a␀b"),
+        ("\x1b[31mred", "␛[31mred"),
+        ("\x7f", "␡"),
+        ("\x85", "‹U+0085›"),
+        ("user\u202egnp.exe", "user‹U+202E›gnp.exe"),
+        ("\u2066isolate\u2069", "‹U+2066›isolate‹U+2069›"),
+        ("zero\u200bwidth", "zero‹U+200B›width"),
+        ("\ufeffmark", "‹U+FEFF›mark"),
+        ("half \ud800", "half ‹U+D800›"),
+        ("tag\U000e0041", "tag‹U+E0041›"),
+        ("plain ümläut 漢字 🙂\ttab\nline", "plain ümläut 漢字 🙂\ttab\nline"),
+    ],
+)
+def test_unseen_characters_are_written_out(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_no_control_or_direction_character_is_left_whatever_the_text() -> None:
+    everything = "".join(map(chr, range(0x30000)))
+
+    left = [
+        char
+        for char in visible(everything)
+        if char not in "\t\n" and unicodedata.category(char) in ("Cc", "Cs")
+    ]
+    turning = [
+        char
+        for char in visible(everything)
+        if unicodedata.bidirectional(char) in ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI")
+    ]
+
+    assert not left
+    assert not turning
+
+
+def test_what_is_visible_is_legal_in_xml_and_utf_8() -> None:
+    text = visible("".join(map(chr, range(0x20000))))
+
+    element = ElementTree.Element("a")
+    element.text = text
+    assert ElementTree.fromstring(ElementTree.tostring(element, "utf-8")).text == text.replace("\r", "\n")
+
+
+def test_at_most_four_marks_are_piled_on_a_letter() -> None:
+    assert visible("a" + "\u0301" * 900) == "a" + "\u0301" * 4 + "‹…›"
+
+
+def test_one_line_is_one_line_of_the_length_asked_for() -> None:
+    shown = one_line("x\ny" * 1_000_000, 50)
+
+    assert "\n" not in shown
+    assert len(shown) < 80
+    assert "(3,000,000 characters)" in shown
+
+
+def test_a_text_within_its_limit_is_not_cut() -> None:
+    assert cut("abc", 3) == "abc"
+
+
+def test_halves_of_pairs_are_written_so_that_utf_8_can_carry_them() -> None:
+    assert encodable("\udcff").encode() == "‹U+DCFF›".encode()

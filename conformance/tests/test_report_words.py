@@ -1,0 +1,185 @@
+"""A run in words: the verdict, the numbers that matter, what blocks, what was not tested."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from conformance.report import baseline
+from conformance.report.run import Regression, Run
+from conformance.report.words import (
+    blocking,
+    chapters,
+    day_and_time,
+    duration,
+    headline,
+    levels,
+    numbers,
+    plural,
+    untested,
+)
+from conformance.spec import REQUIREMENTS
+from conformance.tests.sample_run import Sample, conformant, sample
+
+
+def with_baseline(run: Run, *signatures: str, expires: date | None = None) -> Run:
+    entries = tuple(baseline.Known(one.split()[0], one, "known", expires=expires) for one in signatures)
+    result = baseline.compare(run, baseline.Baseline("known.toml", entries), date(2026, 11, 21))
+    return run.model_copy(update={"baseline": result.record(), "exit_code": 1 if result.fails else 0})
+
+
+def test_a_run_with_failures_is_not_conformant_and_says_how_many() -> None:
+    head = headline(sample().run())
+
+    assert (head.tone, head.title) == ("bad", "Not conformant")
+    assert head.sentence == "5 requirements of the specification are contradicted."
+
+
+def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
+    made = conformant()
+    made.ledger.tallies.pop("FILE-001")
+
+    assert headline(conformant().run()).sentence == "Nothing that was seen contradicts the specification."
+    assert headline(made.run()).sentence.endswith("1 requirement could not be tried.")
+
+
+@pytest.mark.parametrize(
+    "exit_code, title",
+    [
+        (2, "Interrupted"),
+        (3, "Internal error"),
+        (5, "Inconclusive"),
+        (6, "Inconclusive"),
+        (7, "Clean-up incomplete"),
+    ],
+)
+def test_a_run_that_did_not_come_to_a_verdict_never_reads_conformant(exit_code: int, title: str) -> None:
+    head = headline(conformant().run(exit_code=exit_code))
+
+    assert head.title == title
+    assert head.tone != "good"
+
+
+def test_an_interrupted_run_tells_what_failed_until_then() -> None:
+    assert headline(sample().run(exit_code=2)).sentence.endswith("Until then 5 requirements failed.")
+
+
+def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
+    run = sample().run()
+    run = with_baseline(run, *(one.signature for one in run.findings if one.verdict == "fail"))
+
+    head = headline(run)
+
+    assert (head.tone, head.title) == ("known", "No new failure")
+    assert blocking(run) == []
+
+
+def test_a_stale_entry_alone_fails_and_is_named_as_the_reason() -> None:
+    run = with_baseline(conformant().run(), "ENV-008 GET /x data")
+
+    assert headline(run).title == "Baseline out of date"
+    assert "1 entry of known.toml no longer fits" in headline(run).sentence
+
+
+def test_only_new_findings_block() -> None:
+    run = sample().run()
+    known = next(one.signature for one in run.findings if one.requirement == "ENV-008")
+
+    blockers = blocking(with_baseline(run, known))
+
+    assert {one.requirement.id for one in blockers} == {"ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
+
+
+def test_warnings_block_where_strict() -> None:
+    assert "ACCOUNT-015" not in {one.requirement.id for one in blocking(sample().run())}
+    assert "ACCOUNT-015" in {one.requirement.id for one in blocking(sample().run(strict=True))}
+    assert "1 warning counts as failures" in headline(sample().run(strict=True)).sentence
+
+
+def test_regressions_are_told_by_their_number() -> None:
+    lost = Regression(exchange=7, endpoint="GET /web/v1/system/roles", path="data[0].bizId", kind="changed")
+
+    head = headline(conformant().run(exit_code=1, command="replay", regressions=[lost]))
+
+    assert (head.title, head.sentence) == ("Regressed", "1 answer changed.")
+
+
+def test_the_numbers_count_what_held_of_what_could_be_decided() -> None:
+    run = sample().run()
+
+    must = [row for row in run.requirements if row.level == "must"]
+    decided = [row for row in must if row.verdict in ("pass", "fail")]
+    assert levels(run)[0] == ("must", len(decided) - 5, len(decided))
+    assert numbers(run).startswith(f"must {len(decided) - 5}/{len(decided)} · should ")
+    assert numbers(run).endswith(f" · {run.summary.untested} untested")
+    assert "%" not in numbers(run)
+
+
+def test_every_requirement_stands_in_exactly_one_chapter() -> None:
+    told = [
+        row.id
+        for chapter in chapters(conformant().run())
+        for section in chapter.sections
+        for row in section.requirements
+    ]
+
+    assert sorted(told) == sorted(REQUIREMENTS)
+
+
+def test_the_chapters_are_the_specifications_in_its_order() -> None:
+    names = [chapter.name for chapter in chapters(conformant().run())]
+
+    assert names == [
+        "Resources and their fields",
+        "States and transitions",
+        "Endpoints",
+        "Authentication",
+        "Events",
+        "Errors",
+        "Limits",
+        "Versioning",
+    ]
+
+
+def test_the_untested_are_told_by_reason_the_untestable_last() -> None:
+    groups = untested(sample().run())
+
+    assert groups[0].reason == "the profile gives no [bot_challenge]"
+    assert sum(len(group.requirements) for group in groups) == sample().run().summary.untested
+    assert [group.untestable for group in groups] == sorted(group.untestable for group in groups)
+
+
+@pytest.mark.parametrize(
+    "seconds, words",
+    [
+        (0, "0.0 s"),
+        (0.84, "0.8 s"),
+        (42, "42 s"),
+        (59.6, "1 min 0 s"),
+        (185, "3 min 5 s"),
+        (3725, "1 h 2 min"),
+    ],
+)
+def test_durations_read_as_people_say_them(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_a_time_is_told_in_utc_and_what_is_none_as_it_stands() -> None:
+    assert day_and_time("2026-11-21T10:53:07+01:00") == "21 Nov 2026, 09:53 UTC"
+    assert day_and_time("never") == "never"
+
+
+def test_plurals() -> None:
+    assert [plural(1, "entry"), plural(2, "entry"), plural(1_000, "run")] == [
+        "1 entry",
+        "2 entries",
+        "1,000 runs",
+    ]
+
+
+def test_an_empty_run_has_words_as_well() -> None:
+    empty = Sample().run(exit_code=5)
+
+    assert headline(empty).title == "Inconclusive"
+    assert numbers(empty).startswith("must 0/0")

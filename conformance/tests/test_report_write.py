@@ -1,0 +1,134 @@
+"""Every report is written, in every case, whole, and without a secret."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from conformance.redact import Secrets
+from conformance.report.run import Run
+from conformance.report.write import FILES, write_all
+from conformance.tests.sample_run import PROFILE, START, conformant, envelope, exchange, sample
+
+
+def test_every_file_of_the_contract_is_written(tmp_path: Path) -> None:
+    made = sample()
+
+    write_all(made.run(), tmp_path / "deep" / "out", exchanges=made.write(tmp_path / "exchanges.jsonl"))
+
+    assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == set(FILES)
+    assert all(file.stat().st_size > 100 for file in (tmp_path / "deep" / "out").iterdir())
+
+
+@pytest.mark.parametrize("exit_code", range(8))
+def test_reports_are_written_however_the_run_ended(tmp_path: Path, exit_code: int) -> None:
+    write_all(sample().run(exit_code=exit_code), tmp_path, exchanges=tmp_path / "missing.jsonl")
+
+    assert json.loads((tmp_path / "results.json").read_text())["exit_code"] == exit_code
+    assert set(FILES) <= {file.name for file in tmp_path.iterdir()}
+
+
+def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(run: Run) -> str:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("conformance.report.junit.document", broken)
+
+    with pytest.raises(RuntimeError, match="a bug"):
+        write_all(sample().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
+
+    assert {file.name for file in tmp_path.iterdir()} == set(FILES) - {"junit.xml"}
+
+
+def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_all(conformant().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
+    before = (tmp_path / "report.html").read_bytes()
+
+    def full_disk(self: Path, *args: object, **kwargs: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        write_all(sample().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
+
+    assert (tmp_path / "report.html").read_bytes() == before
+
+
+def test_no_secret_stands_in_any_file_in_any_encoding(tmp_path: Path) -> None:
+    canary = "S3cr3t-canary/+&<'\"é"
+    hidden = Secrets()
+    hidden.add(canary, "password")
+    made = sample()
+    forms = [canary, base64.b64encode(canary.encode()).decode(), canary.encode().hex()]
+    for at, form in enumerate(forms, 60):
+        seen = exchange(at, PROFILE, answer=envelope({form: form}))
+        made.contradict(
+            "ENV-008", seen, path=f"data.{form}", expected=form, message=f"the answer holds {form}"
+        )
+        made.ledger.observe("extra-fields", seen, form)
+        made.ledger.leave_untested("EVENT-001", form)
+
+    write_all(
+        made.run(target_profile=f"{canary}.toml", notes=[canary]),
+        tmp_path,
+        exchanges=tmp_path / "missing.jsonl",
+        redact=hidden.redact,
+    )
+
+    for file in tmp_path.iterdir():
+        text = file.read_text(encoding="utf-8")
+        for form in (*forms, "S3cr3t-canary"):
+            assert form not in text, file.name
+        assert "password-1" in (tmp_path / "report.html").read_text()
+
+
+def test_texts_that_no_encoding_can_carry_are_written_out(tmp_path: Path) -> None:
+    made = conformant()
+    seen = exchange(50, PROFILE, answer=envelope())
+    made.contradict("ENV-008", seen, path="data", expected="\ud800", message="\udfff")
+
+    write_all(made.run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
+
+    assert (
+        json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["findings"][0]["expected"]
+        == "‹U+D800›"
+    )
+
+
+def test_a_value_that_was_not_there_is_told_from_null(tmp_path: Path) -> None:
+    made = sample()
+
+    run = write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+
+    assert next(one for one in run.findings if one.requirement == "ACCOUNT-015").missing is True
+    assert "nothing (it is not there)" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_what_changed_since_the_run_before_in_the_same_folder_is_told(tmp_path: Path) -> None:
+    write_all(conformant().run(), tmp_path, exchanges=tmp_path / "none")
+
+    run = write_all(sample().run(started=START + timedelta(days=1)), tmp_path, exchanges=tmp_path / "none")
+
+    assert run.since is not None
+    assert set(run.since.newly_failing) == {"ENV-008", "ENV-011", "LOGIN-030", "PAGE-026", "SECURE-007"}
+    assert "newly failing" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_a_run_of_another_target_in_the_same_folder_tells_nothing(tmp_path: Path) -> None:
+    write_all(conformant().run(target_profile="other.toml"), tmp_path, exchanges=tmp_path / "none")
+
+    assert write_all(sample().run(), tmp_path, exchanges=tmp_path / "none").since is None
+
+
+def test_times_per_endpoint_are_taken_from_the_exchanges(tmp_path: Path) -> None:
+    made = sample()
+
+    run = write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+
+    assert sum(one.requests for one in run.timings) == 44

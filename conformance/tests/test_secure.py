@@ -1,0 +1,174 @@
+"""The secure channel opens as the profile says, and otherwise finds out what the target wants."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+import httpx
+import pytest
+
+from conformance.errors import Untestable
+from conformance.portal.secure import SESSION, SESSION_HEADER
+from conformance.tests.reached import MINIMAL, answer, answering, connected, without
+from reference_impl.choices import Choices
+
+CHANGE = "POST /web/v1/system/auth/password/change"
+DEFAULT = without("secure_channel")
+
+
+def test_a_channel_opens_and_tells_its_session_and_end() -> None:
+    with connected() as (portal, _, _running):
+        channel = portal.secure.open()
+
+        assert channel.session_id == channel.exchange.data["sessionId"]
+        assert channel.expires_at is not None
+        assert channel.expires_at > portal.clock.now()
+        assert len(channel.request_key) == len(channel.response_key) == 32
+        assert portal.secure.readings == {}
+
+
+def test_a_password_is_changed_and_changed_back_over_the_channel() -> None:
+    with connected() as (portal, _, _running):
+        spare = portal.account("spare")
+        old, new = spare.password, spare.next_password()
+
+        changed = portal.secure.post(CHANGE, {"oldPassword": old, "newPassword": new}, token=spare.token)
+        assert changed.success
+        assert changed.plain is not None
+        assert changed.plain.request == {"oldPassword": old, "newPassword": new}
+        assert changed.request.header(SESSION_HEADER) is not None
+        assert old not in str(changed.request.body)
+
+        spare.password_changed_to(new)
+        assert spare.fresh_sign_in().token
+
+
+@pytest.mark.parametrize(
+    "choices, readings",
+    [
+        ({}, {}),
+        (
+            {"key_id_field": "kid", "public_key_field": "key"},
+            {"key_id_field": "kid", "public_key_field": "key"},
+        ),
+        ({"public_key_format": "pem"}, {"public_key_format": "pem"}),
+        ({"public_key_format": "jwk"}, {"public_key_format": "jwk"}),
+        ({"rsa_padding": "oaep-sha256", "mgf1": "sha1"}, {"mgf1": "sha1"}),
+        ({"rsa_padding": "oaep-sha1", "mgf1": "sha1"}, {"rsa_padding": "oaep-sha1", "mgf1": "sha1"}),
+        ({"rsa_padding": "pkcs1v15"}, {"rsa_padding": "pkcs1v15"}),
+        ({"encrypted_body": "object"}, {"body": "object"}),
+        ({"responses": "encrypted"}, {"responses": "encrypted"}),
+    ],
+)
+def test_what_the_profile_leaves_out_is_found_out(choices: dict[str, str], readings: dict[str, str]) -> None:
+    with connected(edit=DEFAULT, choices=Choices(**choices)) as (portal, _, _running):  # type: ignore[arg-type]
+        spare = portal.account("spare")
+        body = {"oldPassword": spare.password, "newPassword": spare.next_password()}
+
+        changed = portal.secure.post(CHANGE, body, token=spare.token)
+
+        assert changed.success
+        assert portal.secure.readings == readings
+
+
+def test_what_was_found_out_is_not_tried_again() -> None:
+    with connected(edit=DEFAULT, choices=Choices(rsa_padding="pkcs1v15")) as (portal, seen, _):
+        portal.secure.open()
+        tried = len(seen)
+        portal.secure.open()
+
+        assert tried > 2
+        assert len(seen) == tried + 2
+
+
+def test_what_the_profile_says_is_all_that_is_tried() -> None:
+    pinned = '[secure_channel]\nrsa_padding = "pkcs1v15"\n\n'
+    with connected(edit=lambda text: DEFAULT(text) + pinned) as (portal, seen, _):
+        with pytest.raises(Untestable, match="no secure channel could be opened: HTTP 400, 4000") as caught:
+            portal.secure.open()
+
+        assert caught.value.fault_class == "configuration"
+        assert len([exchange for exchange in seen if exchange.request.method == "POST"]) == 1
+
+
+def test_a_cipher_of_the_profile_is_used() -> None:
+    with connected(variants=["sealed-objects"]) as (portal, _, _running):
+        spare = portal.account("spare")
+        body = {"oldPassword": spare.password, "newPassword": spare.next_password()}
+
+        changed = portal.secure.post(CHANGE, body, token=spare.token)
+
+        assert changed.success
+        assert changed.plain is not None
+        assert changed.plain.response["success"] is True
+        assert isinstance(changed.request.body, dict)
+
+
+def test_a_refusal_of_what_the_body_says_is_not_taken_for_one_of_its_form() -> None:
+    with connected(edit=DEFAULT) as (portal, seen, _):
+        spare = portal.account("spare")
+        token = spare.token
+
+        wrong = portal.secure.post(
+            CHANGE, {"oldPassword": "not the password", "newPassword": "x" * 12}, token=token
+        )
+
+        assert not wrong.success
+        assert portal.secure.readings == {}
+        assert 1 <= len([exchange for exchange in seen if exchange.request.path.endswith("change")]) <= 2
+
+
+def test_a_channel_is_shared_until_it_nears_its_end() -> None:
+    with connected() as (portal, _, _running):
+        first = portal.secure.shared()
+        assert portal.secure.shared() is first
+
+        portal.clock.wait(1795, "the channel to end")
+        assert portal.secure.shared() is not first
+
+
+def test_another_session_id_may_stand_in_the_header_or_none() -> None:
+    with connected() as (portal, _, _running):
+        token = portal.account("spare").token
+
+        other = portal.secure.post(CHANGE, {}, token=token, session_id="unknown-session")
+        none = portal.secure.post(CHANGE, {}, token=token, session_id=None)
+
+        assert other.request.header(SESSION_HEADER) == "unknown-session"
+        assert none.request.header(SESSION_HEADER) is None
+        assert not other.success
+        assert not none.success
+
+
+def test_the_keys_are_secrets_in_every_encoding() -> None:
+    with connected() as (portal, _, _running):
+        channel = portal.secure.open()
+
+        for form in (base64.b64encode(channel.request_key).decode(), channel.response_key.hex()):
+            assert re.fullmatch(r"\[aes-key-\d\]", portal.secrets.redact(form))
+
+
+def test_an_answer_without_a_key_says_where_to_say_it() -> None:
+    portal = answering(lambda request: answer({"something": "else"}))
+
+    with pytest.raises(Untestable, match=r"\[secure_channel\] may say where"):
+        portal.secure.open()
+
+
+def test_a_failing_target_is_not_tried_with_every_padding() -> None:
+    asked: list[str] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        if request.method == "GET":
+            with connected() as (real, _, _running):
+                return answer(real.secure.public_key().data)
+        return answer(status=500, code="5000")
+
+    with pytest.raises(Untestable) as caught:
+        answering(respond, profile=MINIMAL).secure.open()
+
+    assert caught.value.fault_class == "target"
+    assert asked.count("POST") == 1
+    assert SESSION.startswith("POST")

@@ -1,0 +1,189 @@
+"""The self-test judged: what it calls proven, and what it names where something is not."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conformance.bundled import FAULTS
+from conformance.errors import UsageError
+from conformance.selftest import run, workers
+from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching
+from conformance.selftest.pages import as_json, write
+from conformance.selftest.trial import Outcome, Turned
+from conformance.selftest.verdicts import Matrix, judge
+
+FAULT = "timestamp-in-seconds"
+BROKEN = "ENV-011"
+CHECK = "check envelope.timestamp_counts_milliseconds"
+
+
+def turned(verdict: str = "fail", *sources: str) -> Turned:
+    return Turned(verdict, list(sources) or [CHECK], "seen otherwise", "GET /somewhere")
+
+
+def matrix(**more: Turned) -> Matrix:
+    """A matrix of one fault that is caught, and of what else it turned."""
+    turns = {BROKEN: turned()} | {name.replace("_", "-"): one for name, one in more.items()}
+    return Matrix(Outcome("clean"), {FAULT: Outcome(FAULT, turned=turns)})
+
+
+def problems(of: Matrix, **more: Any) -> list[str]:
+    return judge(of, **{"deciders": (), "known": {}, "whole": False, **more}).problems
+
+
+def item(name: str, *ids: str) -> Any:
+    return SimpleNamespace(
+        nodeid=name, iter_markers=lambda mark: [SimpleNamespace(args=ids)] if mark == "requirement" else []
+    )
+
+
+def test_a_fault_that_is_caught_and_turns_nothing_else_is_no_problem() -> None:
+    assert FAULTS[FAULT].breaks == (BROKEN,)
+    assert problems(matrix()) == []
+
+
+def test_a_fault_that_nothing_catches_is_named() -> None:
+    survived = Matrix(Outcome("clean"), {FAULT: Outcome(FAULT)})
+
+    assert problems(survived) == [f"fault {FAULT} survives: {BROKEN} is not FAIL"]
+
+
+def test_a_must_that_is_only_a_warning_survived() -> None:
+    weak = Matrix(Outcome("clean"), {FAULT: Outcome(FAULT, turned={BROKEN: turned("warn")})})
+
+    assert problems(weak) == [f"fault {FAULT} survives: {BROKEN} is not FAIL"]
+
+
+def test_a_victim_that_the_fault_does_not_list_is_named_with_what_saw_it() -> None:
+    (problem,) = problems(matrix(ENV_001=turned("fail", "cases/a.py::test_b")))
+
+    assert problem.startswith(f"fault {FAULT} also turns ENV-001 to FAIL")
+    assert "cases/a.py::test_b" in problem
+
+
+def test_a_finding_without_any_fault_is_a_problem() -> None:
+    tainted = matrix()
+    tainted.clean.turned["ENV-001"] = turned()
+
+    assert problems(tainted)[0].startswith("without a fault ENV-001 is FAIL")
+
+
+@pytest.mark.parametrize(("verdict", "count"), [("fail", 1), ("warn", 0)])
+def test_a_variant_may_warn_and_not_fail(verdict: str, count: int) -> None:
+    lawful = matrix()
+    lawful.variants["gzip"] = Outcome("gzip", turned={"ENV-001": turned(verdict)})
+
+    assert len(problems(lawful)) == count
+
+
+def test_an_error_of_the_suite_is_a_problem_wherever_it_happens() -> None:
+    broken = matrix()
+    broken.faults[FAULT].errors["check a.b"] = "Traceback\nKeyError: 'bizId'"
+
+    assert problems(broken) == [f"fault {FAULT}: the suite itself fails in check a.b: KeyError: 'bizId'"]
+
+
+def test_a_decider_that_no_fault_turns_is_named() -> None:
+    found = problems(matrix(), deciders=[CHECK, "check other.idle"], whole=True)
+
+    assert "no fault shows that check other.idle can contradict anything" in found
+    assert not any(CHECK in problem for problem in found)
+
+
+def test_what_was_proven_and_is_no_longer_is_named() -> None:
+    known = {BROKEN: [CHECK, "cases/gone.py::test_gone"]}
+    found = problems(matrix(), known=known, whole=True)
+
+    assert f"no longer proven: that cases/gone.py::test_gone contradicts {BROKEN}" in found
+    assert f"no longer proven: that {CHECK} contradicts {BROKEN}" not in found
+
+
+def test_a_must_without_a_fault_is_named() -> None:
+    found = problems(matrix(), whole=True)
+
+    assert any(problem.startswith("no fault breaks ENV-001") for problem in found)
+    assert not any(problem.startswith(f"no fault breaks {BROKEN}") for problem in found)
+
+
+def test_proofs_are_of_listed_victims_only() -> None:
+    assert matrix(ENV_001=turned("fail", "cases/a.py::test_b")).proofs == {BROKEN: [CHECK]}
+
+
+def test_of_many_parameters_the_first_the_last_and_one_between_are_run() -> None:
+    items = [item(f"a.py::test_many[{at}]", "ENV-001") for at in range(9)] + [
+        item("a.py::test_one", "ENV-002")
+    ]
+    names = [one.nodeid for one in a_few_of_each(items)]
+
+    assert names == ["a.py::test_many[0]", "a.py::test_many[4]", "a.py::test_many[8]", "a.py::test_one"]
+    assert len(names) == KINDS_KEPT + 1
+
+
+def test_cases_of_a_requirement_in_question_are_run_whole() -> None:
+    items = [item(f"a.py::test_many[{at}]", "ENV-001") for at in range(9)]
+
+    assert a_few_of_each(items, {"ENV-001"}) == items
+
+
+def test_only_cases_that_touch_an_endpoint_are_run_for_it() -> None:
+    items = [item("a"), item("b"), item("c")]
+    touched = {"a": ["GET /x"], "b": ["GET /y", "POST /x"]}
+
+    assert touching(items, ["POST /x", "GET /z"], touched) == [items[1]]
+
+
+def test_children_tell_what_came_of_their_jobs() -> None:
+    jobs = [(name, _job(name)) for name in "abcde"]
+
+    assert sorted(outcome.name for outcome in workers.run(jobs, workers=2)) == list("abcde")
+
+
+def test_a_child_that_breaks_is_an_outcome_with_its_error() -> None:
+    (broken,) = workers.run([("broken", _breaking)], workers=1)
+
+    assert "ZeroDivisionError" in broken.errors["broken"]
+
+
+def test_a_child_that_says_nothing_is_an_outcome_with_an_error() -> None:
+    (silent,) = workers.run([("silent", lambda: os._exit(3))], workers=1)
+
+    assert silent.errors
+
+
+def _job(name: str) -> workers.Job:
+    return lambda: Outcome(name)
+
+
+def _breaking() -> Outcome:
+    raise ZeroDivisionError
+
+
+def test_an_unknown_name_is_a_usage_error_that_says_where_names_are() -> None:
+    with pytest.raises(UsageError, match="--list-faults"):
+        run(only=["no-such-fault"])
+
+
+def test_the_page_escapes_what_came_from_a_portal(tmp_path: Any) -> None:
+    hostile = matrix()
+    hostile.problems = ["<script>alert(1)</script>"]
+    write(hostile, tmp_path)
+
+    assert "<script>" not in (tmp_path / "selftest.html").read_text(encoding="utf-8")
+    assert as_json(hostile)["faults"][0]["turned"][BROKEN]["by"] == [CHECK]
+
+
+@pytest.fixture(scope="module")
+def proven() -> list[str]:
+    """Three faults of three kinds, tried for real."""
+    said: list[str] = []
+    run(only=["wallet-statuses-value-off-by-one", "no-cooldown", "gzip"], jobs=1, tell=said.append)
+    return said
+
+
+def test_real_trials_of_two_faults_and_a_variant_find_what_they_should(proven: list[str]) -> None:
+    assert proven[-1].startswith("2 faults, 1 variants")
+    assert proven[:-1] == []

@@ -1,0 +1,321 @@
+"""What is sent is recorded, what may not be sent is not, and no answer is never taken for one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from conformance.clock import SystemClock
+from conformance.errors import NoAnswer, NotAllowed, TargetUnreachable
+from conformance.exchange import Exchange
+from conformance.portal import transport as transport_module
+from conformance.portal.transport import Transport, impact_of
+from conformance.profile import Profile, parse
+from conformance.redact import Secrets
+from conformance.spec.operations import Impact
+from conformance.tests.reached import MINIMAL
+
+Respond = Callable[[httpx.Request], httpx.Response]
+
+
+def profile(url: str = "http://portal.test", timeout: float = 10.0) -> Profile:
+    return parse(
+        MINIMAL.replace("http://portal.test", url).replace("[accounts", f"timeout = {timeout}\n[accounts", 1),
+        {},
+    )
+
+
+def transport(
+    respond: Respond | None = None,
+    *,
+    impact: Impact = "disruptive",
+    seen: list[Exchange] | None = None,
+    known: Profile | None = None,
+    secrets: Secrets | None = None,
+) -> Transport:
+    return Transport(
+        known or profile(),
+        clock=SystemClock(),
+        impact=impact,
+        secrets=secrets or Secrets(),
+        on_exchange=(lambda exchange: None) if seen is None else seen.append,
+        handler=httpx.MockTransport(respond) if respond else None,
+    )
+
+
+def fine(request: httpx.Request) -> httpx.Response:
+    return httpx.Response(200, json={"success": True})
+
+
+@contextmanager
+def server(*talk: bytes | None) -> Iterator[str]:
+    """Answers one connection after another with these bytes, and hangs up; None: says nothing, holds on."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    held: list[socket.socket] = []
+
+    def serve() -> None:
+        for words in talk:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            connection.recv(65536)
+            if words is None:
+                held.append(connection)
+                continue
+            connection.sendall(words)
+            connection.close()
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        listening.close()
+        for connection in held:
+            connection.close()
+
+
+def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
+    seen: list[Exchange] = []
+
+    exchange = transport(fine, seen=seen).send(
+        "POST",
+        "/web/v1/system/auth/login/initiate?a=b",
+        headers=[("X-Twice", "1"), ("X-Twice", "2"), ("Content-Type", "application/json")],
+        body=b'{"email":"a@example.test"}',
+        client="admin",
+    )
+
+    assert seen == [exchange]
+    assert exchange.n == 1
+    assert exchange.client == "admin"
+    assert exchange.request.url == "http://portal.test/web/v1/system/auth/login/initiate?a=b"
+    assert [value for name, value in exchange.request.headers if name == "X-Twice"] == ["1", "2"]
+    assert exchange.request.header("host") == "portal.test"
+    assert exchange.request.body == {"email": "a@example.test"}
+    assert exchange.envelope == {"success": True}
+
+
+@pytest.mark.parametrize("status", [301, 302, 401, 404, 429, 500, 503])
+def test_errors_and_redirects_are_answers_and_are_not_followed(status: int) -> None:
+    asked: list[str] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return httpx.Response(status, headers={"location": "http://elsewhere.test/", "retry-after": "5"})
+
+    exchange = transport(respond).send("GET", "/web/v1/system/profile")
+
+    assert exchange.status == status
+    assert exchange.at("headers.retry-after") == "5"
+    assert asked == ["http://portal.test/web/v1/system/profile"]
+
+
+@pytest.mark.parametrize(
+    "content, headers, body, state",
+    [
+        (b'{"a": 1, "a": 2}', {}, {"a": 2}, "json"),
+        (b'{"text": "x"}', {}, {"text": "x"}, "json"),
+        (b"[123456789012345678901234567890, 1e999]", {}, [123456789012345678901234567890, 1.7976931348623157e308], "json"),  # noqa: E501
+        (b'["\\ud800"]', {}, ["\ufffd"], "json"),
+        (b"[NaN]", {}, {"text": "[NaN]"}, "text"),
+        (b"<html>", {}, {"text": "<html>"}, "text"),
+        (b"\xff\xfe", {}, {"base64": "//4="}, "base64"),
+        (b"[" * 5000 + b"]" * 5000, {}, {"text": "[" * 5000 + "]" * 5000}, "text"),
+        (gzip.compress(b'{"b": 1}', mtime=0), {"content-encoding": "gzip"}, {"b": 1}, "json"),
+    ],
+)  # fmt: skip
+def test_whatever_comes_as_a_body_is_kept(
+    content: bytes, headers: dict[str, str], body: object, state: str
+) -> None:
+    exchange = transport(lambda request: httpx.Response(200, content=content, headers=headers)).send(
+        "GET", "/x"
+    )
+
+    assert exchange.response is not None
+    assert exchange.response.body == body
+    assert exchange.response.state == state
+
+
+def test_a_body_that_is_not_what_its_encoding_says_cannot_be_judged() -> None:
+    with server(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 8\r\n\r\nnot gzip") as url:
+        exchange = transport(known=profile(url)).send("GET", "/x")
+
+    assert exchange.response is not None
+    assert exchange.response.state == "undecodable"
+    assert exchange.response.is_unknown
+
+
+def test_a_body_beyond_the_cap_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport_module, "READ_AT_MOST", 1000)
+
+    exchange = transport(lambda request: httpx.Response(200, content=b"x" * 5000)).send("GET", "/x")
+
+    assert exchange.response is not None
+    assert exchange.response.state == "truncated"
+
+
+@pytest.mark.parametrize(
+    "method, path, needed",
+    [
+        ("GET", "/web/v1/system/profile", "read-only"),
+        ("POST", "/web/v1/system/auth/login/initiate", "read-only"),
+        ("POST", "/web/v1/system/accounts/admin/query", "read-only"),
+        ("POST", "/web/v1/system/profile/update", "mutating"),
+        ("POST", "/web/v1/system/auth/logout", "disruptive"),
+        ("POST", "/web/v1/system/auth/logout/", "disruptive"),
+        ("post", "/web/v1/system/auth/logout", "disruptive"),
+        ("POST", "/web/v1/system/auth/%6cogout", "disruptive"),
+        ("POST", "/web/v1/system//auth/logout", "disruptive"),
+        ("POST", "/web/v1/system/profile/../auth/logout?x=1", "disruptive"),
+        ("GET", "/nowhere", "read-only"),
+        ("DELETE", "/web/v1/system/profile", "mutating"),
+        ("PUT", "/web/v1/system/auth/login/initiate", "mutating"),
+        ("POST", "/nowhere", "mutating"),
+    ],
+)
+def test_what_a_request_may_do_follows_from_its_method_and_path(method: str, path: str, needed: str) -> None:
+    assert impact_of(method, path) == needed
+
+
+@pytest.mark.parametrize("impact, path", [("read-only", "profile/update"), ("mutating", "auth/logout")])
+def test_a_request_above_the_allowed_impact_is_never_sent(impact: Impact, path: str) -> None:
+    asked: list[httpx.Request] = []
+    seen: list[Exchange] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return fine(request)
+
+    with pytest.raises(NotAllowed, match=f"{path} is .*, and the run may only be {impact}"):
+        transport(respond, impact=impact, seen=seen).send("POST", f"/web/v1/system/{path}")
+
+    assert asked == []
+    assert seen == []
+
+
+@pytest.mark.parametrize("path", ["@elsewhere.test/", ".elsewhere.test/x", ":81/x"])
+def test_nothing_is_ever_sent_to_another_host(path: str) -> None:
+    asked: list[httpx.Request] = []
+
+    with pytest.raises(ValueError, match="leads away"):
+        transport(lambda request: asked.append(request) or fine(request)).send("GET", path)  # type: ignore[func-returns-value]
+
+    assert asked == []
+
+
+def test_no_answer_in_time_is_recorded_without_a_response() -> None:
+    seen: list[Exchange] = []
+    with server(None) as url, pytest.raises(NoAnswer, match=r"nothing came within 0\.2 s") as caught:
+        transport(known=profile(url, timeout=0.2), seen=seen).send("GET", "/web/v1/system/profile")
+
+    assert seen == [caught.value.exchange]
+    assert seen[0].response is None
+    assert caught.value.fault_class == "environment"
+
+
+def test_an_answer_that_never_ends_is_given_up() -> None:
+    def slowly() -> Iterator[bytes]:
+        while True:
+            threading.Event().wait(0.05)
+            yield b"x"
+
+    with pytest.raises(NoAnswer, match="did not end"):
+        transport(lambda request: httpx.Response(200, content=slowly()), known=profile(timeout=0.1)).send(
+            "GET", "/x"
+        )
+
+
+@pytest.mark.parametrize(
+    "words", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\ncut", b"nonsense\r\n\r\n"]
+)
+def test_a_connection_that_breaks_is_no_answer(words: bytes) -> None:
+    with server(words) as url, pytest.raises(NoAnswer) as caught:
+        transport(known=profile(url)).send("GET", "/x")
+
+    assert caught.value.exchange.error
+
+
+def test_a_refused_connection_says_what_to_look_at() -> None:
+    with server() as url:
+        pass
+    seen: list[Exchange] = []
+
+    with pytest.raises(
+        TargetUnreachable, match=r"Nothing answers at .* \(connection refused\)\. Is the portal running\?"
+    ):
+        transport(known=profile(url), seen=seen).send("GET", "/x")
+
+    assert seen[0].error is not None
+
+
+def test_a_connection_refused_once_is_tried_again() -> None:
+    attempts: list[int] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise httpx.ConnectError("connection refused", request=request)
+        return fine(request)
+
+    assert transport(respond).send("GET", "/x").status == 200
+    assert len(attempts) == 2
+
+
+def test_a_cookie_of_one_answer_does_not_go_along_with_the_next_request() -> None:
+    asked: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, headers={"set-cookie": "session=of-the-admin; Path=/"})
+
+    sender = transport(respond)
+    sender.send("GET", "/x")
+    sender.send("GET", "/x")
+
+    assert "cookie" not in asked[1].headers
+
+
+def test_secrets_of_the_wire_are_known_before_anyone_is_told_of_the_exchange() -> None:
+    secrets = Secrets()
+    told: list[str] = []
+    sender = Transport(
+        profile(),
+        clock=SystemClock(),
+        impact="read-only",
+        secrets=secrets,
+        on_exchange=lambda exchange: told.append(secrets.redact(json.dumps(exchange.envelope))),
+        handler=httpx.MockTransport(
+            lambda request: httpx.Response(200, json={"data": {"accessToken": "a-token"}})
+        ),
+    )
+
+    sender.send("GET", "/x")
+
+    assert told == ['{"data": {"accessToken": "[token-1]"}}']
+
+
+def test_requests_from_threads_are_numbered_without_gaps_and_told_one_at_a_time() -> None:
+    seen: list[Exchange] = []
+    sender = transport(fine, seen=seen)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: sender.send("GET", "/x"), range(40)))
+
+    assert [exchange.n for exchange in seen] == list(range(1, 41))
+
+
+def test_a_header_that_is_left_out_is_not_added_by_the_client() -> None:
+    exchange = transport(fine).send("GET", "/web/v1/system/profile")
+
+    assert exchange.request.header("accept") is None
+    assert exchange.request.header("accept-language") is None
