@@ -1,0 +1,1 @@
+"""Accounts as an administrator sees them (chapter "Admin accounts")."""

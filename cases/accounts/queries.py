@@ -1,0 +1,93 @@
+"""The account query as the cases ask it, and what they take from its answer."""
+
+from __future__ import annotations
+
+from cases.premises import answered, authorized, code_of, count, granted, is_invalid, listed, without
+from cases.reading import ACCOUNTS, NO_FILTER, PROFILE
+from conformance.cases import Account, Exchange, Json, Portal, Untestable
+
+LISTING = "data.accounts"
+
+
+def asked(portal: Portal, caller: Account, **fields: Json) -> Exchange:
+    """The query's answer, whatever it is: every filter null but those given, first page of 20."""
+    return authorized(
+        portal.call(ACCOUNTS, json={**NO_FILTER, "page": 0, "size": 20, **fields}, token=caller.token)
+    )
+
+
+def found(portal: Portal, caller: Account, **fields: Json) -> Exchange:
+    return granted(asked(portal, caller, **fields))
+
+
+def accounts(exchange: Exchange) -> list[dict[str, Json]]:
+    return listed(exchange, LISTING)
+
+
+def total(exchange: Exchange) -> int:
+    return count(exchange, "data.totalElements")
+
+
+def several_pages(
+    portal: Portal, caller: Account, most: int = 5
+) -> tuple[Exchange, dict[str, dict[str, Json]]]:
+    """The last answer, and the accounts of so many pages at most, by id, without the time of their change."""
+    pages = [found(portal, caller)]
+    while len(pages) < most and len(pages) * 20 < total(pages[0]):
+        pages.append(found(portal, caller, page=len(pages)))
+    records = [record for page in pages for record in accounts(page)]
+    return pages[-1], {str(record.get("bizId")): without(record, "updatedAt") for record in records}
+
+
+def changed_but(id: Json, before: dict[str, dict[str, Json]], after: dict[str, dict[str, Json]]) -> list[str]:
+    """The accounts other than this one that are listed otherwise than before."""
+    return [one for one, record in before.items() if one != id and after.get(one, record) != record]
+
+
+def has_email(record: dict[str, Json], email: str) -> bool:
+    return str(record.get("accountEmail", "")).casefold() == email.casefold()
+
+
+def by_email(portal: Portal, caller: Account, email: str) -> dict[str, Json]:
+    """An account as the query lists it. Raises Untestable where its address does not find it."""
+    for record in accounts(found(portal, caller, email=email)):
+        if has_email(record, email):
+            return record
+    raise Untestable("the account query does not find the account by its address", "target")
+
+
+def own(portal: Portal, caller: Account) -> dict[str, Json]:
+    """The caller's own account: of it every coded field has a value that surely occurs."""
+    profile = granted(portal.call(PROFILE, token=caller.token)).data
+    if not isinstance(profile, dict):
+        raise Untestable("the profile shows no fields", "target")
+    return profile
+
+
+def form_of_filter(portal: Portal, caller: Account, field: str) -> str:
+    """Whether a coded filter takes ``code`` or ``value``: what finds something, and nothing beside it.
+
+    A portal may pass over the form that it does not take. Raises Untestable.
+    """
+    entry = own(portal, caller).get(field)
+    for form in ("code", "value"):
+        wanted = entry.get(form) if isinstance(entry, dict) else None
+        if wanted is None:
+            continue
+        exchange = answered(asked(portal, caller, **{field: wanted}))
+        if not exchange.success and not is_invalid(exchange):
+            granted(exchange)
+        found_there = [record.get(field) for record in accounts(exchange)] if exchange.success else []
+        if found_there and all(isinstance(one, dict) and one.get(form) == wanted for one in found_there):
+            return form
+    raise Untestable(
+        f"the filter {field} takes neither the code nor the number of the caller's own", "target"
+    )
+
+
+def entry_as(form: str, record: dict[str, Json], field: str) -> Json:
+    """A coded field as a filter takes it."""
+    entry = record.get(field)
+    if not isinstance(entry, dict) or form not in entry or code_of(record, field) is None:
+        raise Untestable(f"{field} shows no {form}", "target")
+    return entry[form]

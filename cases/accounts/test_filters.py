@@ -1,0 +1,146 @@
+"""The account query's filters, alone and together (chapter "Admin accounts")."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.accounts.queries import (
+    LISTING,
+    accounts,
+    asked,
+    by_email,
+    form_of_filter,
+    found,
+    has_email,
+    own,
+    total,
+)
+from cases.premises import answered, granted
+from cases.reading import ACCOUNTS, NO_FILTER
+from conformance.cases import (
+    Account,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    is_invalid_parameter,
+    requirement,
+)
+from conformance.spec.tables import PORTAL_TYPES, STATES
+
+CODED = {
+    "accountStatus": ("ACCOUNT-020", STATES["Account"]),
+    "accountPortal": ("ACCOUNT-021", PORTAL_TYPES),
+}
+
+
+BEHIND = 5
+"""The size of a second page: a filter holds there too."""
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        pytest.param(field, marks=pytest.mark.requirement(row[0], "ACCOUNT-030"))
+        for field, row in CODED.items()
+    ],
+)
+def test_a_coded_filter_takes_a_code_or_its_number(
+    portal: Portal, verify: Verify, admin: Account, field: str
+) -> None:
+    """Without a filter first, so that it shows whether one narrows the listing at all."""
+    found(portal, admin)
+    form = form_of_filter(portal, admin, field)
+    for code, value in CODED[field][1].items():
+        wanted = code if form == "code" else value
+        filtered = granted(asked(portal, admin, **{field: wanted}))
+        if total(filtered) > BEHIND:
+            granted(asked(portal, admin, **{field: wanted}, page=1, size=BEHIND))
+    verify.observe("account-filter-form", filtered, "codes" if form == "code" else "numbers")
+
+
+@requirement("ACCOUNT-022")
+def test_institutions_filter_their_own_accounts(portal: Portal, admin: Account) -> None:
+    everyone = accounts(found(portal, admin))
+    institutions = {
+        record["institutionBizId"] for record in everyone if isinstance(record.get("institutionBizId"), str)
+    }
+    if not institutions:
+        raise Untestable("no account shows an institution", "target")
+    for institution in sorted(institutions)[:3]:
+        found(portal, admin, institutionBizId=institution)
+
+
+@requirement("ACCOUNT-023", "ACCOUNT-026")
+def test_a_whole_address_finds_its_account(portal: Portal, verify: Verify, admin: Account) -> None:
+    filtered = found(portal, admin, email=admin.email)
+    there = any(has_email(record, admin.email) for record in accounts(filtered))
+    verify("ACCOUNT-026", holds(filtered, LISTING, there, "the account with this address"))
+
+
+@requirement("ACCOUNT-024")
+def test_a_whole_name_finds_accounts_of_that_name(portal: Portal, admin: Account) -> None:
+    name = own(portal, admin).get("accountName")
+    if not isinstance(name, str) or not name.strip():
+        raise Untestable("the caller's account has no name to look for", "target")
+    found(portal, admin, name=name.strip())
+
+
+@requirement("ACCOUNT-023", "ACCOUNT-024", "ACCOUNT-042")
+@pytest.mark.parametrize("field, shown", [("email", "accountEmail"), ("name", "accountName")])
+def test_a_part_of_a_text_is_looked_for_somehow(
+    portal: Portal, verify: Verify, admin: Account, field: str, shown: str
+) -> None:
+    record = by_email(portal, admin, admin.email)
+    whole = str(record.get(shown) or "").strip()
+    parts = {"any part": whole[1:-1].strip(), "its beginning": whole[:-1].strip()}
+    if len(parts["any part"]) < 3 or not total(found(portal, admin, **{field: whole})):
+        raise Untestable(f"{shown} is too short for a part, or does not find its account", "environment")
+
+    answers = {form: answered(asked(portal, admin, **{field: part})) for form, part in parts.items()}
+
+    taken = [form for form, exchange in answers.items() if exchange.success and total(exchange) > 0]
+    verify.observe("account-filter-match", answers["any part"], taken[0] if taken else "the whole only")
+
+
+@requirement("ACCOUNT-027")
+def test_filters_that_are_null_filter_nothing(portal: Portal, verify: Verify, admin: Account) -> None:
+    nulls = found(portal, admin)
+    left_out = granted(portal.call(ACCOUNTS, json={"page": 0, "size": 20}, token=admin.token))
+    if total(nulls) != total(found(portal, admin)):
+        raise Untestable("accounts were made or removed by others meanwhile", "environment")
+    verify("ACCOUNT-027", equal(nulls, "data.totalElements", total(left_out), left_out))
+
+
+@requirement("ACCOUNT-027")
+@pytest.mark.parametrize("name", NO_FILTER)
+def test_each_filter_that_is_null_filters_nothing(
+    portal: Portal, verify: Verify, admin: Account, name: str
+) -> None:
+    left_out = granted(portal.call(ACCOUNTS, json={"page": 0, "size": 20}, token=admin.token))
+    null = granted(portal.call(ACCOUNTS, json={name: None, "page": 0, "size": 20}, token=admin.token))
+    again = granted(portal.call(ACCOUNTS, json={"page": 0, "size": 20}, token=admin.token))
+    if total(left_out) != total(again):
+        raise Untestable("accounts were made or removed by others meanwhile", "environment")
+    verify("ACCOUNT-027", equal(null, "data.totalElements", total(left_out), left_out))
+
+
+@requirement("ACCOUNT-028")
+@pytest.mark.parametrize("field", ["email", "name"])
+def test_a_filter_that_nothing_matches_gives_an_empty_page(
+    portal: Portal, verify: Verify, admin: Account, field: str
+) -> None:
+    nobody = found(portal, admin, **{field: f"{portal.unique()}@example.test"})
+    verify("ACCOUNT-028", equal(nobody, LISTING, []), equal(nobody, "data.totalElements", 0))
+
+
+@requirement("ACCOUNT-041")
+@pytest.mark.parametrize("field", ["page", "size"])
+@pytest.mark.parametrize("value", ["first", {}], ids=["text", "object"])
+def test_a_page_or_size_that_is_no_number_is_refused(
+    portal: Portal, verify: Verify, admin: Account, field: str, value: Json
+) -> None:
+    found(portal, admin)
+    verify("ACCOUNT-041", is_invalid_parameter(asked(portal, admin, **{field: value})))

@@ -1,0 +1,71 @@
+"""The account query's filters in company (chapter "Admin accounts")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from cases.accounts.queries import LISTING, accounts, entry_as, form_of_filter, found, own, total
+from conformance.cases import Account, Json, Portal, Untestable, Verify, holds, requirement
+
+CODED = ("accountStatus", "accountPortal")
+SHOWN_AS = {"email": "accountEmail", "name": "accountName"}
+MATCHES: dict[str, Callable[[dict[str, Json], Json], bool]] = {
+    "accountStatus": lambda record, wanted: has_code(record, "accountStatus", wanted),
+    "accountPortal": lambda record, wanted: has_code(record, "accountPortal", wanted),
+    "institutionBizId": lambda record, wanted: record.get("institutionBizId") == wanted,
+    "email": lambda record, wanted: has_text(record, "accountEmail", wanted),
+    "name": lambda record, wanted: has_text(record, "accountName", wanted),
+}
+"""Each filter with its test of a record."""
+
+
+def has_code(record: dict[str, Json], field: str, wanted: Json) -> bool:
+    entry = record.get(field)
+    return isinstance(entry, dict) and wanted in (entry.get("code"), entry.get("value"))
+
+
+def has_text(record: dict[str, Json], field: str, wanted: Json) -> bool:
+    return str(wanted).casefold() in str(record.get(field)).casefold()
+
+
+TOGETHER = (
+    ("accountStatus", "accountPortal"),
+    ("accountStatus", "institutionBizId"),
+    ("accountPortal", "institutionBizId"),
+    ("email", "name"),
+    tuple(MATCHES),
+)
+
+
+@requirement("ACCOUNT-025")
+@pytest.mark.parametrize("names", TOGETHER, ids=lambda names: " and ".join(names))
+def test_filters_together_give_what_each_of_them_gives(
+    portal: Portal, verify: Verify, admin: Account, names: tuple[str, ...]
+) -> None:
+    filters = {name: filter_for_own(portal, admin, name) for name in names}
+    alone = [found(portal, admin, **{name: value}) for name, value in filters.items()]
+
+    together = found(portal, admin, **filters)
+
+    wrong = [
+        record.get("bizId")
+        for record in accounts(together)
+        if not all(MATCHES[name](record, value) for name, value in filters.items())
+    ]
+    verify("ACCOUNT-025", holds(together, LISTING, not wrong, filters, *alone, actual={"others": wrong}))
+    fewest = min(total(exchange) for exchange in alone)
+    fits = 1 <= total(together) <= fewest
+    verify("ACCOUNT-025", holds(together, "data.totalElements", fits, f"1 to {fewest}", *alone))
+
+
+def filter_for_own(portal: Portal, admin: Account, name: str) -> Json:
+    """A filter that the caller's own account passes. Raises Untestable where the account shows none."""
+    mine = own(portal, admin)
+    if name in CODED:
+        return entry_as(form_of_filter(portal, admin, name), mine, name)
+    value = mine.get(SHOWN_AS.get(name, name))
+    if not isinstance(value, str) or not value.strip():
+        raise Untestable(f"the caller's account shows nothing to filter by {name}", "target")
+    return value.strip()

@@ -1,0 +1,58 @@
+"""A password that an administrator resets (chapter "Admin accounts")."""
+
+from __future__ import annotations
+
+from cases.accounts.queries import by_email
+from cases.premises import answered, form, made
+from conformance.cases import (
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    impact,
+    is_refused,
+    needs,
+    offered,
+    requirement,
+    sign_ins,
+)
+
+RESET = "POST /web/v1/system/accounts/admin/password/reset"
+NUMBER = 37
+"""Which of the run's passwords is set: one that no other case takes."""
+
+
+@requirement("ACCOUNT-037", "ACCOUNT-038", offered(RESET))
+@needs("accounts.spare", RESET)
+@impact("disruptive")
+@sign_ins(2)
+def test_a_reset_password_replaces_the_old_one(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    settings = portal.profile.operations[RESET]
+    if "{new_password}" not in str(settings.body):
+        raise Untestable(
+            f'[operations."{RESET}"] sets no {{new_password}}, so that the old one could not be put back'
+        )
+    id = by_email(portal, admin, spare.email)["bizId"]
+    old, new = spare.password, spare.next_password(NUMBER)
+
+    change = portal.changes.changing_password(spare.name, NUMBER, RESET)
+    body = portal.operation_body(RESET, account=id, new_password=new)
+    reset = portal.call(RESET, json=body, token=admin.token)
+    if not reset.success:
+        portal.changes.undone(change)
+    made(reset)
+    spare.password_changed_to(new)
+    verify.observe("account-answers", reset, form(reset.data))
+    try:
+        refused = answered(portal.login.initiate(spare, old))
+        verify(
+            "ACCOUNT-037",
+            is_refused(refused, reset, message="the password from before the reset was accepted"),
+        )
+    finally:
+        body = portal.operation_body(RESET, account=id, new_password=old)
+        if portal.call(RESET, json=body, token=admin.token).success:
+            spare.password_changed_to(old)
+            portal.changes.undone(change)

@@ -1,0 +1,110 @@
+"""Accounts changed by an administrator: update and status (chapter "Admin accounts")."""
+
+from __future__ import annotations
+
+from cases.accounts.queries import accounts, by_email, changed_but, found, several_pages
+from cases.changing import put_back
+from cases.premises import authorized, code_of, form, is_invalid, made, unknown_id
+from conformance.cases import (
+    Account,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    impact,
+    is_error_of_table,
+    is_invalid_parameter,
+    needs,
+    offered,
+    requirement,
+)
+
+UPDATE = "POST /web/v1/system/accounts/admin/update"
+STATUS = "POST /web/v1/system/accounts/admin/status"
+
+
+@requirement("ACCOUNT-034")
+@impact("mutating")
+def test_an_update_names_its_account(portal: Portal, verify: Verify, admin: Account) -> None:
+    verify("ACCOUNT-034", is_invalid_parameter(authorized(portal.call(UPDATE, json={}, token=admin.token))))
+
+
+@requirement("ACCOUNT-039")
+@impact("mutating")
+def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin: Account) -> None:
+    body = body_for(portal, unknown_id(portal.record("account")))
+    exchange = authorized(portal.call(UPDATE, json=body, token=admin.token))
+    if len(body) == 1 and is_invalid(exchange):
+        raise Untestable(f'the profile has no [operations."{UPDATE}"] body, and an id alone is refused')
+    verify("ACCOUNT-039", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
+
+
+def body_for(portal: Portal, account: str) -> dict[str, Json]:
+    """The profile's body; without one, the single field that is shown."""
+    try:
+        body = portal.operation_body(UPDATE, account=account)
+    except Untestable:
+        return {"userBizId": account}
+    return body if isinstance(body, dict) else {"userBizId": account}
+
+
+@requirement("ACCOUNT-035", "ACCOUNT-038", offered(UPDATE))
+@needs("accounts.spare", UPDATE)
+@impact("mutating")
+def test_an_update_is_read_back_and_touches_nobody_else(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    before = by_email(portal, admin, spare.email)
+    _, everyone = several_pages(portal, admin)
+    body = portal.operation_body(UPDATE, account=before["bizId"])
+    new = {name: value for name, value in body.items() if name in before and value != before["bizId"]}
+    if not new:
+        raise Untestable(f'[operations."{UPDATE}"] names no field that an account shows')
+
+    with put_back(portal, UPDATE, {**body, **{name: before[name] for name in new}}, by=admin) as change:
+        updated = made(change.ask(body))
+        verify.observe("account-answers", updated, form(updated.data))
+
+        listing = found(portal, admin, email=spare.email)
+        after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
+        seen = {name: after.get(name) for name in new}
+        verify("ACCOUNT-035", holds(listing, "data.accounts", seen == new, new, updated, actual=seen))
+
+        listing, now = several_pages(portal, admin)
+        others = changed_but(before["bizId"], everyone, now)
+        verify(
+            "ACCOUNT-035",
+            holds(listing, "data.accounts", not others, "the others as they were", updated, actual=others),
+        )
+
+
+@requirement("ACCOUNT-036", "ACCOUNT-038", offered(STATUS))
+@needs("accounts.spare", STATUS)
+@impact("disruptive")
+def test_a_change_of_status_is_read_back(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    before = by_email(portal, admin, spare.email)
+    body = portal.operation_body(STATUS, account=before["bizId"])
+    field = next((name for name, value in body.items() if value != before["bizId"]), None)
+    entry = before.get("accountStatus")
+    if field is None or not isinstance(entry, dict) or code_of(before, "accountStatus") is None:
+        raise Untestable(f'[operations."{STATUS}"] names no status, or the account shows none')
+    known_as = "value" if isinstance(body[field], int) else "code"
+    if body[field] == entry.get(known_as):
+        raise Untestable(f'[operations."{STATUS}"] gives the status that the account has')
+
+    with put_back(portal, STATUS, {**body, field: entry[known_as]}, by=admin) as change:
+        changed = made(change.ask(body))
+        verify.observe("account-answers", changed, form(changed.data))
+
+        listing = found(portal, admin, email=spare.email)
+        after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
+        shown = after.get("accountStatus")
+        seen = shown.get(known_as) if isinstance(shown, dict) else shown
+        verify(
+            "ACCOUNT-036",
+            holds(listing, "data.accounts", seen == body[field], body[field], changed, actual=seen),
+        )
+    spare.doubt()

@@ -1,0 +1,1 @@
+"""Currency grants, institutions and invitations (chapter of that name)."""

@@ -1,0 +1,59 @@
+"""How the cases invite somebody: with a message by which the invitation is found in the listings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cases.changing import Creation, creation
+from cases.premises import authorized, granted, listed, said
+from conformance.cases import Account, Exchange, Json, Portal, Untestable
+
+SENT = "GET /web/v1/system/invitations"
+INVITE = "POST /web/v1/system/invitations"
+CANCEL = "POST /web/v1/system/invitations/cancel"
+
+Invitation = dict[str, Json]
+
+
+def address_of(marker: str) -> str:
+    """An address at which nobody is."""
+    return f"{marker}@example.test"
+
+
+@dataclass(frozen=True)
+class Invited:
+    """``record`` is the invitation in the listing ``sent``, None where nothing is new there; ``made`` is the
+    answer to its making; ``creation`` takes it back."""
+
+    record: Invitation | None
+    sent: Exchange
+    made: Exchange
+    creation: Creation
+
+
+@contextmanager
+def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator[Invited]:
+    """An invitation with the message ``marker``, cancelled afterwards where that is still due.
+
+    Raises Untestable where it could not be made.
+    """
+    body = {"inviteeEmail": email, "message": marker, "expirationDays": 1}
+    undo = {"invitationBizId": "{result_id}", "reason": marker}
+    with creation(portal, INVITE, CANCEL, undo, by=admin, name=marker) as making:
+        before = listed(granted(portal.call(SENT, token=admin.token)))
+        answer = authorized(portal.call(INVITE, json=body, token=admin.token))
+        if not answer.success:
+            making.settled()
+            raise Untestable(f"{INVITE} was refused ({said(answer)})", "environment")
+        sent = granted(portal.call(SENT, token=admin.token))
+        new = [one for one in listed(sent) if one not in before]
+        record = next((one for one in new if shows(one, marker) or shows(one, email)), next(iter(new), None))
+        if record is not None and isinstance(record.get("bizId"), str):
+            making.came_to(record["bizId"])
+        yield Invited(record, sent, answer, making)
+
+
+def shows(record: Invitation, marker: str) -> bool:
+    return any(isinstance(value, str) and marker in value for value in record.values())

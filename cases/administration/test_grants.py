@@ -1,0 +1,75 @@
+"""Currency grants, made and revoked (chapter "Currency grants, institutions, invitations")."""
+
+from __future__ import annotations
+
+from cases.changing import creation
+from cases.premises import form, granted, listed, made
+from conformance.cases import (
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    impact,
+    needs,
+    offered,
+    requirement,
+)
+
+GRANTS = "GET /web/v1/system/currency-grants"
+GRANT = "POST /web/v1/system/currency-grants"
+REVOKE = "POST /web/v1/system/currency-grants/revoke"
+
+
+@requirement("GRANT-003")
+def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
+    grants = granted(portal.call(GRANTS, token=admin.token))
+    verify.observe("currency-grant-fields", grants, form(grants.data))
+
+
+@requirement("GRANT-001", "GRANT-002", "GRANT-003", offered(GRANT), offered(REVOKE))
+@needs(GRANT, REVOKE)
+@impact("mutating")
+def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, admin: Account) -> None:
+    before = listed(granted(portal.call(GRANTS, token=admin.token)))
+    body = portal.operation_body(GRANT)
+    template = portal.operation_body(REVOKE, result_id="{result_id}")
+
+    with creation(portal, GRANT, REVOKE, template, by=admin) as grant:
+        answer = portal.call(GRANT, json=body, token=admin.token)
+        if not answer.success:
+            grant.settled()
+        granting = made(answer)
+        verify.observe("currency-grant-fields", granting, form(granting.data))
+
+        listing = granted(portal.call(GRANTS, token=admin.token))
+        new = [record for record in listed(listing) if record not in before]
+        verify(
+            "GRANT-001",
+            holds(listing, "data", len(new) == 1, "one grant more", granting, actual=f"{len(new)} more"),
+        )
+        grant.came_to(id_of(portal, granting, new))
+
+        revoking = made(grant.undo())
+        verify.observe("currency-grant-fields", revoking, form(revoking.data))
+
+        listing = granted(portal.call(GRANTS, token=admin.token))
+        still = [record for record in new if record in listed(listing)]
+        verify(
+            "GRANT-002",
+            holds(listing, "data", not still, "not the grant as it was", granting, revoking, actual=still),
+        )
+
+
+def id_of(portal: Portal, granting: Exchange, new: list[dict[str, Json]]) -> str:
+    """Where the profile says it stands in the answer, else as the listing shows it."""
+    path = portal.profile.operations[GRANT].result_id
+    told = granting.at(path) if path else None
+    if isinstance(told, str):
+        return told
+    ids = [record[name] for record in new for name in ("bizId", "id") if isinstance(record.get(name), str)]
+    if len(ids) != 1:
+        raise Untestable(f'the new grant shows no id; see result_id in [operations."{GRANT}"]')
+    return str(ids[0])

@@ -1,0 +1,18 @@
+"""Institutions (chapter "Currency grants, institutions, invitations")."""
+
+from __future__ import annotations
+
+from cases.premises import authorized, granted, unknown_id
+from conformance.cases import Account, Portal, Verify, is_error_of_table, requirement
+
+INSTITUTION = "GET /web/v1/system/institutions/{institutionBizId}"
+
+
+@requirement("INSTITUTION-010", "INSTITUTION-011", "STATE-002")
+def test_an_institution_is_found_by_its_own_id_only(portal: Portal, verify: Verify, admin: Account) -> None:
+    known = portal.record("institution")
+    granted(portal.call(INSTITUTION, token=admin.token, institutionBizId=known))
+
+    unknown = authorized(portal.call(INSTITUTION, token=admin.token, institutionBizId=unknown_id(known)))
+
+    verify("INSTITUTION-010", is_error_of_table(unknown, "RESOURCE.NOT_FOUND"))

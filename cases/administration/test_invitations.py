@@ -1,0 +1,99 @@
+"""Invitations that an administrator sends and cancels (chapter "Currency grants, institutions, …")."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.administration.inviting import CANCEL, INVITE, SENT, address_of, invited
+from cases.changing import creation
+from cases.premises import authorized, form, granted, listed, unknown_id
+from conformance.cases import (
+    Account,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    impact,
+    is_error_of_table,
+    offered,
+    requirement,
+)
+
+INVALID = "VALIDATION.INVALID_PARAMETER"
+
+
+@requirement("INVITE-006")
+def test_sent_invitations_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
+    sent = granted(portal.call(SENT, token=admin.token))
+    verify.observe("invite-answers", sent, form(sent.data))
+
+
+@requirement("INVITE-001", "INVITE-004", "INVITE-007")
+@impact("mutating")
+@pytest.mark.parametrize(
+    "requirement_id, wrong",
+    [
+        ("INVITE-001", {"inviteeEmail": "no-address"}),
+        ("INVITE-001", {"inviteeEmail": "two@@example.test"}),
+        ("INVITE-001", {"inviteeEmail": ""}),
+        ("INVITE-004", {"inviteeEmail": None}),
+        ("INVITE-007", {"expirationDays": "soon"}),
+        ("INVITE-007", {"expirationDays": {}}),
+    ],
+)
+def test_an_invitation_that_breaks_its_rules_is_refused(
+    portal: Portal, verify: Verify, admin: Account, requirement_id: str, wrong: dict[str, Json]
+) -> None:
+    marker = portal.unique()
+    right: dict[str, Json] = {"inviteeEmail": address_of(marker), "message": marker, "expirationDays": 1}
+    body = {name: value for name, value in {**right, **wrong}.items() if value is not None}
+
+    with creation(
+        portal, INVITE, CANCEL, {"invitationBizId": "{result_id}"}, by=admin, name=marker
+    ) as invitation:
+        refused = authorized(portal.call(INVITE, json=body, token=admin.token))
+        if not refused.success:
+            invitation.settled()
+        verify(requirement_id, is_error_of_table(refused, INVALID))
+
+
+@requirement("INVITE-002", "INVITE-003", "INVITE-006", offered(INVITE), offered(CANCEL))
+@impact("disruptive")
+def test_an_invitation_is_listed_until_it_is_cancelled(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    """It sends a mail, and a cancelled invitation stays in the listings: that cannot be put back."""
+    marker = portal.unique()
+    with invited(portal, admin, address_of(marker), marker) as invitation:
+        verify.observe("invite-answers", invitation.made, form(invitation.made.data))
+        there = invitation.record is not None
+        expected = "an invitation that was not there before"
+        verify("INVITE-002", holds(invitation.sent, "data", there, expected, invitation.made))
+        if invitation.creation.id is None:
+            raise Untestable("the invitation that was made is not listed with its id", "target")
+
+        cancelled = granted(invitation.creation.undo())
+        verify.observe("invite-answers", cancelled, form(cancelled.data))
+
+        after = granted(portal.call(SENT, token=admin.token))
+        same = invitation.record in listed(after)
+        verify("INVITE-003", holds(after, "data", not same, "not the invitation as it was", cancelled))
+
+
+@requirement("INVITE-005")
+@impact("mutating")
+def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, admin: Account) -> None:
+    known = next(
+        (
+            record["bizId"]
+            for record in listed(granted(portal.call(SENT, token=admin.token)))
+            if "bizId" in record
+        ),
+        None,
+    )
+    unknown = unknown_id(known if isinstance(known, str) else portal.record("workspace"))
+    exchange = authorized(
+        portal.call(CANCEL, json={"invitationBizId": unknown, "reason": "unknown"}, token=admin.token)
+    )
+    verify("INVITE-005", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

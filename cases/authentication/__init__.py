@@ -1,0 +1,1 @@
+"""Sign-in, tokens and passwords (chapters "Authentication endpoints", "Authentication", "Limits")."""

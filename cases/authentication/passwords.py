@@ -1,0 +1,91 @@
+"""Passwords of ``spare`` as the cases change them: written down before, put back afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cases.authentication.steps import AUTH
+from cases.premises import answered, authorized
+from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable
+from conformance.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
+
+CHANGE = f"POST {AUTH}/password/change"
+RESET = f"POST {AUTH}/password/reset"
+INIT = f"POST {AUTH}/password/init"
+
+
+def body_of_change(portal: Portal, account: Account, new: str, *, current: str | None = None) -> Json:
+    """The profile's body of a change, of a current password that may be wrong. Raises Untestable where the
+    body has no place for the new one: then nothing could be put back."""
+    known = portal.profile.operations.get(CHANGE)
+    if known is not None and "{new_password}" not in str(known.body):
+        raise Untestable(f'[operations."{CHANGE}"] body has no {{new_password}}')
+    return portal.operation_body(
+        CHANGE, email=account.email, password=current or account.password, new_password=new
+    )
+
+
+def asks_for_the_current_password(portal: Portal) -> bool:
+    known = portal.profile.operations.get(CHANGE)
+    return known is not None and "{password}" in str(known.body)
+
+
+def change(
+    portal: Portal,
+    account: Account,
+    new: str,
+    *,
+    current: str | None = None,
+    channel: Channel | None = None,
+    session_id: str | None = None,
+) -> Exchange:
+    """Asks for another password; where that succeeds, the account has it from now on.
+
+    ``session_id``: another secure-channel session in the header than the one it is encrypted for.
+    """
+    body = body_of_change(portal, account, new, current=current)
+    exchange = answered(
+        portal.secure.post(
+            CHANGE, body, channel=channel, token=account.token, session_id=session_id or ABSENT
+        )
+    )
+    if exchange.success:
+        account.password_changed_to(new)
+    return exchange
+
+
+@contextmanager
+def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int) -> Iterator[list[str]]:
+    """Within it the account may get these passwords of the run, whose numbers are a case's own; afterwards it
+    has the one it had. Where that is refused it stays in the ledger, and the run's end tries again."""
+    own = account.password
+    passwords = [account.next_password(number) for number in numbers]
+    noted = [portal.changes.changing_password(account.name, number, key) for number in numbers]
+    try:
+        yield passwords
+    finally:
+        if account.password == own or change(portal, account, own).success:
+            for one in noted:
+                portal.changes.undone(one)
+
+
+def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
+    """The answer to a sign-in that is begun with a password, and not completed."""
+    return answered(portal.login.initiate(account.email, password))
+
+
+def unsealed(portal: Portal, key: str, body: Json, *, token: str | None = None) -> Exchange:
+    """Sends a body as it is where an encrypted one belongs, under an open secure-channel session.
+
+    Raises Untestable where it is the caller who is refused.
+    """
+    exchange = portal.call(
+        key,
+        json=body,
+        token=token,
+        headers={SESSION_HEADER: portal.secure.shared().session_id},
+        content_type=CONTENT_TYPE,
+        open_answer=portal.secure.opener(),
+    )
+    return answered(exchange) if token is None else authorized(exchange)

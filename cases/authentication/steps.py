@@ -1,0 +1,179 @@
+"""The steps of a sign-in as the stories here take them, and what must hold before a step is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from cases.premises import answered, count, said
+from conformance.cases import Account, Exchange, Portal, Untestable, Verify
+from conformance.portal.login import METHODS, chosen_factor, offered_factors, text_at
+from conformance.profile import Factor, FixedInbox
+from conformance.schedule import Wait
+
+AUTH = "/web/v1/system/auth"
+INITIATE = f"POST {AUTH}/login/initiate"
+SEND = f"POST {AUTH}/login/mfa/send"
+COMPLETE = f"POST {AUTH}/login/complete"
+REFRESH = f"POST {AUTH}/token/refresh"
+FORGOT = f"POST {AUTH}/password/forgot"
+PROFILE = "GET /web/v1/system/profile"
+
+WRONG_CODE = "AUTH.MFA_CODE_INVALID"
+COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
+NO_SESSION = "AUTH.SESSION_NOT_FOUND"
+WRONG_CREDENTIALS = "AUTH.INVALID_CREDENTIALS"
+PENDING = "ACCOUNT_PENDING_APPROVAL"
+
+SETTLING = 1.0
+"""Seconds more than a time-out or a cooldown: a portal may count in whole seconds."""
+
+
+def an_account(portal: Portal, *names: str, factor: Factor | None = None) -> Account:
+    """The first of these accounts that the profile has and that can do a factor. Raises Untestable."""
+    known = [portal.account(name) for name in names if portal.has_account(name)]
+    able = [account for account in known if account.factors and (factor is None or account.can(factor))]
+    if not able:
+        raise Untestable(f"no account of the profile can sign in by {factor or 'any factor'}")
+    return able[0]
+
+
+LOCAL_PART = "l" * 63 + "@"
+LABEL = "d" * 59 + "."
+
+
+def address_of(length: int) -> str:
+    """An address of so many characters, each part of it no longer than mail allows."""
+    domain = (LABEL * 9)[: length - len(LOCAL_PART) - len("a.test")]
+    return f"{LOCAL_PART}{domain}a.test"
+
+
+def nobody(portal: Portal) -> str:
+    """A well-formed address that no account has."""
+    return f"{portal.unique()}@example.test"
+
+
+def begun(portal: Portal, account: Account) -> Exchange:
+    """A login session of its own. Raises Untestable where none begins."""
+    session = answered(portal.login.initiate(account))
+    if text_at(session, "data.sessionId") is None:
+        raise Untestable(f"no login session begins for [accounts.{account.name}] ({said(session)})", "target")
+    return session
+
+
+def factor_for(account: Account, session: Exchange, *, preferring: Factor | None = None) -> Factor:
+    """A factor that the account can do and the session offers. Raises Untestable where there is none."""
+    factors = tuple(sorted(account.factors, key=lambda factor: factor != preferring))
+    return chosen_factor(session, factors)
+
+
+def offering(session: Exchange, factor: Factor) -> Exchange:
+    """A login session that offers this factor. Raises Untestable where it names others only."""
+    offered = offered_factors(session)
+    if offered and factor not in offered:
+        raise Untestable(f"the login session offers {', '.join(offered)}, and not {factor}", "target")
+    return session
+
+
+def judged(exchange: Exchange, *codes: str) -> Exchange:
+    """An answer that says something of the step: one of these codes under any status, or none held back."""
+    return exchange if exchange.code in codes else answered(exchange)
+
+
+def delivered(portal: Portal, session: Exchange) -> Generator[Wait, None, Exchange]:
+    """The answer to the first send of a session. A cooldown that still runs for the account is waited for."""
+    sent = portal.login.send(session)
+    if sent.code == COOLDOWN:
+        yield portal.login.cooldown + SETTLING, "the resend cooldown of the sign-in before"
+        sent = portal.login.send(session)
+    return judged(sent, COOLDOWN)
+
+
+def right_code(
+    portal: Portal, account: Account, session: Exchange, factor: Factor
+) -> Generator[Wait, None, str]:
+    """The code that completes a session by this factor. Raises Untestable where none is to be had."""
+    if factor == "EMAIL":
+        sent = yield from delivered(portal, session)
+        if not sent.success:
+            raise Untestable(f"no code is sent for the login session ({said(sent)})", "target")
+    return account.code(factor)
+
+
+def completed(portal: Portal, session: Exchange | str, factor: Factor, code: str) -> Exchange:
+    return judged(portal.login.complete(session, method=factor, code=code), WRONG_CODE, NO_SESSION)
+
+
+def code_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
+    """Waits until the account's authenticator has a code that was not used, so that a login session does not
+    come to its end meanwhile."""
+    secret = portal.profile.accounts[account.name].otp_secret
+    while secret is not None and (seconds := portal.codes.wait_for_totp(secret)) > 0:
+        yield seconds, "the authenticator's next code"
+
+
+def taken_elsewhere(portal: Portal, but: Account, factor: Factor) -> bool | None:
+    """Whether a code of this factor signs another account in; None where there is no other to try it with.
+
+    Where one does, it is not the target that refuses them all.
+    """
+    names = [name for name in ("limited", "spare", "admin") if name != but.name and portal.has_account(name)]
+    others = [portal.account(name) for name in names if portal.account(name).can(factor)]
+    for other in others[:1]:
+        session = begun(portal, other)
+        if factor == "EMAIL" and not portal.login.send(session).success:
+            return None
+        return portal.login.complete(session, method=factor, code=other.code(factor)).success
+    return None
+
+
+def serves_everywhere(portal: Portal, account: Account, factor: Factor) -> bool:
+    """Whether a code is the fixed one of a test deployment, which may be right at any time, for anything."""
+    inbox = portal.profile.accounts[account.name].inbox
+    return factor == "EMAIL" and isinstance(portal.profile.inboxes.get(inbox or ""), FixedInbox)
+
+
+def profile_by(portal: Portal, token: str) -> Exchange:
+    """The profile as read with a token. Raises Untestable where the account may not read it at all."""
+    exchange = answered(portal.call(PROFILE, token=token))
+    if exchange.status == 403:
+        raise Untestable(f"the account may not read its profile ({said(exchange)})", "credentials")
+    return exchange
+
+
+def flags_of(exchange: Exchange) -> list[bool]:
+    """What an answer says of a pending approval: the document has two names for the flag."""
+    values = [exchange.at(f"data.{name}") for name in ("pendingApproval", "isPendingApproval")]
+    return [value for value in values if isinstance(value, bool)]
+
+
+def seconds_at(exchange: Exchange, path: str, stated: int) -> float:
+    """A time that an answer announces, in seconds, and at most the stated one: that they agree is judged
+    elsewhere. Raises Untestable where none is announced."""
+    announced = count(exchange, path)
+    if announced <= 0:
+        raise Untestable(f"{path} announces {announced} seconds: nothing can be waited for", "target")
+    return float(min(announced, stated))
+
+
+def ended(exchange: Exchange) -> float:
+    """When an answer was there, on the target's clock: what it set going had begun by then."""
+    return exchange.time + exchange.elapsed_ms / 1000
+
+
+def left_until(portal: Portal, moment: float) -> float:
+    """Seconds until a moment on the target's clock."""
+    return max(0.0, moment - portal.clock.now())
+
+
+def observe_rotation(portal: Portal, verify: Verify, used: str) -> None:
+    """Whether a refresh token that was used is taken again."""
+    again = answered(portal.login.refresh(used))
+    verify.observe("refresh-rotation", again, "valid again" if again.success else "used up")
+
+
+def other_than(factor: Factor) -> Factor:
+    return "EMAIL" if factor == "OTP" else "OTP"
+
+
+def method_of(factor: Factor) -> int:
+    return METHODS[factor]

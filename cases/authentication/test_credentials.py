@@ -1,0 +1,86 @@
+"""Initiate: which email and password begin a sign-in."""
+
+from __future__ import annotations
+
+from cases.authentication.steps import WRONG_CREDENTIALS, address_of, an_account, judged, nobody
+from conformance.cases import (
+    HELD,
+    INVALID_PARAMETER,
+    LIMITS,
+    Comparison,
+    Exchange,
+    Portal,
+    Verify,
+    contradicts,
+    is_error,
+    is_not_invalid_parameter,
+    requirement,
+    sign_ins,
+    summary,
+)
+
+
+@requirement("LOGIN-040", "LOGIN-041", "LOGIN-042", "LOGIN-049", "LOGIN-050", "LOGIN-052", "LOGIN-066")
+@sign_ins(2)
+def test_wrong_credentials_of_any_allowed_length_are_refused_alike(portal: Portal, verify: Verify) -> None:
+    """What is wrong has the lengths at the ends of what is allowed, which spares three sign-ins.
+
+    A wrong password may count towards a lock: the administrator's account is tried where there is no other.
+    """
+    known = _known(portal, verify, an_account(portal, "limited", "spare", "admin").email)
+    unknown = _unknown(portal, verify)
+
+    verify("LOGIN-040", is_error(known, WRONG_CREDENTIALS))
+    verify("LOGIN-041", is_error(unknown, WRONG_CREDENTIALS))
+    if not known.success and not unknown.success:
+        verify("LOGIN-066", _refused_alike(unknown, known))
+
+
+def _known(portal: Portal, verify: Verify, email: str) -> Exchange:
+    """How a wrong password of ordinary length is answered, or the shortest, where that is no matter."""
+    short = _wrong(portal, email, password_of(LIMITS.password_min))
+    if short.code not in INVALID_PARAMETER:
+        verify("LOGIN-049", HELD)
+        return short
+    ordinary = _wrong(portal, email)
+    _verify_length(verify, "LOGIN-049", short, ordinary)
+    return ordinary
+
+
+def _unknown(portal: Portal, verify: Verify) -> Exchange:
+    """How an unknown email of ordinary length is answered, or the longest, where that is no matter."""
+    password = password_of(LIMITS.password_max)
+    longest = _wrong(portal, address_of(LIMITS.email_max), password)
+    if longest.code not in INVALID_PARAMETER:
+        verify("LOGIN-050", HELD)
+        verify("LOGIN-052", HELD)
+        return longest
+    ordinary = _wrong(portal, nobody(portal))
+    _verify_length(verify, "LOGIN-050", _wrong(portal, nobody(portal), password), ordinary)
+    _verify_length(verify, "LOGIN-052", _wrong(portal, address_of(LIMITS.email_max)), ordinary)
+    return ordinary
+
+
+def password_of(length: int) -> str:
+    """A password of so many characters that is nobody's."""
+    return "Wr0ng-Pass!".ljust(length, "x")[:length]
+
+
+def _wrong(portal: Portal, email: str, password: str | None = None) -> Exchange:
+    """Wrong credentials; without a password one of ordinary length, to tell a refused length apart."""
+    return judged(portal.login.initiate(email, password), WRONG_CREDENTIALS)
+
+
+def _verify_length(verify: Verify, requirement_id: str, at_the_end: Exchange, ordinary: Exchange) -> None:
+    if ordinary.code in INVALID_PARAMETER:
+        verify.untested(requirement_id, "wrong credentials of any length are refused as invalid", "target")
+    else:
+        verify(requirement_id, is_not_invalid_parameter(at_the_end))
+
+
+def _refused_alike(unknown: Exchange, known: Exchange) -> Comparison:
+    if (unknown.status, unknown.code) == (known.status, known.code):
+        return HELD
+    return contradicts(
+        unknown, "code", summary(known), summary(unknown), "the refusal tells who has an account"
+    )

@@ -1,0 +1,206 @@
+"""Codes by mail: the send, its cooldown, and what the code opens."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from cases.authentication.steps import (
+    COOLDOWN,
+    NO_SESSION,
+    SEND,
+    SETTLING,
+    WRONG_CODE,
+    an_account,
+    begun,
+    completed,
+    delivered,
+    ended,
+    judged,
+    left_until,
+    method_of,
+    observe_rotation,
+    offering,
+    seconds_at,
+    serves_everywhere,
+    taken_elsewhere,
+)
+from cases.premises import answered, said, text
+from conformance.cases import (
+    HELD,
+    LIMITS,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    contradicts,
+    holds,
+    is_error,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    sign_ins,
+    waits,
+)
+from conformance.portal.inboxes import NothingArrived
+from conformance.schedule import Wait
+
+SHORTLY = 10.0
+
+
+@dataclass(frozen=True)
+class Mailed:
+    """A login session with the code that was sent for it first."""
+
+    session: Exchange
+    sent: Exchange
+    code: str
+    cooldown: float
+
+
+@requirement(
+    "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
+    "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "TOKEN-017", "LIMIT-006", "LIMIT-007",
+)  # fmt: skip
+@needs("inboxes")
+@sign_ins(2)
+@waits(LIMITS.mfa_cooldown)
+def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
+    portal: Portal, verify: Verify
+) -> Generator[Wait, None, None]:
+    account = an_account(portal, "spare", "limited", "admin", factor="EMAIL")
+    other, session = begun(portal, account), begun(portal, account)
+    first = yield from _first_mail(portal, account, verify, offering(session, "EMAIL"))
+    early = _sent_now(portal, account, first)
+    _observe_scope(portal, account, verify, first, other)
+    second = yield from _second_mail(portal, account, verify, first, early)
+
+    wrong = completed(portal, session, "EMAIL", account.wrong_code("EMAIL"))
+    verify("LOGIN-029", is_error(wrong, WRONG_CODE, first.sent))
+    if wrong.success:
+        raise Untestable("a wrong code completed the login session", "target")
+    accepted, code = _completed(portal, account, verify, first, second)
+    if not serves_everywhere(portal, account, "EMAIL"):
+        again = completed(portal, other, "EMAIL", code)
+        message = "a used code completed another sign-in"
+        verify("LOGIN-061", is_refused(again, accepted, other, message=message))
+    refresh = text(accepted, "data.refreshToken")
+    if answered(portal.login.refresh(refresh)).success:
+        observe_rotation(portal, verify, refresh)
+
+
+def _first_mail(
+    portal: Portal, account: Account, verify: Verify, session: Exchange
+) -> Generator[Wait, None, Mailed]:
+    sent = yield from delivered(portal, session)
+    if ended(sent) < session.time + seconds_at(session, "data.expiresIn", LIMITS.login_session):
+        verify("LOGIN-022", is_success(sent, session))
+    if not sent.success:
+        raise Untestable(f"no code is sent for a fresh login session ({said(sent)})", "target")
+    cooldown = seconds_at(sent, "data.cooldownSeconds", LIMITS.mfa_cooldown)
+    try:
+        code = account.code("EMAIL")
+    except NothingArrived as reason:
+        verify("LOGIN-024", contradicts(sent, "", "a mail with a code", "none", reason.reason))
+        raise
+    verify("LOGIN-024", HELD)
+    return Mailed(session, sent, code, cooldown)
+
+
+def _sent_now(portal: Portal, account: Account, first: Mailed) -> Exchange:
+    """Another send for the session, at once and once only: a refusal for the rate is not waited for."""
+    account.mark_inbox()
+    body = {"sessionId": text(first.session, "data.sessionId"), "method": method_of("EMAIL")}
+    return portal.call(SEND, json=body, client=account.name, within_budget=False)
+
+
+def _verify_cooldown(verify: Verify, first: Mailed, early: Exchange, after: Exchange) -> None:
+    """Only what had its answer before the cooldown can have ended was surely sent during it.
+
+    A refusal for the rate is the cooldown by another name where, once that is over, a send is accepted.
+    """
+    in_time = ended(early) < first.sent.time + first.cooldown
+    if in_time and (after.success or early.success or early.code == COOLDOWN):
+        verify("LOGIN-025", is_error(early, COOLDOWN, first.sent))
+
+
+def _observe_scope(portal: Portal, account: Account, verify: Verify, first: Mailed, other: Exchange) -> None:
+    """Another login session of the same account, while the cooldown of the first one runs."""
+    elsewhere = judged(portal.login.send(other), COOLDOWN)
+    if ended(elsewhere) >= first.sent.time + first.cooldown:
+        return
+    if elsewhere.success:
+        verify.observe("cooldown-scope", elsewhere, "login session")
+        account.code("EMAIL")  # so that this mail is not taken for the next one
+    elif elsewhere.code == COOLDOWN:
+        verify.observe("cooldown-scope", elsewhere, "account")
+
+
+def _second_mail(
+    portal: Portal, account: Account, verify: Verify, first: Mailed, early: Exchange
+) -> Generator[Wait, None, str]:
+    margin = min(SHORTLY, first.cooldown / 4)
+    yield left_until(portal, first.sent.time + first.cooldown - margin), "the last moments of the cooldown"
+    late = sent = _sent_now(portal, account, first)
+
+    # One that announces less than the stated cooldown and keeps to the stated one is told so elsewhere.
+    for cooldown in sorted({first.cooldown, float(LIMITS.mfa_cooldown)}):
+        if not sent.success:
+            yield left_until(portal, ended(first.sent) + cooldown + SETTLING), "the end of the cooldown"
+            sent = _sent_now(portal, account, first)
+    for one in (early, late):
+        _verify_cooldown(verify, first, one, sent)
+    if sent.code == COOLDOWN:
+        sent = yield from _undisturbed(portal, account, first, sent)
+    judged(sent, COOLDOWN)
+    verify("LOGIN-026", holds(sent, "code", sent.code != COOLDOWN, "no cooldown any more", first.sent))
+    if not sent.success:
+        raise Untestable(f"no second code is sent ({said(sent)})", "target")
+    return account.code("EMAIL")
+
+
+def _undisturbed(
+    portal: Portal, account: Account, first: Mailed, refused: Exchange
+) -> Generator[Wait, None, Exchange]:
+    """The answer after a cooldown without any try: a portal may begin it anew with each one that it refuses.
+
+    Twice, as a cooldown of twice the length would be over, too, after the first.
+    """
+    sent = refused
+    for _ in range(2):
+        over = ended(sent) + max(first.cooldown, LIMITS.mfa_cooldown) + SETTLING
+        yield left_until(portal, over), "a cooldown without any try"
+        sent = _sent_now(portal, account, first)
+        if sent.code == COOLDOWN:
+            break
+    return sent
+
+
+def _completed(
+    portal: Portal, account: Account, verify: Verify, first: Mailed, second: str
+) -> tuple[Exchange, str]:
+    """The answer that completes the session, and the code that did: the first mail's, if still valid."""
+    if first.code != second:
+        answer = completed(portal, first.session, "EMAIL", first.code)
+        verify.observe(
+            "resend-invalidates-code", answer, "still valid" if answer.success else "no longer valid"
+        )
+        if answer.success:
+            verify("LOGIN-028", is_success(answer, first.sent))
+            return answer, first.code
+    answer = completed(portal, first.session, "EMAIL", second)
+    if first.code == second and not answer.success:
+        # The same "code" in two mails may be any number that stands in both.
+        raise Untestable(
+            f"the codes that the inbox gives are refused ({said(answer)}); see [inboxes] pattern"
+        )
+    if answer.success or answer.code == NO_SESSION:
+        verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, first.sent))
+    elif taken_elsewhere(portal, account, "EMAIL") is False:
+        # Else it is the inbox that gives another number for the code, or the account that is locked.
+        verify("LOGIN-028", is_success(answer, first.sent))
+    if not answer.success:
+        raise Untestable(f"the sign-in could not be completed ({said(answer)})", "target")
+    return answer, second

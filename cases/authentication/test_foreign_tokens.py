@@ -1,0 +1,26 @@
+"""Refresh: what it does not take."""
+
+from __future__ import annotations
+
+import secrets
+
+from cases.authentication.steps import NO_SESSION, REFRESH, judged
+from cases.premises import answered
+from conformance.cases import Account, Portal, Verify, is_error, is_invalid_parameter, is_refused, requirement
+
+
+@requirement("TOKEN-015", "TOKEN-016")
+def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, verify: Verify) -> None:
+    """While somebody is signed in, whose session it could be taken for."""
+    admin.signed_in()
+    refused = judged(portal.login.refresh(secrets.token_urlsafe(48)), NO_SESSION)
+
+    verify("TOKEN-015", is_refused(refused))
+    verify("TOKEN-016", is_error(refused, NO_SESSION))
+
+
+@requirement("TOKEN-023")
+def test_a_refresh_without_a_token_is_invalid(portal: Portal, verify: Verify) -> None:
+    refused = answered(portal.call(REFRESH, json={}))
+
+    verify("TOKEN-023", is_invalid_parameter(refused))

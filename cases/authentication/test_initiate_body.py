@@ -1,0 +1,50 @@
+"""Initiate: what its body may hold, at the boundaries of each field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from cases.authentication.steps import INITIATE, address_of, nobody
+from cases.premises import answered
+from conformance.cases import (
+    Json,
+    Portal,
+    Verify,
+    is_invalid_parameter,
+    requirement,
+    sign_ins,
+)
+
+Body = Callable[[Portal], Json]
+
+
+def body(**changed: Json) -> Body:
+    """A body in order but for what is named; None leaves a field out."""
+
+    def made(portal: Portal) -> Json:
+        fields = {"email": nobody(portal), "password": portal.wrong_password()} | changed
+        return {name: value for name, value in fields.items() if value is not None}
+
+    return made
+
+
+REFUSED = [
+    pytest.param(body(email=None), id="no-email", marks=requirement("LOGIN-043")),
+    pytest.param(body(password=None), id="no-password", marks=requirement("LOGIN-044")),
+    pytest.param(body(email=123456789), id="email-is-a-number", marks=requirement("LOGIN-045")),
+    pytest.param(body(password=1234567890), id="password-is-a-number", marks=requirement("LOGIN-046")),
+    pytest.param(body(password="Sh0rt-!"), id="password-of-7", marks=requirement("LOGIN-047")),
+    pytest.param(body(password="L0ng-" + "x" * 124), id="password-of-129", marks=requirement("LOGIN-048")),
+    pytest.param(body(email=address_of(256)), id="email-of-256", marks=requirement("LOGIN-051")),
+    pytest.param(body(suite="unknown"), id="unknown-property", marks=requirement("LOGIN-053")),
+]
+
+
+@pytest.mark.parametrize("made", REFUSED)
+@sign_ins(1)
+def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, made: Body) -> None:
+    refused = answered(portal.call(INITIATE, json=made(portal)))
+
+    verify(verify.declared[0], is_invalid_parameter(refused))

@@ -1,0 +1,119 @@
+"""What a login session takes, what it refuses, and when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from cases.authentication.steps import (
+    COMPLETE,
+    NO_SESSION,
+    SEND,
+    SETTLING,
+    WRONG_CODE,
+    an_account,
+    begun,
+    code_at_hand,
+    completed,
+    ended,
+    factor_for,
+    judged,
+    left_until,
+    method_of,
+    right_code,
+    seconds_at,
+)
+from cases.premises import answered, outcome, text, unknown_id
+from conformance.cases import (
+    LIMITS,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    is_error,
+    is_invalid_parameter,
+    is_refused,
+    requirement,
+    sign_ins,
+    waits,
+)
+from conformance.profile import Factor
+from conformance.schedule import Wait
+
+SHORTLY = 10.0
+"""Seconds before the end of a lifetime in which a session must still be there."""
+
+
+@requirement("LOGIN-033", "LOGIN-034", "LOGIN-056", "LOGIN-060", "LIMIT-005")
+@sign_ins(1)
+@waits(LIMITS.login_session)
+def test_a_login_session_lives_as_long_as_stated(
+    portal: Portal, verify: Verify
+) -> Generator[Wait, None, None]:
+    account = an_account(portal, "spare", "limited", "admin")
+    session = begun(portal, account)
+    factor = factor_for(account, session, preferring="EMAIL")
+    lifetime = seconds_at(session, "data.expiresIn", LIMITS.login_session)
+    _verify_incomplete_steps(portal, verify, session, factor)
+
+    margin = min(SHORTLY, lifetime / 3)
+    yield left_until(portal, session.time + lifetime - margin), "the last moments of a login session"
+    _verify_alive(portal, account, verify, session, factor=factor, end=session.time + lifetime)
+
+    code = None if factor == "OTP" else (yield from right_code(portal, account, session, factor))
+    yield left_until(portal, ended(session) + lifetime + SETTLING), "the end of a login session"
+    if code is None:
+        yield from code_at_hand(portal, account)
+        code = account.code(factor)
+    over = judged(portal.login.complete(session, method=factor, code=code), NO_SESSION)
+    verify("LOGIN-033", is_refused(over, session, message="the login session outlived its lifetime"))
+
+
+def _verify_incomplete_steps(portal: Portal, verify: Verify, session: Exchange, factor: Factor) -> None:
+    body = {"sessionId": text(session, "data.sessionId"), "method": method_of(factor)}
+    without_code = answered(portal.call(COMPLETE, json=body))
+    verify("LOGIN-060", is_invalid_parameter(without_code, session))
+    needless = answered(portal.login.send(session, "OTP"))
+    verify.observe("mfa-send-otp", needless, outcome(needless))
+
+
+def _verify_alive(
+    portal: Portal, account: Account, verify: Verify, session: Exchange, *, factor: Factor, end: float
+) -> None:
+    """A wrong code is told from an ended session by its error code, or at least by another answer."""
+    wrong = completed(portal, session, factor, account.wrong_code(factor))
+    nowhere = completed(portal, _unknown(session), factor, account.wrong_code(factor))
+    if wrong.success:
+        raise Untestable("a wrong code completed the login session", "target")
+    if ended(wrong) >= end:
+        verify.untested("LOGIN-034", "the run came back to the login session too late", "environment")
+    elif wrong.code == WRONG_CODE or outcome(wrong) == outcome(nowhere):
+        verify("LOGIN-034", is_error(wrong, WRONG_CODE, session))
+    else:
+        verify.untested("LOGIN-034", "a wrong code is answered in a way that tells nothing", "target")
+
+
+def _unknown(session: Exchange) -> str:
+    """The id of a login session that was never begun, of the form that this target's have."""
+    return unknown_id(text(session, "data.sessionId"))
+
+
+@requirement("LOGIN-054", "LOGIN-055", "LOGIN-058")
+def test_an_unknown_login_session_is_refused_at_both_steps(
+    portal: Portal, admin: Account, verify: Verify
+) -> None:
+    unknown = _unknown(admin.signed_in().initiated)
+
+    sent = answered(portal.login.send(unknown))
+    verify("LOGIN-054", is_refused(sent))
+    verify.observe("mfa-send-unknown-session", sent, outcome(sent))
+
+    refused = judged(portal.login.complete(unknown, method="OTP", code="000000"), NO_SESSION)
+    verify("LOGIN-058", is_error(refused, NO_SESSION))
+
+
+@requirement("LOGIN-057")
+def test_a_code_is_sent_for_no_session_only_if_one_is_named(portal: Portal, verify: Verify) -> None:
+    refused = answered(portal.call(SEND, json={"method": method_of("EMAIL")}))
+
+    verify("LOGIN-057", is_invalid_parameter(refused))

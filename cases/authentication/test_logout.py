@@ -1,0 +1,42 @@
+"""Logout: what it ends."""
+
+from __future__ import annotations
+
+from cases.authentication.steps import profile_by
+from cases.premises import answered, granted
+from conformance.cases import (
+    Account,
+    Portal,
+    Verify,
+    impact,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    sign_ins,
+)
+
+
+@requirement("LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "TOKEN-011", "TOKEN-012")
+@needs("accounts.spare")
+@impact("disruptive")
+@sign_ins(2)
+def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, verify: Verify) -> None:
+    spare.signed_in()
+    own = spare.fresh_sign_in()
+    shared = spare.token  # only now: it may have been refreshed while the other session began
+    granted(profile_by(portal, own.token))
+    granted(profile_by(portal, shared))
+
+    out = answered(portal.login.logout(own.token))
+    verify("TOKEN-011", is_success(out, own.completed))
+    if not out.success:
+        return
+
+    verify("TOKEN-011", is_refused(profile_by(portal, own.token), out, message="a token outlived its logout"))
+    if own.refresh_token is not None:
+        refreshed = answered(portal.login.refresh(own.refresh_token))
+        verify("TOKEN-012", is_refused(refreshed, out, message="a session was refreshed after its logout"))
+
+    elsewhere = profile_by(portal, shared)
+    verify.observe("logout-scope", elsewhere, "own session" if elsewhere.success else "all sessions")

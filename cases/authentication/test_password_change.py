@@ -1,0 +1,81 @@
+"""A password that its owner changes."""
+
+from __future__ import annotations
+
+from cases.authentication.passwords import (
+    CHANGE,
+    asks_for_the_current_password,
+    body_of_change,
+    change,
+    replaced_passwords,
+    signs_in,
+    unsealed,
+)
+from cases.premises import form, made
+from conformance.cases import (
+    HELD,
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    contradicts,
+    impact,
+    is_invalid_parameter,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    sign_ins,
+)
+
+NEVER, NEW = 51, 52
+"""Which of the run's passwords are set: ones that no other case takes."""
+
+
+@requirement("PASSWORD-007", "PASSWORD-008", "PASSWORD-014", "PASSWORD-017", "PASSWORD-018")
+@needs("accounts.spare", CHANGE)
+@impact("disruptive")
+@sign_ins(2)
+def test_a_changed_password_signs_in_and_the_old_one_no_more(
+    portal: Portal, spare: Account, verify: Verify
+) -> None:
+    old = spare.password
+    with replaced_passwords(portal, spare, CHANGE, NEVER, NEW) as (never, new):
+        _verify_current_is_asked_for(portal, spare, verify, never)
+        _verify_sealed_only(portal, spare, verify, new)
+        done = made(change(portal, spare, new))
+        verify.observe("password-answers", done, form(done.data))
+
+        with_old, with_new = signs_in(portal, spare, old), signs_in(portal, spare, new)
+        verify("PASSWORD-008", is_refused(with_old, done, message="the old password still signs in"))
+        verify("PASSWORD-007", is_success(with_new, done))
+        if with_old.success and not with_new.success:
+            spare.password_changed_to(old)
+
+
+def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify, never: str) -> None:
+    if not asks_for_the_current_password(portal):
+        verify.untested("PASSWORD-017", f'[operations."{CHANGE}"] body has no place for the current password')
+        return
+    own = spare.password
+    answer = change(portal, spare, never, current=portal.wrong_password())
+    if not answer.success:
+        verify("PASSWORD-017", HELD)
+        return
+    # An answer of success need not mean that anything was changed.
+    changed = signs_in(portal, spare, never)
+    if changed.success:
+        verify(
+            "PASSWORD-017", contradicts(changed, "success", False, True, "a wrong current password was taken")
+        )
+    else:
+        spare.password_changed_to(own)
+        verify("PASSWORD-017", HELD)
+
+
+def _verify_sealed_only(portal: Portal, spare: Account, verify: Verify, new: str) -> None:
+    plain = unsealed(portal, CHANGE, body_of_change(portal, spare, new), token=spare.token)
+    verify("PASSWORD-014", is_invalid_parameter(plain))
+    if plain.success:
+        spare.password_changed_to(new)
+        raise Untestable("the password was changed by a body that was not encrypted", "target")

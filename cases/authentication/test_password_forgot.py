@@ -1,0 +1,58 @@
+"""A forgotten password: who is told what."""
+
+from __future__ import annotations
+
+from cases.authentication.steps import FORGOT, an_account, nobody
+from cases.premises import answered, granted, outcome
+from conformance.cases import (
+    Json,
+    Portal,
+    Verify,
+    equal,
+    impact,
+    is_invalid_parameter,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+)
+
+
+@requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003")
+@needs("bot_challenge")
+@impact("mutating")
+def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
+    portal: Portal, verify: Verify
+) -> None:
+    account = an_account(portal, "spare", "limited", "admin")
+    known = granted(portal.call(FORGOT, json={"email": account.email, "turnstileToken": portal.bot_token}))
+    unknown = answered(
+        portal.call(FORGOT, json={"email": nobody(portal), "turnstileToken": portal.bot_token})
+    )
+
+    verify(
+        "PASSWORD-003",
+        is_success(unknown, known),
+        equal(unknown, "data.success", known.at("data.success"), known),
+        equal(unknown, "data.message", known.at("data.message"), known),
+    )
+
+
+@requirement("PASSWORD-004", "PASSWORD-005")
+@impact("mutating")
+def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify: Verify) -> None:
+    without = answered(portal.call(FORGOT, json={"email": nobody(portal)}, bot_challenge=False))
+    verify("PASSWORD-004", is_refused(without, message="no bot challenge was asked for"))
+
+    body: Json = {"email": nobody(portal), "turnstileToken": portal.unique()}
+    invalid = answered(portal.call(FORGOT, json=body, bot_challenge=False))
+    verify.observe("bot-challenge-forgot", invalid, outcome(invalid))
+
+
+@requirement("PASSWORD-006")
+@needs("bot_challenge")
+@impact("mutating")
+def test_a_forgotten_password_without_an_email_is_invalid(portal: Portal, verify: Verify) -> None:
+    refused = answered(portal.call(FORGOT, json={"turnstileToken": portal.bot_token}))
+
+    verify("PASSWORD-006", is_invalid_parameter(refused))

@@ -1,0 +1,97 @@
+"""A password that is set by a mailed code: reset and init."""
+
+from __future__ import annotations
+
+from cases.authentication.passwords import CHANGE, INIT, RESET, replaced_passwords, signs_in, unsealed
+from cases.authentication.steps import FORGOT
+from cases.premises import answered, form, granted, made, outcome, unknown_id
+from conformance.cases import (
+    Account,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    impact,
+    is_invalid_parameter,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    sign_ins,
+)
+
+RESET_TO, INIT_TO = 53, 54
+"""Which of the run's passwords are set: ones that no other case takes."""
+
+
+@requirement("PASSWORD-009", "PASSWORD-010", "PASSWORD-012", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018")
+@needs("accounts.spare", "bot_challenge", RESET, CHANGE)
+@impact("disruptive")
+@sign_ins(2)
+def test_a_reset_password_signs_in_and_the_old_one_no_more(
+    portal: Portal, spare: Account, verify: Verify
+) -> None:
+    old = _proven(spare)
+    with replaced_passwords(portal, spare, RESET, RESET_TO) as (new,):
+        body = _body(portal, spare, RESET, new)
+        _verify_refusals(portal, spare, verify, RESET, body=body, new=new, malformed="PASSWORD-012")
+        done = made(portal.secure.post(RESET, body))
+        spare.password_changed_to(new)
+        verify.observe("password-answers", done, form(done.data))
+
+        with_old, with_new = signs_in(portal, spare, old), signs_in(portal, spare, new)
+        verify("PASSWORD-010", is_refused(with_old, done, message="the old password still signs in"))
+        verify("PASSWORD-009", is_success(with_new, done))
+        if with_old.success and not with_new.success:
+            spare.password_changed_to(old)
+
+
+@requirement("PASSWORD-011", "PASSWORD-013", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018")
+@needs("accounts.spare", "bot_challenge", INIT, CHANGE)
+@impact("disruptive")
+@sign_ins(1)
+def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify: Verify) -> None:
+    old = _proven(spare)
+    with replaced_passwords(portal, spare, INIT, INIT_TO) as (new,):
+        body = _body(portal, spare, INIT, new)
+        _verify_refusals(portal, spare, verify, INIT, body=body, new=new, malformed="PASSWORD-013")
+        done = made(portal.secure.post(INIT, body))
+        spare.password_changed_to(new)
+        verify.observe("password-answers", done, form(done.data))
+
+        with_new = signs_in(portal, spare, new)
+        verify("PASSWORD-011", is_success(with_new, done))
+        if not with_new.success:
+            spare.password_changed_to(old)
+
+
+def _proven(spare: Account) -> str:
+    """Its password, once it has signed in: what never did could not be put back."""
+    spare.signed_in()
+    return spare.password
+
+
+def _body(portal: Portal, spare: Account, key: str, new: str) -> Json:
+    """The profile's body with a code that was just mailed. Raises Untestable where none is."""
+    spare.mark_inbox()
+    granted(portal.call(FORGOT, json={"email": spare.email, "turnstileToken": portal.bot_token}))
+    code = spare.code("EMAIL")
+    return portal.operation_body(key, email=spare.email, password=spare.password, new_password=new, code=code)
+
+
+def _verify_refusals(
+    portal: Portal, spare: Account, verify: Verify, key: str, *, body: Json, new: str, malformed: str
+) -> None:
+    """The very body that will be accepted, but not encrypted, and encrypted for a session that is none."""
+    plain = unsealed(portal, key, body)
+    verify(malformed, is_invalid_parameter(plain))
+
+    channel = portal.secure.shared()
+    unknown = answered(
+        portal.secure.post(key, body, channel=channel, session_id=unknown_id(channel.session_id))
+    )
+    verify("PASSWORD-015", is_refused(unknown, message="a body for an unknown secure channel was opened"))
+    verify.observe("unknown-channel-session", unknown, outcome(unknown))
+    if plain.success or unknown.success:
+        spare.password_changed_to(new)
+        raise Untestable("the password was set by a body that could not be opened", "target")

@@ -1,0 +1,89 @@
+"""An account that awaits approval: how it is told, and what it may call."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from cases.accounts.queries import by_email
+from cases.authentication.steps import PENDING, PROFILE, completed, factor_for, flags_of, judged, right_code
+from cases.premises import code_of, outcome, said
+from cases.reading import COUNTRIES
+from conformance.cases import (
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    contradicts,
+    needs,
+    requirement,
+    sign_ins,
+)
+from conformance.findings import HELD
+from conformance.portal.login import text_at
+from conformance.schedule import Wait
+
+CURRENT = "GET /web/v1/system/workspaces/current"
+
+
+@requirement("LOGIN-036", "LOGIN-037", "AUTHN-018")
+@needs("accounts.pending")
+@sign_ins(1)
+def test_an_account_that_awaits_approval_is_told_so(
+    portal: Portal, admin: Account, pending: Account, verify: Verify
+) -> Generator[Wait, None, None]:
+    session = judged(portal.login.initiate(pending), PENDING)
+    answers = {"initiate": session}
+    try:
+        answers["complete"] = yield from _completed(portal, pending, session)
+    except Untestable:
+        # Where it was told at once, nothing more is needed.
+        if _form_of(session) is None:
+            raise
+
+    told = {step: form for step, answer in answers.items() if (form := _form_of(answer))}
+    last = list(answers.values())[-1]
+    if told:
+        verify("LOGIN-036", HELD)
+        verify.observe("pending-approval-form", last, told)
+    else:
+        _still_awaits(portal, admin, pending)
+        verify("LOGIN-036", contradicts(last, "data.pendingApproval", True, flags_of(last) or None))
+    _observe_access(portal, verify, last)
+
+
+def _completed(portal: Portal, pending: Account, session: Exchange) -> Generator[Wait, None, Exchange]:
+    """The answer that completes the sign-in, or that tells of the approval. Raises Untestable."""
+    if text_at(session, "data.sessionId") is None:
+        raise Untestable(f"no login session begins for [accounts.pending] ({said(session)})", "credentials")
+    factor = factor_for(pending, session)
+    code = yield from right_code(portal, pending, session, factor)
+    answer = completed(portal, session, factor, code)
+    if not answer.success and answer.code != PENDING:
+        raise Untestable(f"[accounts.pending] cannot sign in ({said(answer)})", "credentials")
+    return answer
+
+
+def _form_of(answer: Exchange) -> str | None:
+    """How an answer tells that the approval is pending; None where it does not."""
+    if answer.code == PENDING:
+        return PENDING
+    names = [name for name in ("pendingApproval", "isPendingApproval") if answer.at(f"data.{name}") is True]
+    return " and ".join(names) or None
+
+
+def _still_awaits(portal: Portal, admin: Account, pending: Account) -> None:
+    """Raises Untestable where the account has been approved since the profile was written."""
+    status = code_of(by_email(portal, admin, pending.email), "accountStatus")
+    if status in (None, "ACTIVE"):
+        raise Untestable(f"[accounts.pending] does not await approval: its status is {status}")
+
+
+def _observe_access(portal: Portal, verify: Verify, last: Exchange) -> None:
+    token = text_at(last, "data.accessToken")
+    if token is None:
+        verify.observe("pending-account-access", last, "no token is issued")
+        return
+    for key in (PROFILE, CURRENT, COUNTRIES):
+        answer = portal.call(key, token=token)
+        verify.observe("pending-account-access", answer, outcome(answer))

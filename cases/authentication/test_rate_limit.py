@@ -1,0 +1,126 @@
+"""How many sign-ins may be begun within a window (chapter "Limits")."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from cases.authentication.steps import SETTLING, WRONG_CREDENTIALS
+from cases.premises import outcome, said
+from cases.reading import some_ids
+from conformance.cases import (
+    BY_KEY,
+    HELD,
+    LIMITS,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    contradicts,
+    impact,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    sign_ins,
+    summary,
+    waits,
+)
+from conformance.portal.budget import is_rate_limited
+from conformance.schedule import Wait
+
+ALLOWED = LIMITS.login_initiations
+FILE = "GET /web/v1/system/files/{fileBizId}"
+QUICK = 12
+"""So many requests in a row as a person with a browser may well cause."""
+
+
+@requirement("LIMIT-001", "LIMIT-002", "LIMIT-003", "LIMIT-004", "LIMIT-014")
+@needs("accounts.spare", "limits.login_window")
+@impact("disruptive")
+@sign_ins(ALLOWED + 3)
+@waits(180)
+def test_ten_sign_ins_begin_in_a_window_and_the_eleventh_is_refused(
+    portal: Portal, spare: Account, verify: Verify
+) -> Generator[Wait, None, None]:
+    window = float(portal.profile.limits.login_window or 0)
+    begun: list[Exchange] = []
+    counts: list[int] = []
+    for _ in range(2):
+        # Once more where the count is off: somebody else may sign in, or a window that is not ours to see
+        # may have ended in between.
+        yield from _fresh_window(portal, window)
+        begun = list(_quick(portal, spare))
+        counts.append(len(begun))
+        if len(begun) == ALLOWED + 1 and not begun[-1].success:
+            break
+    _verify_count(verify, begun, window, counts)
+    if begun[-1].success:
+        return
+    refused = begun[-1]
+    verify.observe("rate-limit", refused, outcome(refused))
+    scope = _scope(portal)
+
+    yield window + SETTLING, "the window of sign-ins to end"
+    while portal.initiations_left() < 1:
+        yield window + SETTLING, "a place in the window of sign-ins"
+    again = portal.login.initiate(spare, within_budget=False)
+    if again.success or outcome(again) == outcome(refused):
+        verify("LIMIT-003", is_success(again, refused))
+    if again.success:
+        verify.observe("rate-limit-window", again, {"seconds": window, "counted for": scope})
+
+
+def _fresh_window(portal: Portal, window: float) -> Iterator[Wait]:
+    yield window + SETTLING, "a fresh window of sign-ins"
+    while portal.initiations_left() < ALLOWED:
+        yield window + SETTLING, "a fresh window of sign-ins"
+
+
+def _quick(portal: Portal, account: Account) -> Iterator[Exchange]:
+    """Eleven sign-ins begun at once, up to the first that is refused."""
+    for _ in range(ALLOWED + 1):
+        exchange = portal.login.initiate(account, within_budget=False)
+        yield exchange
+        if not exchange.success:
+            return
+
+
+def _verify_count(verify: Verify, begun: list[Exchange], window: float, counts: list[int]) -> None:
+    last = begun[-1]
+    if not last.success and (len(begun) == 1 or last.code == WRONG_CREDENTIALS or (last.status or 0) >= 500):
+        raise Untestable(f"no sign-in can be begun ({said(last)})", "environment")
+    if len(begun) <= ALLOWED and len(set(counts)) > 1:
+        # What is no count of sign-ins may be a rate that something before the portal keeps.
+        raise Untestable(f"sign-in {counts[0]}, and then {counts[1]}, of a window was refused", "environment")
+    if len(begun) <= ALLOWED:
+        message = f"sign-in {len(begun)} of a window was refused"
+        verify("LIMIT-002", contradicts(last, "success", True, summary(last), message))
+        return
+    verify("LIMIT-002", HELD)
+    if last.time + last.elapsed_ms / 1000 - begun[0].time >= window:
+        raise Untestable("eleven sign-ins take the target longer than a window", "environment")
+    verify("LIMIT-001", is_refused(last, begun[0], message="the eleventh sign-in of a window was begun"))
+
+
+def _scope(portal: Portal) -> str:
+    """What the sign-ins are counted for, as another account's sign-in from the same address shows."""
+    names = [name for name in ("admin", "limited") if portal.has_account(name)]
+    if not names:
+        return "unknown"
+    other = portal.login.initiate(portal.account(names[0]), within_budget=False)
+    return "account" if other.success else "address or portal"
+
+
+@requirement("LIMIT-015")
+@impact("disruptive")
+def test_reading_a_file_again_and_again_shows_its_rate_limit(
+    portal: Portal, admin: Account, verify: Verify
+) -> None:
+    id = some_ids(BY_KEY[FILE])["fileBizId"]
+    for number in range(1, QUICK + 1):
+        answer = portal.call(FILE, token=admin.token, fileBizId=id)
+        if is_rate_limited(answer):
+            verify.observe("other-rate-limits", answer, {"after": number - 1, **outcome(answer)})
+            return
+    verify.observe("other-rate-limits", answer, f"none within {QUICK} quick requests")

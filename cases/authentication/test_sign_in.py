@@ -1,0 +1,210 @@
+"""A sign-in from its first step to the end of its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from cases.authentication.steps import (
+    NO_SESSION,
+    SETTLING,
+    WRONG_CODE,
+    WRONG_CREDENTIALS,
+    an_account,
+    begun,
+    code_at_hand,
+    completed,
+    ended,
+    factor_for,
+    flags_of,
+    judged,
+    left_until,
+    method_of,
+    observe_rotation,
+    other_than,
+    profile_by,
+    right_code,
+    seconds_at,
+    serves_everywhere,
+    taken_elsewhere,
+)
+from cases.premises import answered, said, text
+from conformance.cases import (
+    INVALID_PARAMETER,
+    LIMITS,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    is_error,
+    is_refused,
+    is_success,
+    requirement,
+    sign_ins,
+    waits,
+)
+from conformance.checks.sign_in import claims_of
+from conformance.errors import CannotSignIn
+from conformance.profile import Factor
+from conformance.schedule import Wait
+
+COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
+
+
+@requirement(
+    "LOGIN-020", "LOGIN-021", "LOGIN-027", "LOGIN-028", "LOGIN-029", "LOGIN-030", "LOGIN-031", "LOGIN-032",
+    "LOGIN-038", "LOGIN-059", "LOGIN-061", "LOGIN-064", "LOGIN-067",
+    "TOKEN-010", "TOKEN-013", "TOKEN-014", "TOKEN-017", "TOKEN-018", "TOKEN-019", "TOKEN-020",
+    "TOKEN-021", "TOKEN-022",
+    "AUTHN-011", "AUTHN-012", "AUTHN-016", "LIMIT-005", "LIMIT-008", "LIMIT-009",
+)  # fmt: skip
+@sign_ins(2)
+@waits(LIMITS.access_token)
+def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
+    portal: Portal, verify: Verify
+) -> Generator[Wait, None, None]:
+    """Codes are refused here, which may lock an account: the administrator's only where there is no other."""
+    account = an_account(portal, "limited", "spare", "admin")
+    yield from code_at_hand(portal, account)
+    session = _begun(portal, account, verify)
+    factor = factor_for(account, session, preferring="OTP")
+    verify.untested(COMPLETES[other_than(factor)], f"[accounts.{account.name}] signs in by {factor}")
+    code = yield from right_code(portal, account, session, factor)
+
+    refused = _refusals(portal, account, verify, session, factor=factor, code=code)
+    accepted = _accepted(portal, account, verify, session, refused, factor=factor, code=code)
+    _verify_approved(verify, session, accepted)
+    _is_used_up(portal, verify, session, accepted, factor=factor, code=code)
+    refreshed = _gives_tokens(portal, verify, accepted)
+
+    _used_code_again(portal, account, verify, accepted, factor=factor, code=code)
+
+    yield from _tokens_end(portal, verify, refreshed)
+
+
+def _begun(portal: Portal, account: Account, verify: Verify) -> Exchange:
+    """Valid credentials that are refused may be the profile's mistake, but not where their form is refused,
+    and not where they were good before."""
+    session = answered(portal.login.initiate(account))
+    if session.success or session.code in (WRONG_CREDENTIALS, *INVALID_PARAMETER) or session.status == 500:
+        verify("LOGIN-020", is_success(session))
+    if not session.success:
+        raise CannotSignIn(f"[accounts.{account.name}]: initiate is refused ({said(session)})")
+    return session
+
+
+def _refusals(
+    portal: Portal, account: Account, verify: Verify, session: Exchange, *, factor: Factor, code: str
+) -> list[Exchange]:
+    """A wrong code, and the right one under the method that it is not for: neither ends the session.
+
+    No more than two in a row: a portal may well lock what is tried a third time.
+    """
+    wrong = completed(portal, session, factor, account.wrong_code(factor))
+    verify("LOGIN-029", is_error(wrong, WRONG_CODE, session))
+    if wrong.success:
+        raise Untestable("a wrong code completed the login session", "target")
+    if serves_everywhere(portal, account, factor):
+        verify.untested("LOGIN-059", "the inbox is of the kind fixed, whose code may serve for any method")
+        return [wrong]
+
+    method = method_of(other_than(factor))
+    elsewhere = judged(portal.login.complete(session, method=method, code=code), WRONG_CODE)
+    message = f"a code for {factor} was accepted under method {method}"
+    verify("LOGIN-059", is_refused(elsewhere, session, message=message))
+    if elsewhere.success:
+        raise Untestable("a code completed the login session under another method", "target")
+    return [wrong, elsewhere]
+
+
+def _accepted(
+    portal: Portal,
+    account: Account,
+    verify: Verify,
+    session: Exchange,
+    refused: list[Exchange],
+    *,
+    factor: Factor,
+    code: str,
+) -> Exchange:
+    """The answer to the right code. Raises Untestable where it does not complete the session."""
+    accepted = completed(portal, session, factor, code)
+    if ended(accepted) >= session.time + seconds_at(session, "data.expiresIn", LIMITS.login_session):
+        raise Untestable("the login session came to its end on the way", "environment")
+    if accepted.success:
+        verify(COMPLETES[factor], is_success(accepted, session))
+        verify("LOGIN-030", is_success(accepted, session, *refused))
+        return accepted
+    if accepted.code == NO_SESSION:
+        verify("LOGIN-030", is_success(accepted, session, *refused))
+    elif taken_elsewhere(portal, account, factor) is False:
+        verify(COMPLETES[factor], is_success(accepted, session))
+    raise CannotSignIn(f"[accounts.{account.name}]: its {factor} code is refused ({said(accepted)})")
+
+
+def _verify_approved(verify: Verify, session: Exchange, accepted: Exchange) -> None:
+    for answer in (session, accepted):
+        for flag in flags_of(answer):
+            verify("LOGIN-038", holds(answer, "data.pendingApproval", not flag, False, actual=flag))
+
+
+def _is_used_up(
+    portal: Portal, verify: Verify, session: Exchange, accepted: Exchange, *, factor: Factor, code: str
+) -> None:
+    again = completed(portal, session, factor, code)
+    verify("LOGIN-031", is_refused(again, session, accepted))
+    verify("LOGIN-032", is_error(again, NO_SESSION, session, accepted))
+
+
+def _gives_tokens(portal: Portal, verify: Verify, accepted: Exchange) -> Exchange:
+    """The token pair opens the application and can be refreshed: the answer to the refresh."""
+    access, refresh = text(accepted, "data.accessToken"), text(accepted, "data.refreshToken")
+    verify("TOKEN-013", is_success(profile_by(portal, access), accepted))
+    verify("TOKEN-022", is_refused(profile_by(portal, refresh), accepted))
+
+    refreshed = answered(portal.login.refresh(refresh))
+    verify("TOKEN-010", is_success(refreshed, accepted))
+    new = text(refreshed, "data.accessToken")
+    verify("TOKEN-014", is_success(profile_by(portal, new), refreshed))
+    return refreshed
+
+
+def _used_code_again(
+    portal: Portal, account: Account, verify: Verify, accepted: Exchange, *, factor: Factor, code: str
+) -> None:
+    other = begun(portal, account)
+    if serves_everywhere(portal, account, factor):
+        verify.untested("LOGIN-061", "the inbox is of the kind fixed, whose code serves again and again")
+        return
+    refused = completed(portal, other, factor, code)
+    verify("LOGIN-061", is_refused(refused, accepted, other, message="a used code completed another sign-in"))
+    if refused.success:
+        raise Untestable("a used code completed the second login session", "target")
+
+
+def _tokens_end(portal: Portal, verify: Verify, issued: Exchange) -> Generator[Wait, None, None]:
+    """An access token that has come to its end is refused, and replaced through a refresh."""
+    access, refresh = text(issued, "data.accessToken"), text(issued, "data.refreshToken")
+    lifetime = seconds_at(issued, "data.expiresIn", LIMITS.access_token)
+    yield left_until(portal, ended(issued) + lifetime + SETTLING), "the end of an access token"
+
+    verify(
+        "AUTHN-011", is_refused(profile_by(portal, access), issued, message="an expired token was accepted")
+    )
+    refreshed = answered(portal.login.refresh(refresh))
+    verify("AUTHN-012", is_success(refreshed, issued))
+    verify.observe("refresh-token-lifetime", refreshed, _lifetime_seen(refresh, refreshed))
+    if refreshed.success:
+        new = profile_by(portal, text(refreshed, "data.accessToken"))
+        verify("TOKEN-014", is_success(new, issued, refreshed))
+        observe_rotation(portal, verify, refresh)
+
+
+def _lifetime_seen(refresh_token: str, refreshed: Exchange) -> str:
+    """In a JWT its own claims tell; else it is seen whether it outlives the access token."""
+    claims = claims_of(refresh_token) or {}
+    begin, end = claims.get("iat"), claims.get("exp")
+    if isinstance(begin, int) and isinstance(end, int):
+        return f"{end - begin} s"
+    return "longer than the access token" if refreshed.success else "no longer than the access token"

@@ -1,0 +1,85 @@
+"""Changes that are put back: written into the ledger before they are made, undone when the case is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from conformance.cases import Account, Exchange, Json, Portal
+
+
+class Change:
+    """Something that is being changed by an account; ``accepted`` is None until it was asked for."""
+
+    def __init__(self, portal: Portal, key: str, by: Account) -> None:
+        self._portal, self._key, self._by = portal, key, by
+        self.accepted: bool | None = None
+
+    def ask(self, body: Json) -> Exchange:
+        """Asks for the change, and remembers whether it was made."""
+        exchange = self._portal.call(self._key, json=body, token=self._by.token)
+        self.accepted = bool(self.accepted) or exchange.success
+        return exchange
+
+
+@contextmanager
+def put_back(
+    portal: Portal, key: str, undo_body: Json, *, by: Account, undo_key: str | None = None
+) -> Iterator[Change]:
+    """A change by the endpoint ``key``; afterwards it, or ``undo_key``, gets ``undo_body``.
+
+    Not so where the change was refused. Where the undoing is refused it stays in the ledger: the run's end
+    tries again.
+    """
+    undo = undo_key or key
+    number = portal.changes.changed(key, undo, undo_body, account=by.name)
+    change = Change(portal, key, by)
+    try:
+        yield change
+    finally:
+        if change.accepted is False or portal.call(undo, json=undo_body, token=by.token).success:
+            portal.changes.undone(number)
+
+
+class Creation:
+    """A record that is being made: ``id`` once it is known."""
+
+    def __init__(self, portal: Portal, number: int, undo_key: str, undo_body: Json, by: Account) -> None:
+        self._portal, self._number, self._by = portal, number, by
+        self._undo_key, self._undo_body = undo_key, undo_body
+        self.id: str | None = None
+        self.is_open = True
+
+    def came_to(self, id: str) -> None:
+        self.id = id
+        self._portal.changes.created(self._number, id)
+
+    def settled(self) -> None:
+        """There is nothing to take away: the request was refused, or what came of it cannot be undone."""
+        self._portal.changes.undone(self._number)
+        self.is_open = False
+
+    def undo(self) -> Exchange:
+        """Takes the record away, by the body that the ledger has."""
+        body = {name: self.id if value == "{result_id}" else value for name, value in self._undo_body.items()}
+        exchange = self._portal.call(self._undo_key, json=body, token=self._by.token)
+        if exchange.success:
+            self.settled()
+        return exchange
+
+
+@contextmanager
+def creation(
+    portal: Portal, key: str, undo_key: str, undo_body: Json, *, by: Account, name: str | None = None
+) -> Iterator[Creation]:
+    """Within it ``key`` may be called by an account; what it made is taken away afterwards.
+
+    ``undo_body`` has ``{result_id}`` where the record's id goes; ``name`` is what a listing shows it by.
+    """
+    number = portal.changes.creating(key, undo_key, undo_body, name=name, account=by.name)
+    making = Creation(portal, number, undo_key, undo_body, by)
+    try:
+        yield making
+    finally:
+        if making.is_open and making.id is not None:
+            making.undo()

@@ -1,0 +1,1 @@
+"""Constants lists (chapter "Constants lists")."""

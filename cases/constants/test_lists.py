@@ -1,0 +1,46 @@
+"""The constants lists, called again, and by a caller without permissions (chapter "Constants lists")."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.premises import answered, granted, outcome
+from conformance.cases import CONSTANT_LISTS, Account, Portal, Verify, requirement
+from conformance.spec.tables import CONSTANTS
+
+FIRST_VALUES, FIRST_CODES = 20, 20 + len(CONSTANTS)
+SUFFIXES = [
+    pytest.param(
+        suffix,
+        marks=pytest.mark.requirement(
+            f"CONSTANT-{FIRST_VALUES + place:03}", f"CONSTANT-{FIRST_CODES + place:03}",
+            "CONSTANT-062", "CONSTANT-064", "CONSTANT-066",
+        ),
+    )
+    for place, suffix in enumerate(CONSTANTS)
+]  # fmt: skip
+
+
+def key_of(suffix: str) -> str:
+    return f"GET /web/v1/system/constants/{suffix}"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_constants_list_is_the_same_when_called_again(portal: Portal, admin: Account, suffix: str) -> None:
+    granted(portal.call(key_of(suffix), token=admin.token))
+    granted(portal.call(key_of(suffix), token=admin.token))
+
+
+@requirement("CONSTANT-063", "STATE-005", "STATE-008")
+@pytest.mark.parametrize("suffix", ["countries", "notification-channel-statuses", "user-permission-statuses"])
+def test_codes_that_other_chapters_name_are_listed(portal: Portal, admin: Account, suffix: str) -> None:
+    granted(portal.call(key_of(suffix), token=admin.token))
+
+
+@requirement("CONSTANT-065")
+@pytest.mark.parametrize("suffix", list(CONSTANT_LISTS))
+def test_constants_asked_for_without_permissions_are_answered_somehow(
+    portal: Portal, verify: Verify, limited: Account, suffix: str
+) -> None:
+    exchange = answered(portal.call(key_of(suffix), token=limited.token))
+    verify.observe("constants-permission", exchange, outcome(exchange))

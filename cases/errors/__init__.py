@@ -1,0 +1,1 @@
+"""Error codes, and requests that no endpoint takes (chapter "Errors")."""

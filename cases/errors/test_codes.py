@@ -1,0 +1,97 @@
+"""The codes of the error table, each brought about by what the table says of it (chapter "Errors")."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.premises import answered, authorized, unknown_id
+from cases.reading import ACCOUNTS, BODIES, ORDERS, PROFILE
+from conformance.cases import BY_KEY, Account, Portal, Untestable, Verify, impact, requirement
+
+ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
+CHANNEL_SESSION = "POST /web/v1/secure-channel/session"
+COMMAND = "POST /web/v1/notification-channels/command/deactivate"
+CURRENT = "GET /web/v1/system/workspaces/current"
+INSTITUTION = "GET /web/v1/system/institutions/{institutionBizId}"
+REFRESH = "POST /web/v1/system/auth/token/refresh"
+
+
+@requirement("ERROR-002")
+def test_an_unknown_session_is_not_found(portal: Portal) -> None:
+    answered(portal.login.refresh("a-refresh-token-of-nobody"))
+    answered(portal.login.complete(portal.unique(), method="OTP", code="000000"))
+
+
+@requirement("ERROR-003", "ERROR-014")
+def test_a_body_that_breaks_its_rules_is_an_invalid_parameter(portal: Portal, admin: Account) -> None:
+    authorized(portal.call(ACCOUNTS, json={**BODIES[ACCOUNTS], "page": "first"}, token=admin.token))
+    answered(portal.call(REFRESH, json={}))
+
+
+@requirement("ERROR-004")
+def test_a_missing_token_is_unauthorized(portal: Portal) -> None:
+    answered(portal.call(PROFILE))
+
+
+@requirement("ERROR-006")
+def test_an_unknown_id_is_not_found(portal: Portal, admin: Account) -> None:
+    authorized(portal.call(ACCOUNT, token=admin.token, userBizId=unknown_id(portal.record("account"))))
+    authorized(
+        portal.call(INSTITUTION, token=admin.token, institutionBizId=unknown_id(portal.record("institution")))
+    )
+
+
+@requirement("ERROR-007", "ERROR-012")
+def test_an_unknown_workspace_says_so_by_its_code(portal: Portal, verify: Verify, admin: Account) -> None:
+    workspace = unknown_id(portal.record("workspace"))
+    exchange = authorized(portal.call(CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace}))
+    if exchange.code != "GA2031":
+        raise Untestable("the code GA2031 was not met; when it is given is not described", "target")
+
+
+@requirement("ERROR-008")
+def test_an_invalid_secure_channel_key_is_a_bad_request(portal: Portal) -> None:
+    answered(
+        portal.call(
+            CHANNEL_SESSION, json={"keyId": portal.unique(), "encReqKey": "AAAA", "encRespKey": "AAAA"}
+        )
+    )
+
+
+@requirement("ERROR-009")
+def test_an_invalid_token_for_orders_is_unauthorized(portal: Portal) -> None:
+    workspace = "00000000-0000-4000-8000-000000000000"
+    answered(portal.call(ORDERS, token="not-a-token", workspaceId=workspace))
+
+
+@requirement("ERROR-010", "AUTHN-015")
+@pytest.mark.parametrize("key", [ORDERS, pytest.param(COMMAND, marks=pytest.mark.impact("mutating"))])
+def test_a_bot_challenge_that_is_left_out_is_answered_somehow(
+    portal: Portal, admin: Account, key: str
+) -> None:
+    """For the command the channel is nobody's, so that a portal which asks for nothing does nothing."""
+    if BY_KEY[key].parameters:
+        answered(
+            portal.call(key, token=admin.token, bot_challenge=False, workspaceId=portal.record("workspace"))
+        )
+    else:
+        channel = unknown_id(portal.record("channel"))
+        answered(portal.call(key, json={"bizId": channel}, token=admin.token, bot_challenge=False))
+
+
+@requirement("ERROR-011")
+@impact("mutating")
+def test_an_unknown_channel_has_a_code_of_its_own(portal: Portal, admin: Account) -> None:
+    channel = unknown_id(portal.record("channel"))
+    authorized(portal.call(COMMAND, json={"bizId": channel}, token=admin.token))
+
+
+@requirement("ERROR-013")
+@pytest.mark.parametrize("key", [ACCOUNTS, PROFILE])
+def test_further_codes_are_written_down(portal: Portal, key: str) -> None:
+    """Whatever code a refusal carries beyond the table is recorded on the wire."""
+    answered(
+        portal.call(
+            key, json=BODIES.get(key, {}), token="not-a-token", headers={"X-PORTAL-ACCESS-CODE": "other"}
+        )
+    )

@@ -1,0 +1,54 @@
+"""What every endpoint that only reads answers a caller who may read (chapter "Endpoints")."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.premises import authorized, said
+from cases.reading import INVITATIONS, READABLE, read
+from conformance.cases import (
+    INVALID_PARAMETER,
+    Account,
+    Operation,
+    ParameterSet,
+    Portal,
+    Untestable,
+    Verify,
+    extra_fields,
+    is_success,
+    judged_in,
+    offered,
+    requirement,
+)
+
+
+def rows() -> list[ParameterSet]:
+    """What the answers show is judged on the wire; the case names it, as nothing else would show it."""
+    return [
+        pytest.param(
+            row,
+            id=row.key,
+            marks=requirement(offered(row.key), "RESOURCE-005", "RESOURCE-006", *judged_in(row, "success")),
+        )
+        for row in READABLE
+    ]
+
+
+@pytest.mark.parametrize("row", rows())
+def test_an_endpoint_that_reads_answers_what_it_holds(
+    portal: Portal, verify: Verify, admin: Account, row: Operation
+) -> None:
+    token = None if row.is_prelogin else admin.token
+    exchange = authorized(read(portal, row, token=token))
+    if exchange.success:
+        if row.data and not extra_fields(row, exchange):
+            verify.observe("extra-fields", exchange, "none")
+        return
+    if not asks_for_little(row) or exchange.code not in INVALID_PARAMETER:
+        raise Untestable(f"{row.key} was refused ({said(exchange)})", "target")
+    verify(offered(row.key), is_success(exchange))
+
+
+def asks_for_little(row: Operation) -> bool:
+    """Whether nothing that the request holds could lawfully be called invalid."""
+    return not row.parameters and row.method == "GET" and row.key != INVITATIONS

@@ -1,0 +1,170 @@
+"""Protected endpoints without a token, and with tokens that are none (chapter "Authentication", 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from cases.every_endpoint.tokens import NONE_AT_ALL, changed_claims, changed_signature, unsigned
+from cases.premises import answered, outcome
+from cases.reading import PROFILE, READABLE, read, some_ids
+from conformance.cases import (
+    BY_KEY,
+    OPERATIONS,
+    Account,
+    Exchange,
+    Operation,
+    ParameterSet,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    impact,
+    is_refused,
+    judged_in,
+    offered,
+    requirement,
+)
+
+PROTECTED = tuple(row for row in OPERATIONS if not row.is_prelogin)
+
+
+@pytest.fixture(autouse=True)
+def somebody(portal: Portal) -> None:
+    """Somebody is signed in: a portal that loses track of its callers may take anyone for them."""
+    with suppress(Untestable):
+        portal.account("admin").signed_in()
+
+
+def rows(
+    of_jwt: tuple[str, ...], of_unmarked: tuple[str, ...], among: tuple[Operation, ...] = PROTECTED
+) -> list[ParameterSet]:
+    """Each endpoint, with what it decides and the most that asking it could do."""
+    return [
+        pytest.param(
+            row,
+            id=row.key,
+            marks=[
+                requirement(*(of_jwt if row.auth == "jwt" else of_unmarked)),
+                impact(row.impact),
+            ],
+        )
+        for row in among
+    ]
+
+
+def ask(
+    portal: Portal, row: Operation, *, token: str | None = None, authorization: str | None = None
+) -> Exchange:
+    """Nothing is named that exists, so that a portal which lets it pass does no harm."""
+    headers = {"Authorization": authorization} if authorization else None
+    return answered(read(portal, row, token=token, headers=headers, ids=some_ids(row)))
+
+
+def verify_refusal(verify: Verify, row: Operation, exchange: Exchange, must: str) -> None:
+    """Refused is stated for the endpoints marked JWT, and implied for those whose table names nothing."""
+    verify(must if row.auth == "jwt" else "AUTHN-013", is_refused(exchange))
+    if row.auth == "jwt":
+        verify("AUTHN-009", equal(exchange, "status", 401))
+        verify.observe("invalid-token", exchange, outcome(exchange))
+
+
+def rows_without_a_token() -> list[ParameterSet]:
+    """A refusal is what every endpoint can be brought to give: all that its errors show is named."""
+    return [
+        pytest.param(
+            row,
+            id=row.key,
+            marks=[requirement("AUTHN-003", *judged_in(row, "error")), impact(row.impact)],
+        )
+        for row in PROTECTED
+    ]
+
+
+@pytest.mark.parametrize("row", rows_without_a_token())
+def test_without_a_token_an_endpoint_does_not_answer(portal: Portal, row: Operation) -> None:
+    ask(portal, row)
+
+
+NO_TOKEN = ("AUTHN-006", "AUTHN-009", "AUTHN-010", "ERROR-009")
+
+
+@pytest.mark.parametrize("row", rows(NO_TOKEN, ("AUTHN-013",)))
+def test_a_token_that_is_none_is_refused(portal: Portal, verify: Verify, row: Operation) -> None:
+    verify_refusal(verify, row, ask(portal, row, token=NONE_AT_ALL), "AUTHN-006")
+
+
+FORGED = ("AUTHN-007", "AUTHN-008", "AUTHN-009", "AUTHN-010")
+HARMLESS = tuple(row for row in PROTECTED if row.impact == "read-only" or row.needs_body)
+"""What takes no body acts on the caller at once: there a forged token that is accepted would end sessions, or
+switch factors and whitelists, of an account that is not to be changed."""
+
+
+@pytest.mark.parametrize("row", rows(FORGED, ("AUTHN-013",), HARMLESS))
+def test_a_forged_token_is_refused(portal: Portal, verify: Verify, admin: Account, row: Operation) -> None:
+    forge = changed_claims if row.number % 2 else changed_signature
+    verify_refusal(verify, row, ask(portal, row, token=forge(admin.token)), "AUTHN-007")
+    verify_refusal(verify, row, ask(portal, row, token=unsigned(admin.token)), "AUTHN-008")
+
+
+@requirement("AUTHN-007", "AUTHN-009", "AUTHN-010")
+@pytest.mark.parametrize("forge", [changed_claims, changed_signature])
+def test_every_part_of_a_token_is_guarded(
+    portal: Portal, verify: Verify, admin: Account, forge: Callable[[str], str]
+) -> None:
+    verify_refusal(
+        verify, BY_KEY[PROFILE], ask(portal, BY_KEY[PROFILE], token=forge(admin.token)), "AUTHN-007"
+    )
+
+
+@requirement("AUTHN-008", "AUTHN-009", "AUTHN-010")
+@pytest.mark.parametrize("algorithm", ["None", "NONE", "nOnE"])
+def test_no_spelling_of_none_is_an_algorithm(
+    portal: Portal, verify: Verify, admin: Account, algorithm: str
+) -> None:
+    verify_refusal(
+        verify,
+        BY_KEY[PROFILE],
+        ask(portal, BY_KEY[PROFILE], token=unsigned(admin.token, algorithm)),
+        "AUTHN-008",
+    )
+
+
+@requirement("AUTHN-006", "AUTHN-009", "AUTHN-010")
+@pytest.mark.parametrize("authorization", ["Basic c3VpdGU6c3VpdGU=", "Bearer", "Bearer null", "not-a-token"])
+def test_an_authorization_without_a_token_is_refused(
+    portal: Portal, verify: Verify, authorization: str
+) -> None:
+    verify_refusal(
+        verify, BY_KEY[PROFILE], ask(portal, BY_KEY[PROFILE], authorization=authorization), "AUTHN-006"
+    )
+
+
+@requirement("AUTHN-017", "ERROR-005")
+def test_an_account_without_permissions_is_answered_somehow(
+    portal: Portal, verify: Verify, limited: Account
+) -> None:
+    unmarked = [row for row in READABLE if row.auth == "unmarked"]
+    given = [answered(read(portal, row, token=limited.token, ids=some_ids(row))) for row in unmarked]
+
+    if not any(exchange.status == 403 for exchange in given):
+        verify.observe("permission-denied", given[0], "nothing is refused")
+
+
+INITIATE = "POST /web/v1/system/auth/login/initiate"
+PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != INITIATE)
+"""All but the one of which only ten may be sent; whoever signs in has sent it without a token."""
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row.key, marks=[requirement("AUTHN-005", offered(row.key)), impact(row.impact)])
+        for row in PRELOGIN
+    ],
+)
+def test_a_prelogin_endpoint_wants_no_token(portal: Portal, row: Operation) -> None:
+    """Where a body belongs it is an empty one, so that nothing comes of it: no mail, no password."""
+    ask(portal, row)

@@ -1,0 +1,93 @@
+"""The file record: who may read it, and which headers it takes (chapter "Files")."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+import pytest
+
+from cases.premises import answered, authorized, granted, outcome, said, unknown_id
+from conformance.cases import (
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    is_error_of_table,
+    is_refused,
+    needs,
+    requirement,
+)
+from conformance.spec.tables import READS_FILE_HEADERS
+
+FILE = "GET /web/v1/system/files/{fileBizId}"
+
+
+@requirement("FILE-023", "FILE-026")
+def test_a_file_record_is_the_one_asked_for(portal: Portal, verify: Verify, admin: Account) -> None:
+    file = portal.record("file")
+
+    read = granted(portal.call(FILE, token=admin.token, fileBizId=file))
+    if "bizId" in (read.data or {}):
+        verify("FILE-023", equal(read, "data.bizId", file))
+
+
+@requirement("FILE-024")
+def test_an_unknown_file_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
+    unknown = unknown_id(portal.record("file"))
+
+    refused = authorized(portal.call(FILE, token=admin.token, fileBizId=unknown))
+    verify("FILE-024", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
+
+
+@requirement("FILE-020", "FILE-021")
+@needs("accounts.limited")
+def test_an_account_without_the_permission_reads_no_file(
+    portal: Portal, verify: Verify, admin: Account, limited: Account
+) -> None:
+    file = portal.record("file")
+    read = granted(portal.call(FILE, token=admin.token, fileBizId=file))
+
+    refused = answered(portal.call(FILE, token=limited.token, fileBizId=file))
+    if refused.status == 401:
+        raise Untestable(f"[accounts.limited] is not taken as signed in ({said(refused)})", "target")
+    verify("FILE-020", is_refused(refused, read, message="an account without file:read was served"))
+    verify("FILE-021", is_error_of_table(refused, "ACCESS.PERMISSION_DENIED", read))
+
+
+def ways_to_send(key: str) -> Mapping[str, Mapping[str, str]]:
+    """An API key as portals usually take one."""
+    return {
+        "X-API-Key": {"X-API-Key": key},
+        "Api-Key": {"Api-Key": key},
+        "Authorization: ApiKey": {"Authorization": f"ApiKey {key}"},
+        "Authorization: Bearer": {"Authorization": f"Bearer {key}"},
+    }
+
+
+@requirement("FILE-022")
+@pytest.mark.parametrize("way", ways_to_send(""))
+def test_an_api_key_opens_no_file(portal: Portal, verify: Verify, admin: Account, way: str) -> None:
+    file = portal.record("file")
+    read = granted(portal.call(FILE, token=admin.token, fileBizId=file))
+
+    headers = ways_to_send(secrets.token_hex(20))[way]
+    refused = answered(portal.call(FILE, fileBizId=file, headers=headers))
+    verify("FILE-022", is_refused(refused, read, message=f"an API key was accepted, sent as {way}"))
+
+
+@requirement("FILE-025")
+def test_what_the_file_read_does_without_its_headers(portal: Portal, verify: Verify, admin: Account) -> None:
+    """All of them at once, and one by one where that is refused: then it shows which are wanted."""
+    file, token = portal.record("file"), admin.token
+    granted(portal.call(FILE, token=token, fileBizId=file))
+    names = [name for name in READS_FILE_HEADERS if name != "X-PORTAL-ACCESS-CODE"]
+
+    bare = answered(portal.call(FILE, token=token, fileBizId=file, headers=dict.fromkeys(names)))
+    if bare.success:
+        verify.observe("file-required-headers", bare, "served without them")
+        return
+    alone = {name: portal.call(FILE, token=token, fileBizId=file, headers={name: None}) for name in names}
+    wanted = [name for name, one in alone.items() if not answered(one).success]
+    verify.observe("file-required-headers", bare, {"wanted": wanted, "without them": outcome(bare)})

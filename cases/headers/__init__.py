@@ -1,0 +1,1 @@
+"""Common request headers (chapter "Common request headers")."""

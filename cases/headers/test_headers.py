@@ -1,0 +1,132 @@
+"""Headers that may be left out, and what becomes of requests without the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.premises import answered, authorized, granted, outcome
+from cases.reading import ACCOUNTS, BODIES, COUNTRIES, PROFILE, PUBLIC_KEY
+from conformance.cases import (
+    BY_KEY,
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    is_refused,
+    is_success,
+    requirement,
+    sign_ins,
+)
+
+EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
+PLACES = (PROFILE, COUNTRIES, PUBLIC_KEY)
+CURRENT = "GET /web/v1/system/workspaces/current"
+
+
+@requirement("HEADER-005", "HEADER-006")
+@pytest.mark.parametrize("key", PLACES)
+@pytest.mark.parametrize(
+    "requirement_id, header", [("HEADER-005", "Accept-Language"), ("HEADER-006", "Accept")]
+)
+def test_an_optional_header_may_be_left_out(
+    portal: Portal, verify: Verify, admin: Account, key: str, requirement_id: str, header: str
+) -> None:
+    token = None if BY_KEY[key].is_prelogin else admin.token
+    everything = {"Accept-Language": "en", "Accept": "application/json"}
+    with_it = granted(portal.call(key, token=token, headers=everything))
+    without_it = answered(portal.call(key, token=token, headers={**everything, header: None}))
+    verify(requirement_id, is_success(without_it, with_it))
+
+
+LEFT_OUT = {
+    "without-client-hash": ("HEADER-010", ("X-Client-Hash",)),
+    "without-request-id": ("HEADER-011", ("X-Request-Id",)),
+    "without-forwarded-proto": ("HEADER-012", ("X-Forwarded-Proto",)),
+    "without-locale": ("HEADER-013", ("X-LOCALE",)),
+    "without-edge-headers": ("HEADER-014", EDGE),
+}
+OF_THE_EDGE = ("without-forwarded-proto", "without-edge-headers")
+
+
+@pytest.mark.parametrize("key", PLACES)
+@pytest.mark.parametrize(
+    "reading",
+    [pytest.param(reading, marks=pytest.mark.requirement(row[0])) for reading, row in LEFT_OUT.items()],
+)
+def test_a_request_without_a_listed_header_is_answered_somehow(
+    portal: Portal, verify: Verify, admin: Account, key: str, reading: str
+) -> None:
+    if reading in OF_THE_EDGE and not portal.profile.portal.edge_headers:
+        raise Untestable("an edge proxy sets these headers, so that none can be left out", "environment")
+    token = None if BY_KEY[key].is_prelogin else admin.token
+    granted(portal.call(key, token=token))
+
+    exchange = answered(portal.call(key, token=token, headers=dict.fromkeys(LEFT_OUT[reading][1])))
+
+    verify.observe(reading, exchange, outcome(exchange))
+
+
+@requirement("HEADER-017")
+def test_a_repeated_request_id_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
+    name = {"X-Request-Id": portal.unique()}
+    granted(portal.call(PROFILE, token=admin.token, headers=name))
+    repeated = answered(portal.call(PROFILE, token=admin.token, headers=name))
+    verify.observe("repeated-request-id", repeated, outcome(repeated))
+
+
+@requirement("HEADER-009")
+def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, admin: Account) -> None:
+    exchange = authorized(portal.call(CURRENT, token=admin.token, headers={"X-Workspace-Id": None}))
+    if exchange.code == "GA2031":
+        raise Untestable("the account has no current workspace (GA2031)", "environment")
+    verify("HEADER-009", is_success(exchange))
+
+
+@requirement("HEADER-015")
+def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Account) -> None:
+    plain = granted(portal.call(ACCOUNTS, json=BODIES[ACCOUNTS], token=admin.token))
+    labelled = answered(
+        portal.call(
+            ACCOUNTS, json=BODIES[ACCOUNTS], token=admin.token, content_type="application/json;charset=UTF-8"
+        )
+    )
+    verify("HEADER-015", is_success(labelled, plain))
+
+
+@requirement("HEADER-016")
+def test_a_body_of_another_content_type_is_answered_somehow(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    exchange = answered(
+        portal.call(ACCOUNTS, json=BODIES[ACCOUNTS], token=admin.token, content_type="text/plain")
+    )
+    verify.observe("wrong-content-type", exchange, outcome(exchange))
+
+
+NO_METHOD = 10019999
+"""An MFA method that none of the constants names."""
+
+
+@requirement("HEADER-019", "LOGIN-065")
+@sign_ins(1)
+def test_another_client_hash_at_the_end_of_a_sign_in_is_answered_somehow(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    """The code is right, and so its refusal under no method tells of the method."""
+    session = granted(portal.login.initiate(admin, client_hash="a" * 32))
+    method = admin.mfa
+    if method is None:
+        raise Untestable("the account has neither an otp_secret nor an inbox")
+    if method == "EMAIL":
+        granted(portal.login.send(session, "EMAIL"))
+
+    code = admin.code(method)
+
+    nowhere = portal.login.complete(session, method=NO_METHOD, code=code)
+    verify("LOGIN-065", is_refused(nowhere, session, message=f"a code was accepted under method {NO_METHOD}"))
+    if nowhere.success:
+        raise Untestable("a code completed the login session under no method", "target")
+
+    completed = answered(portal.login.complete(session, method=method, code=code, client_hash="b" * 32))
+
+    verify.observe("client-hash-change", completed, outcome(completed))

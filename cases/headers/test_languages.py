@@ -1,0 +1,113 @@
+"""Languages: every listed one is served, and only texts change with it (chapter "Common request headers")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from cases.premises import answered, granted, listed, unknown_id
+from cases.reading import ACCOUNTS, BODIES, COUNTRIES, PROFILE, READABLE, read
+from conformance.cases import (
+    BY_KEY,
+    LANGUAGES,
+    Account,
+    Exchange,
+    Operation,
+    ParameterSet,
+    Portal,
+    Verify,
+    equal,
+    holds,
+    is_success,
+    requirement,
+)
+
+ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
+EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS)
+"""Read in every language; of the other endpoints each is read in two of them."""
+
+
+def pairs() -> list[ParameterSet]:
+    found: list[ParameterSet] = []
+    for row in READABLE:
+        turn = row.number % len(LANGUAGES)
+        chosen = LANGUAGES if row.key in EVERYWHERE else (LANGUAGES[turn], LANGUAGES[turn - 2])
+        found += [pytest.param(row, language, id=f"{row.key}-{language}") for language in chosen]
+    return found
+
+
+@requirement("HEADER-004", "HEADER-018")
+@pytest.mark.parametrize("row, language", pairs())
+def test_a_listed_language_is_served(
+    portal: Portal, verify: Verify, admin: Account, row: Operation, language: str
+) -> None:
+    token = None if row.is_prelogin else admin.token
+    served = answered(read(portal, row, token=token, headers={"Accept-Language": language}))
+    if not served.success:
+        granted(read(portal, row, token=token, headers={"Accept-Language": None}))
+    verify("HEADER-004", is_success(served))
+
+
+Asking = Callable[[Portal, str, str], Exchange]
+"""A request that is refused, by a caller's token and in a language."""
+
+
+def without_a_token(portal: Portal, token: str, language: str) -> Exchange:
+    return portal.call(PROFILE, headers={"Accept-Language": language})
+
+
+def for_an_unknown_record(portal: Portal, token: str, language: str) -> Exchange:
+    unknown = unknown_id(portal.record("account"))
+    return portal.call(ACCOUNT, token=token, headers={"Accept-Language": language}, userBizId=unknown)
+
+
+def with_an_invalid_body(portal: Portal, token: str, language: str) -> Exchange:
+    body = {**BODIES[ACCOUNTS], "page": "first"}
+    return portal.call(ACCOUNTS, json=body, token=token, headers={"Accept-Language": language})
+
+
+@requirement("HEADER-007", "HEADER-018")
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("ask", [without_a_token, for_an_unknown_record, with_an_invalid_body])
+def test_a_language_changes_no_code_and_no_status_of_a_refusal(
+    portal: Portal, verify: Verify, admin: Account, ask: Asking, language: str
+) -> None:
+    in_english = answered(ask(portal, admin.token, "en"))
+    refused = answered(ask(portal, admin.token, language))
+
+    verify("HEADER-007", equal(refused, "status", in_english.status, in_english))
+    verify("HEADER-007", equal(refused, "code", in_english.at("code"), in_english))
+
+
+@requirement("HEADER-007")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_language_changes_no_code_of_a_list(
+    portal: Portal, verify: Verify, admin: Account, language: str
+) -> None:
+    row = BY_KEY[COUNTRIES]
+    before = granted(read(portal, row, token=admin.token, headers={"Accept-Language": "en"}))
+    after = answered(read(portal, row, token=admin.token, headers={"Accept-Language": language}))
+
+    verify(
+        "HEADER-007",
+        equal(after, "status", before.status, before),
+        equal(after, "code", before.at("code"), before),
+    )
+    same = after.success and codes(after) == codes(before)
+    verify("HEADER-007", holds(after, "data", same, codes(before), before))
+
+
+def codes(exchange: Exchange) -> list[str]:
+    """The codes and values of a constants list: what no language may change."""
+    return sorted(f"{item.get('code')} {item.get('value')}" for item in listed(exchange))
+
+
+@requirement("HEADER-008")
+@pytest.mark.parametrize("language", ["fr", "de-CH, fr;q=0.8"])
+def test_a_language_that_is_not_listed_is_served_too(
+    portal: Portal, verify: Verify, admin: Account, language: str
+) -> None:
+    plain = granted(portal.call(PROFILE, token=admin.token))
+    served = answered(portal.call(PROFILE, token=admin.token, headers={"Accept-Language": language}))
+    verify("HEADER-008", is_success(served, plain))

@@ -1,0 +1,1 @@
+"""Notification channels, their types, and the validation of mail servers (chapter "Notifications")."""

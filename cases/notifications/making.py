@@ -1,0 +1,119 @@
+"""Channels and types that a case makes, changes and takes away, by the bodies of the profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cases.changing import Creation, creation
+from cases.notifications.queries import found, items, record_of
+from cases.premises import form, made
+from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify
+
+SYSTEM = "/web/v1/system/notifications"
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of record with its endpoints: ``verbs`` is the path that they stand under."""
+
+    verbs: str
+    query: str
+    reading: str
+
+    def verb(self, name: str) -> str:
+        return f"{self.verbs}/{name}"
+
+
+TYPE = Family(f"POST {SYSTEM}/channel-types", f"POST {SYSTEM}/channel-types/query", "channel-type-answers")
+CHANNEL = Family(f"POST {SYSTEM}/channels", f"POST {SYSTEM}/channels/query", "channel-answers")
+
+
+@dataclass
+class Made:
+    """A record of the case's own, with the exchanges that brought it where it is."""
+
+    portal: Portal
+    verify: Verify
+    by: Account
+    family: Family
+    name: str
+    id: str
+    body: Mapping[str, Json]
+    creation: Creation
+    steps: list[Exchange]
+    answers: dict[str, Json]
+
+    def read(self) -> tuple[Exchange, dict[str, Json] | None]:
+        """The listing of its id, and itself in it."""
+        return record_of(self.portal, self.by, self.family.query, self.id)
+
+    def observe_answers(self) -> None:
+        """As one reading: of each verb that was called."""
+        self.verify.observe(self.family.reading, self.steps[0], self.answers)
+
+    def call(self, verb: str, requirement: str) -> Exchange | None:
+        """One of the verbs, where the profile has a body for it and it is accepted.
+
+        Otherwise the requirement is left untested, and None is given."""
+        key = self.family.verb(verb)
+        try:
+            body = self.portal.operation_body(key, result_id=self.id, unique=self.portal.unique())
+            exchange = made(self.portal.call(key, json=body, token=self.by.token))
+        except Untestable as reason:
+            self.verify.untested(requirement, reason.reason, reason.fault_class)
+            return None
+        self.answers[verb] = form(exchange.data)
+        self.steps.append(exchange)
+        return exchange
+
+
+@contextmanager
+def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Iterator[Made]:
+    """A record made by the profile's body, taken away at the end. Raises Untestable where none is made."""
+    key, delete, name = family.verb("create"), family.verb("delete"), portal.unique()
+    body = portal.operation_body(key, unique=name)
+    undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
+    with creation(portal, key, delete, undo, by=by, name=name) as making:
+        exchange = portal.call(key, json=body, token=by.token)
+        if 400 <= (exchange.status or 0) < 500:
+            making.settled()
+        made(exchange)
+        id = told_id(portal, key, exchange) or listed_id(portal, by, family, name)
+        making.came_to(id)
+        answers = {"create": form(exchange.data)}
+        yield Made(portal, verify, by, family, name, id, body, making, [exchange], answers)
+
+
+def told_id(portal: Portal, key: str, exchange: Exchange) -> str | None:
+    """The new record's id where the answer has it: at the profile's place, or as ``bizId``."""
+    settings = portal.profile.operations.get(key)
+    id = exchange.at(settings.result_id if settings and settings.result_id else "data.bizId")
+    return id if isinstance(id, str) and id else None
+
+
+def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:
+    """Found again by the name that only this run gives."""
+    listing = found(portal, by, family.query)
+    for record in items(listing):
+        if any(isinstance(value, str) and name in value for value in record.values()):
+            id = record.get("bizId")
+            if isinstance(id, str):
+                return id
+    raise Untestable(
+        f"the new record is not on the first page of {family.query}; "
+        f'[operations."{family.verb("create")}"] result_id may say where the answer has its id'
+    )
+
+
+def differences(record: Mapping[str, Json], sent: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of a body that a record shows otherwise; what is not shown, and passwords, do not count."""
+    found: dict[str, Json] = {}
+    for name, value in sent.items():
+        shown = record.get(name)
+        if isinstance(value, dict) and isinstance(shown, dict):
+            found |= {f"{name}.{inner}": was for inner, was in differences(shown, value).items()}
+        elif name in record and name != "password" and type(shown) is type(value) and shown != value:
+            found[name] = shown
+    return found

@@ -1,0 +1,101 @@
+"""The queries of channels and their types as the cases ask them, and what they take from the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cases.premises import authorized, code_of, count, granted, listed
+from cases.reading import BODIES
+from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, holds
+
+ITEMS = "data.items"
+
+
+def asked(portal: Portal, caller: Account, key: str, **fields: Json) -> Exchange:
+    """The query's answer, whatever it is: every filter null but those given."""
+    return authorized(portal.call(key, json={**BODIES[key], **fields}, token=caller.token))
+
+
+def found(portal: Portal, caller: Account, key: str, **fields: Json) -> Exchange:
+    return granted(asked(portal, caller, key, **fields))
+
+
+def items(exchange: Exchange) -> list[dict[str, Json]]:
+    return listed(exchange, ITEMS)
+
+
+def ids(exchange: Exchange) -> set[Json]:
+    return {record["bizId"] for record in items(exchange) if isinstance(record.get("bizId"), str)}
+
+
+def total(exchange: Exchange) -> int:
+    """How many there are on all pages; at least those on this one. Raises Untestable."""
+    return max(count(exchange, "data.pagination.totalRecords"), len(items(exchange)))
+
+
+def one(exchange: Exchange, *fields: str) -> dict[str, Json]:
+    """A listed record with these fields as text. Raises Untestable where there is none."""
+    for record in items(exchange):
+        if all(isinstance(record.get(field), str) and record[field] for field in fields):
+            return record
+    raise Untestable("the target lists none to compare with", "environment")
+
+
+def record_of(portal: Portal, caller: Account, key: str, id: str) -> tuple[Exchange, dict[str, Json] | None]:
+    """The listing of one id, and the record in it; without null filters where those find nothing.
+
+    Raises Untestable where listed records show no id.
+    """
+    listing = found(portal, caller, key, bizId=id)
+    if not items(listing):
+        bare = authorized(portal.call(key, json={"bizId": id}, token=caller.token))
+        listing = bare if bare.success and items(bare) else listing
+    if len(ids(listing)) < len(items(listing)):
+        raise Untestable("the listing does not show an id of each record", "target")
+    return listing, next((record for record in items(listing) if record.get("bizId") == id), None)
+
+
+# Filters by state, in the two forms that a code has.
+
+
+def state_of(record: dict[str, Json], field: str) -> str | None:
+    """The code of a state, also where it stands as plain text."""
+    value = record.get(field)
+    return value if isinstance(value, str) else code_of(record, field)
+
+
+def finds_only(answer: Exchange, field: str, code: str) -> bool:
+    """Whether something is listed, and nothing in another state."""
+    records = items(answer) if answer.success else []
+    return bool(records) and all(state_of(record, field) == code for record in records)
+
+
+def in_state(
+    portal: Portal, caller: Account, key: str, field: str, code: str, value: int
+) -> Iterator[tuple[str, Exchange]]:
+    """The answers to the filter, asked for by code and by number, with the form that each has."""
+    for form, wanted in (("code", code), ("number", value)):
+        yield form, asked(portal, caller, key, **{field: wanted})
+
+
+def leaves_nothing_out(
+    portal: Portal, caller: Account, key: str, field: str, states: dict[str, int]
+) -> Comparison:
+    """With filters that are null there are at least as many as without them, and as the states have together.
+
+    That is asked before and after: others may add and take away meanwhile.
+    """
+    before = found(portal, caller, key)
+    bare = authorized(portal.call(key, json={}, token=caller.token))
+    least = total(bare) if bare.success else 0
+    parts: list[Exchange] = []
+    for code, value in states.items():
+        answers = [answer for _, answer in in_state(portal, caller, key, field, code, value)]
+        parts += [answer for answer in answers if finds_only(answer, field, code)][:1]
+    least = max(least, sum(total(part) for part in parts))
+    if not least:
+        raise Untestable("no other way to ask finds anything to compare with", "environment")
+    after = found(portal, caller, key)
+    most = max(total(before), total(after))
+    at, expected = "data.pagination.totalRecords", f"at least {least}, as other ways to ask find"
+    return holds(after, at, most >= least, expected, before, bare, *parts, actual=most)

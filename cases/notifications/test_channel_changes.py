@@ -1,0 +1,120 @@
+"""A channel made, updated, deactivated, activated and deleted; each step is read back."""
+
+from __future__ import annotations
+
+from cases.notifications.making import CHANNEL, Made, a_record
+from cases.notifications.test_type_changes import is_deleted, is_updated
+from cases.premises import answered, authorized, said, unknown_id
+from conformance.cases import (
+    ABSENT,
+    INVALID_PARAMETER,
+    Account,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    impact,
+    is_error,
+    is_invalid_parameter,
+    is_success,
+    needs,
+    requirement,
+)
+
+CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
+COMMAND = "POST /web/v1/notification-channels/command/deactivate"
+
+
+@requirement(
+    "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051", "CHANNEL-056"
+)  # fmt: skip
+@needs(CREATE, DELETE)
+@impact("mutating")
+def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
+    with a_record(portal, verify, admin, CHANNEL) as made:
+        listing, record = made.read()
+        verify("CHANNEL-047", holds(listing, "data.items", record is not None, made.id, *made.steps))
+        is_masked(made)
+
+        is_updated(made, "CHANNEL-048")
+        if made.call("deactivate", "CHANNEL-049"):
+            shows_status(made, "CHANNEL-049", "INACTIVE")
+        activated = made.call("activate", "CHANNEL-051")
+        if activated:
+            _, record = made.read()
+            verify.observe("channel-activate-status", activated, (record or {}).get("channelStatus"))
+        is_deleted(made, "CHANNEL-050")
+        made.observe_answers()
+
+
+def is_masked(made: Made) -> None:
+    """The listing shows neither the password that was set nor the better part of it."""
+    listing, record = made.read()
+    shown, sent = password_in(record or {}), password_in(made.body)
+    if isinstance(sent, str) and shown is not ABSENT:
+        at = "data.items[0].emailConfig.password"
+        hidden = not tells(shown, sent)
+        made.verify("CHANNEL-046", holds(listing, at, hidden, "a mask", *made.steps, actual=shown))
+
+
+def tells(shown: Json, password: str) -> bool:
+    """Whether more than half of a password stands in what is shown, in one piece."""
+    length = len(password) // 2 + 1
+    pieces = (password[start : start + length] for start in range(len(password) - length + 1))
+    return isinstance(shown, str) and any(piece in shown for piece in pieces)
+
+
+def password_in(record: Json) -> Json:
+    config = record.get("emailConfig")
+    return config.get("password", ABSENT) if isinstance(config, dict) else ABSENT
+
+
+def shows_status(made: Made, requirement: str, status: str) -> None:
+    listing, record = made.read()
+    if record is not None:
+        at = f"data.items[{listing.data['items'].index(record)}].channelStatus"
+        made.verify(requirement, equal(listing, at, status, *made.steps))
+
+
+@requirement("CHANNEL-030", "CHANNEL-031", "CHANNEL-054", "CHANNEL-055")
+@needs(CREATE, DELETE)
+@impact("mutating")
+def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, admin: Account) -> None:
+    with a_record(portal, verify, admin, CHANNEL) as made:
+        if made.read()[1] is None:
+            raise Untestable("the channel that was made is not listed", "target")
+        made.call("activate", "CHANNEL-030")
+        if portal.profile.bot_challenge.token is None:
+            verify.untested("CHANNEL-054", "the profile has no [bot_challenge] token to leave out")
+        else:
+            body = {"bizId": made.id}
+            refused = answered(portal.call(COMMAND, json=body, token=admin.token, bot_challenge=False))
+            verify("CHANNEL-054", is_error(refused, "4030", *made.steps))
+
+        deactivated = authorized(portal.call(COMMAND, json={"bizId": made.id}, token=admin.token))
+        verify("CHANNEL-030", is_success(deactivated, *made.steps))
+        made.steps.append(deactivated)
+        if deactivated.success:
+            verify("CHANNEL-055", equal(deactivated, "data.bizId", made.id, *made.steps))
+            shows_status(made, "CHANNEL-031", "INACTIVE")
+
+
+@requirement("CHANNEL-052", "CHANNEL-059")
+@impact("mutating")
+def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Account) -> None:
+    refused = authorized(portal.call(COMMAND, json={}, token=admin.token))
+    if verify("CHANNEL-052", is_invalid_parameter(refused)):
+        verify("CHANNEL-059", is_error(refused, "4000"))
+
+
+@requirement("CHANNEL-053")
+@impact("mutating")
+def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, admin: Account) -> None:
+    unknown = unknown_id(portal.record("channel"))
+
+    refused = authorized(portal.call(COMMAND, json={"bizId": unknown}, token=admin.token))
+    if refused.code in INVALID_PARAMETER:
+        raise Untestable(f"an id of this form is refused as such ({said(refused)})", "environment")
+    verify("CHANNEL-053", is_error(refused, "4040"))

@@ -1,0 +1,23 @@
+"""The validation of mail servers, whose answer is not shown (chapter "Notifications")."""
+
+from __future__ import annotations
+
+from cases.premises import authorized, form, outcome
+from conformance.cases import Account, Exchange, Json, Portal, Verify, impact, requirement
+
+VALIDATE = "POST /web/v1/system/notifications/email/validate"
+
+
+@requirement("CHANNEL-057")
+@impact("mutating")
+def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Verify, admin: Account) -> None:
+    imap, smtp = (validated(portal, admin, f"{VALIDATE}/{protocol}") for protocol in ("imap", "smtp"))
+    verify.observe("mail-validation-answers", imap, {"imap": seen(imap), "smtp": seen(smtp)})
+
+
+def validated(portal: Portal, caller: Account, key: str) -> Exchange:
+    return authorized(portal.call(key, json=portal.operation_body(key), token=caller.token))
+
+
+def seen(exchange: Exchange) -> Json:
+    return form(exchange.data) if exchange.success else outcome(exchange)

@@ -1,0 +1,60 @@
+"""A channel type made, updated, disabled, enabled and deleted; each step is read back."""
+
+from __future__ import annotations
+
+from cases.notifications.making import TYPE, Made, a_record, differences
+from conformance.cases import Account, Portal, Verify, equal, holds, impact, needs, requirement
+
+CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
+
+
+@requirement(
+    "CHANNELTYPE-026", "CHANNELTYPE-027", "CHANNELTYPE-028", "CHANNELTYPE-029", "CHANNELTYPE-030",
+    "CHANNELTYPE-031",
+)  # fmt: skip
+@needs(CREATE, DELETE)
+@impact("mutating")
+def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
+    with a_record(portal, verify, admin, TYPE) as made:
+        listing, record = made.read()
+        verify("CHANNELTYPE-026", holds(listing, "data.items", record is not None, made.id, *made.steps))
+
+        is_updated(made, "CHANNELTYPE-027")
+        if made.call("disable", "CHANNELTYPE-028"):
+            has_status(made, "CHANNELTYPE-028", "DISABLED")
+        if made.call("enable", "CHANNELTYPE-029"):
+            has_status(made, "CHANNELTYPE-029", "ENABLED")
+        is_deleted(made, "CHANNELTYPE-030")
+        made.observe_answers()
+
+
+def has_status(made: Made, requirement: str, code: str) -> None:
+    listing, record = made.read()
+    if record is not None:
+        at = f"data.items[{listing.data['items'].index(record)}].typeStatus.code"
+        made.verify(requirement, equal(listing, at, code, *made.steps))
+
+
+def is_updated(made: Made, requirement: str) -> None:
+    """What the profile's body sends is shown afterwards."""
+    updated = made.call("update", requirement)
+    if updated is None:
+        return
+    listing, record = made.read()
+    sent = updated.sent if isinstance(updated.sent, dict) else {}
+    new = {name: value for name, value in sent.items() if value != made.id}
+    if record is None or not any(name in record for name in new):
+        made.verify.untested(requirement, "the update names no field that the listing shows")
+        return
+    other = differences(record, new)
+    made.verify(requirement, holds(listing, "data.items", not other, new, *made.steps, actual=other))
+
+
+def is_deleted(made: Made, requirement: str) -> None:
+    deleted = made.call("delete", requirement)
+    if deleted is None:
+        return
+    listing, record = made.read()
+    if record is None:
+        made.creation.settled()
+    made.verify(requirement, holds(listing, "data.items", record is None, f"no {made.id}", *made.steps))

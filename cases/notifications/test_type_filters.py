@@ -1,0 +1,66 @@
+"""The filters of the query of channel types; that only matches are given is judged on the wire."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.notifications.queries import (
+    asked,
+    finds_only,
+    found,
+    ids,
+    in_state,
+    items,
+    leaves_nothing_out,
+    one,
+    state_of,
+)
+from cases.premises import is_invalid
+from cases.reading import CHANNEL_TYPES
+from conformance.cases import Account, Portal, Untestable, Verify, holds, is_success, requirement
+from conformance.spec.tables import STATES
+
+STATES_OF_TYPES = dict(STATES["Notification channel type"])
+
+
+@requirement("CHANNELTYPE-020", "CHANNELTYPE-021")
+@pytest.mark.parametrize("field, id", [("bizId", "CHANNELTYPE-020"), ("typeCode", "CHANNELTYPE-021")])
+def test_a_channel_type_is_found_by(
+    portal: Portal, verify: Verify, admin: Account, field: str, id: str
+) -> None:
+    everything = found(portal, admin, CHANNEL_TYPES)
+    known = one(everything, "bizId", field)
+
+    listing = found(portal, admin, CHANNEL_TYPES, **{field: known[field]})
+    is_there = known["bizId"] in ids(listing)
+    verify(id, holds(listing, "data.items", is_there, f"the type with {field} {known[field]}", everything))
+
+
+@requirement("CHANNELTYPE-022", "CHANNELTYPE-032", "STATE-006")
+def test_channel_types_are_found_by_state(portal: Portal, verify: Verify, admin: Account) -> None:
+    """By code and by number: which of the two is meant is open, and a portal may pass over the other."""
+    everything = found(portal, admin, CHANNEL_TYPES)
+    seen = {state_of(record, "typeStatus") for record in items(everything)}
+    known = [code for code in STATES_OF_TYPES if code in seen]
+    if not known:
+        raise Untestable("no channel type is listed in a state that the specification names", "environment")
+
+    for code in known:
+        answers = in_state(portal, admin, CHANNEL_TYPES, "typeStatus", code, STATES_OF_TYPES[code])
+        taken = [form for form, answer in answers if finds_only(answer, "typeStatus", code)]
+        verify.observe("channel-type-filter-form", everything, " and ".join(taken) or "neither")
+
+
+@requirement("CHANNELTYPE-023", "CHANNELTYPE-025")
+def test_enabled_types_alone_are_listed(portal: Portal, admin: Account) -> None:
+    if not items(found(portal, admin, CHANNEL_TYPES, enabledOnly=True)):
+        raise Untestable("no channel type is enabled", "environment")
+
+
+@requirement("CHANNELTYPE-024", "CHANNEL-058")
+def test_null_filters_leave_no_type_out(portal: Portal, verify: Verify, admin: Account) -> None:
+    everything = asked(portal, admin, CHANNEL_TYPES)
+    if is_invalid(everything):
+        verify("CHANNELTYPE-024", is_success(everything))
+        return
+    verify("CHANNELTYPE-024", leaves_nothing_out(portal, admin, CHANNEL_TYPES, "typeStatus", STATES_OF_TYPES))

@@ -1,0 +1,1 @@
+"""Transfer orders of a workspace (chapter "Transfer orders (admin)")."""

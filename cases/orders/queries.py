@@ -1,0 +1,72 @@
+"""The order query as the cases ask it, and what they take from its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from cases.premises import authorized, count, granted, listed
+from cases.reading import ORDERS
+from conformance.cases import Account, Exchange, Json, Portal, Untestable
+from conformance.checks.records import has_offset, moment
+
+DAY = timedelta(days=1)
+
+
+def asked(
+    portal: Portal,
+    caller: Account,
+    query: Mapping[str, str] | None = None,
+    *,
+    workspace: str | None = None,
+    bot_challenge: bool = True,
+) -> Exchange:
+    """The query's answer, whatever it is, for the profile's workspace."""
+    return portal.call(
+        ORDERS,
+        query=query,
+        token=caller.token,
+        bot_challenge=bot_challenge,
+        workspaceId=workspace or portal.record("workspace"),
+    )
+
+
+def found(portal: Portal, caller: Account, query: Mapping[str, str] | None = None) -> Exchange:
+    return granted(authorized(asked(portal, caller, query)))
+
+
+def total(exchange: Exchange) -> int:
+    return count(exchange, "data.totalElements")
+
+
+def times(exchange: Exchange) -> list[datetime]:
+    """When the listed orders were created, where that says its zone and so can be compared with a range."""
+    orders = listed(exchange, "data.content")
+    shown = [order["createdAt"] for order in orders if isinstance(order.get("createdAt"), str)]
+    return [time for value in shown if has_offset(value) and (time := moment(value)) is not None]
+
+
+def some_times(exchange: Exchange, number: int) -> list[datetime]:
+    """At least so many. Raises Untestable where the listing has fewer."""
+    known = times(exchange)
+    if len(known) < number:
+        raise Untestable(f"the workspace has fewer than {number} orders to compare", "environment")
+    return known
+
+
+def now(portal: Portal) -> datetime:
+    return datetime.fromtimestamp(portal.clock.now(), UTC)
+
+
+def written(time: datetime) -> str:
+    """As ISO 8601 in UTC, to the millisecond."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def between(start: datetime, end: datetime, **more: str) -> dict[str, str]:
+    return {"startTime": written(start), "endTime": written(end), **more}
+
+
+def outline(exchange: Exchange) -> Json:
+    """What a listing gave, in a few numbers."""
+    return {"totalElements": exchange.at("data.totalElements"), "listed": len(times(exchange))}

@@ -1,0 +1,65 @@
+"""The time range of the order query (chapter "Transfer orders (admin)")."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from cases.orders.queries import DAY, asked, between, found, now, some_times, times, total, written
+from cases.premises import authorized, outcome
+from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, holds, requirement
+
+RANGE = LIMITS.order_range_days * DAY
+ZONE = DAY
+"""How far the ends of a range may lie from where they are expected: a portal may count days of its zone."""
+
+
+@requirement("ORDER-020", "ORDER-029")
+def test_the_default_range_is_the_last_thirty_days(portal: Portal, verify: Verify, admin: Account) -> None:
+    """That nothing older is given is judged on the wire; the oldest are asked for first."""
+    today = now(portal)
+
+    narrower = found(portal, admin, between(today - RANGE + ZONE, today - ZONE, sort="createdAt,asc"))
+    if any(time < today - RANGE for time in times(narrower)):
+        raise Untestable("startTime is passed over, so that there is no range to compare with", "target")
+    default = found(portal, admin)
+    given = holds(
+        default,
+        "data.totalElements",
+        total(default) >= total(narrower),
+        f"at least the {total(narrower)} of a range that lies within the last 30 days",
+        narrower,
+    )
+    verify("ORDER-020", given)
+    found(portal, admin, {"sort": "createdAt,asc"})
+
+    wider = found(portal, admin, between(today - RANGE - ZONE, today + ZONE, sort="createdAt,asc"))
+    fits = total(narrower) <= total(default) <= total(wider)
+    expected = f"from {total(narrower)} to {total(wider)}, as the ranges just within and around it have"
+    verify("ORDER-029", holds(default, "data.totalElements", fits, expected, narrower, wider))
+
+
+@requirement("ORDER-021", "ORDER-022")
+def test_a_range_begins_and_ends_where_it_is_asked_to(portal: Portal, verify: Verify, admin: Account) -> None:
+    """The ends lie in the middle of what is there, so that there is something to leave out on both sides."""
+    known = sorted(some_times(found(portal, admin), 2))
+    middle = known[len(known) // 2]
+
+    late = found(portal, admin, {"startTime": written(middle), "sort": "createdAt,asc"})
+    early = [time for time in times(late) if time < middle - timedelta(seconds=1)]
+    verify("ORDER-021", holds(late, "data.content", not early, f"none before {written(middle)}"))
+
+    start = known[0] - DAY
+    before = found(portal, admin, between(start, middle, sort="createdAt,desc"))
+    later = [time for time in times(before) if time > middle + timedelta(seconds=1)]
+    verify("ORDER-022", holds(before, "data.content", not later, f"none after {written(middle)}"))
+
+
+@requirement("ORDER-031")
+@pytest.mark.parametrize("name", ["startTime", "endTime"])
+def test_how_a_time_that_is_none_is_answered(
+    portal: Portal, verify: Verify, admin: Account, name: str
+) -> None:
+    exchange = authorized(asked(portal, admin, {name: "not-a-time"}))
+    verify.observe("malformed-time", exchange, outcome(exchange))

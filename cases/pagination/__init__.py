@@ -1,0 +1,1 @@
+"""Listings that come in pages (chapter "Pagination forms")."""

@@ -1,0 +1,135 @@
+"""What must hold before a case may compare: an answer passes, or it is said why nothing follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Untestable
+from conformance.comparisons import is_held_back
+from conformance.findings import endpoint_of
+
+
+def answered(exchange: Exchange) -> Exchange:
+    """An answer to this very request, success or not. Raises Untestable where it was held back."""
+    if is_held_back(exchange):
+        raise Untestable(f"{endpoint_of(exchange)} was held back (HTTP {exchange.status})", "environment")
+    return exchange
+
+
+def authorized(exchange: Exchange) -> Exchange:
+    """An answer to a caller who may call. Raises Untestable where the caller was refused, not the request."""
+    answered(exchange)
+    place = endpoint_of(exchange)
+    if exchange.code == "4030":
+        raise Untestable(f"{place} asks for a bot challenge; see [bot_challenge]", "configuration")
+    if exchange.status == 401 or exchange.code in TOKEN_REFUSED:
+        raise Untestable(f"{place} did not take the session's access token", "target")
+    if exchange.status == 403 or exchange.code == "ACCESS.PERMISSION_DENIED":
+        raise Untestable(f"the account may not call {place} ({said(exchange)})", "credentials")
+    return exchange
+
+
+def granted(exchange: Exchange) -> Exchange:
+    """A success, for what cannot go on without one. Raises Untestable."""
+    if not authorized(exchange).success:
+        raise Untestable(f"{endpoint_of(exchange)} was refused ({said(exchange)})", "target")
+    return exchange
+
+
+def made(exchange: Exchange) -> Exchange:
+    """A change made with a body of the profile's ``[operations]``. Raises Untestable where it was refused."""
+    if not authorized(exchange).success:
+        place = endpoint_of(exchange)
+        raise Untestable(
+            f'{place} was refused ({said(exchange)}); see [operations."{place}"]', "configuration"
+        )
+    return exchange
+
+
+def said(exchange: Exchange) -> str:
+    """Status and code of an answer, in a reason."""
+    return f"HTTP {exchange.status}" + (f", {exchange.code}" if exchange.code else "")
+
+
+def outcome(exchange: Exchange) -> Json:
+    """How something open was taken: ``served``, or the refusal's status and code."""
+    if exchange.success:
+        return "served"
+    return {"status": exchange.status, "code": exchange.code}
+
+
+def is_invalid(exchange: Exchange) -> bool:
+    """Whether the request's form was refused, under either code."""
+    return not exchange.success and (exchange.code in INVALID_PARAMETER or exchange.status in (400, 422))
+
+
+def text(exchange: Exchange, path: str) -> str:
+    """A text that the case cannot go on without. Raises Untestable: the shape check reports it."""
+    value = exchange.at(path)
+    if not isinstance(value, str) or not value:
+        raise Untestable(f"the answer of {endpoint_of(exchange)} has no text at {path}", "target")
+    return value
+
+
+def count(exchange: Exchange, path: str) -> int:
+    """A whole number that the case cannot go on without. Raises Untestable."""
+    value = exchange.at(path)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise Untestable(f"the answer of {endpoint_of(exchange)} has no whole number at {path}", "target")
+    return int(value)
+
+
+def listed(exchange: Exchange, path: str = "data") -> list[dict[str, Json]]:
+    """The records of a listing. Raises Untestable where there is no array."""
+    value = exchange.at(path)
+    if not isinstance(value, list):
+        raise Untestable(f"the answer of {endpoint_of(exchange)} has no array at {path}", "target")
+    return [record for record in value if isinstance(record, dict)]
+
+
+def code_of(record: dict[str, Json], field: str) -> str | None:
+    """The symbolic code of a coded field; None where there is none."""
+    entry = record.get(field)
+    code = entry.get("code") if isinstance(entry, dict) else None
+    return code if isinstance(code, str) else None
+
+
+def without(record: dict[str, Json], *names: str) -> dict[str, Json]:
+    return {name: value for name, value in record.items() if name not in names}
+
+
+def form(data: Json) -> Json:
+    """What an answer's data is, without its values: for what the specification does not show."""
+    if isinstance(data, dict):
+        return sorted(data)
+    if isinstance(data, list):
+        return [form(data[0])] if data else []
+    return "null" if data is None or data is ABSENT else type(data).__name__
+
+
+# Ids that nobody has.
+
+_ALPHABETS = ("0123456789", "abcdef", "ABCDEF", "ghjkmnpqrstvwxyz", "GHJKMNPQRSTVWXYZ")
+"""Letters are changed within these, so that an id stays hexadecimal, or Crockford's base 32, where it was."""
+
+
+COUNTED = 16
+"""Below this many digits a number may be counted up, so that its neighbours exist."""
+
+
+def unknown_id(known: str) -> str:
+    """An id of the same form as a known one, which no record has.
+
+    Its last third is changed: before it may stand a kind, a version or a time. A number that may be counted
+    up is replaced by a large one.
+    """
+    if known.isdigit() and len(known) < COUNTED:
+        return "9876543210987654"[: max(9, len(known))]
+    kept = len(known) * 2 // 3
+    return known[:kept] + "".join(_others(known[kept:]))
+
+
+def _others(letters: str) -> Iterator[str]:
+    for letter in letters:
+        alphabet = next((one for one in _ALPHABETS if letter in one), "")
+        yield alphabet[(alphabet.index(letter) + len(alphabet) // 2) % len(alphabet)] if alphabet else letter

@@ -1,0 +1,1 @@
+"""The caller's own profile, invitations and workspaces (chapter "Profile and workspaces")."""

@@ -1,0 +1,129 @@
+"""Invitations accepted and declined (chapter "Moves that are stated").
+
+An answer to an invitation cannot be taken back, so that the cases answer only those that the run has sent.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.administration.inviting import Invited, invited, shows
+from cases.premises import authorized, code_of, form, granted, is_invalid, listed, unknown_id
+from cases.reading import INVITATIONS
+from conformance.cases import (
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    impact,
+    is_error_of_table,
+    is_invalid_parameter,
+    is_refused,
+    needs,
+    offered,
+    requirement,
+)
+from conformance.spec.tables import STATES
+
+ACCEPT = "POST /web/v1/system/profile/invitations/accept"
+DECLINE = "POST /web/v1/system/profile/invitations/decline"
+VALUES = STATES["Invitation"]
+
+
+def own_invitations(portal: Portal, caller: Account, state: str | None = None) -> Exchange:
+    """All of them, or where ``statuses`` must be sent those in one state."""
+    everything = authorized(portal.call(INVITATIONS, token=caller.token))
+    if not is_invalid(everything) and state is None:
+        return granted(everything)
+    query = {"statuses": str(VALUES[state or "PENDING"])}
+    return granted(portal.call(INVITATIONS, query=query, token=caller.token))
+
+
+def received(exchange: Exchange, invitation: Invited, marker: str) -> dict[str, Json]:
+    """The invitation among the invitee's own. Raises Untestable where it is not listed."""
+    for record in listed(exchange):
+        if shows(record, marker) or record.get("bizId") == (invitation.creation.id or marker):
+            return record
+    raise Untestable("the invitation is not among the invitee's own", "target")
+
+
+@requirement("INVITATION-020", "INVITATION-029", "INVITATION-034", offered(ACCEPT))
+@needs("accounts.spare")
+@impact("disruptive")
+def test_an_open_invitation_is_accepted_once(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    marker = portal.unique()
+    with invited(portal, admin, spare.email, marker) as invitation:
+        record = received(own_invitations(portal, spare), invitation, marker)
+        if record.get("canAccept") is not True:
+            raise Untestable("the invitation that was sent cannot be accepted", "target")
+        body = {"invitationBizId": record.get("bizId")}
+
+        accepted = authorized(portal.call(ACCEPT, json=body, token=spare.token))
+        verify.observe("invitation-answers", accepted, form(accepted.data))
+        if accepted.success:
+            invitation.creation.settled()
+        after = own_invitations(portal, spare, "ACCEPTED")
+        now = next((one for one in listed(after) if one.get("bizId") == record.get("bizId")), {})
+        code = code_of(now, "invitationStatus")
+        verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
+
+        again = authorized(portal.call(ACCEPT, json=body, token=spare.token))
+        verify(
+            "INVITATION-029", is_refused(again, accepted, message="an accepted invitation was accepted again")
+        )
+
+
+@requirement("INVITATION-029", "INVITATION-030", "INVITATION-034", offered(DECLINE))
+@needs("accounts.spare")
+@impact("disruptive")
+def test_a_declined_invitation_can_no_longer_be_accepted(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    marker = portal.unique()
+    with invited(portal, admin, spare.email, marker) as invitation:
+        record = received(own_invitations(portal, spare), invitation, marker)
+        body = {"invitationBizId": record.get("bizId")}
+
+        declined = granted(portal.call(DECLINE, json={**body, "reason": marker}, token=spare.token))
+        invitation.creation.settled()
+        verify.observe("invitation-answers", declined, form(declined.data))
+
+        accepted = authorized(portal.call(ACCEPT, json=body, token=spare.token))
+        verify("INVITATION-029", is_refused(accepted, declined))
+        verify("INVITATION-030", is_refused(accepted, declined, message="a declined invitation was accepted"))
+        for one in listed(own_invitations(portal, spare)):
+            if one.get("bizId") == record.get("bizId"):
+                verify(
+                    "INVITATION-030",
+                    holds(accepted, "", one.get("canAccept") is not True, "canAccept false", declined),
+                )
+
+
+@requirement("INVITATION-031")
+@needs("accounts.spare")
+@impact("disruptive")
+@pytest.mark.parametrize("key, more", [(ACCEPT, {}), (DECLINE, {"reason": "unknown"})])
+def test_an_unknown_invitation_is_not_found(
+    portal: Portal, verify: Verify, spare: Account, key: str, more: dict[str, str]
+) -> None:
+    known = [
+        one["bizId"] for one in listed(own_invitations(portal, spare)) if isinstance(one.get("bizId"), str)
+    ]
+    body = {"invitationBizId": unknown_id(known[0] if known else portal.record("workspace")), **more}
+    exchange = authorized(portal.call(key, json=body, token=spare.token))
+    verify("INVITATION-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
+
+
+@requirement("INVITATION-033")
+@needs("accounts.spare")
+@impact("disruptive")
+@pytest.mark.parametrize("key, body", [(ACCEPT, {}), (DECLINE, {"reason": "no id"})])
+def test_an_answer_names_its_invitation(
+    portal: Portal, verify: Verify, spare: Account, key: str, body: dict[str, str]
+) -> None:
+    verify("INVITATION-033", is_invalid_parameter(authorized(portal.call(key, json=body, token=spare.token))))

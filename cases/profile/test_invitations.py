@@ -1,0 +1,117 @@
+"""The caller's invitations as they are listed (chapters "Invitation", "Profile and workspaces")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from cases.premises import authorized, granted, is_invalid, listed, said
+from cases.reading import INVITATIONS
+from conformance.cases import (
+    BY_KEY,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    judged_in,
+    requirement,
+)
+from conformance.spec.tables import STATES
+
+VALUES = STATES["Invitation"]
+HISTORICAL = ("ACCEPTED", "EXPIRED")
+ON_THE_WIRE = ("INVITATION-021", "INVITATION-026", "INVITATION-027", "INVITATION-028", "STATE-004")
+"""What the listed invitations show is judged there."""
+
+
+def asked(portal: Portal, caller: Account, statuses: Sequence[str] | None) -> Exchange:
+    query = None if statuses is None else {"statuses": list(statuses)}
+    return authorized(portal.call(INVITATIONS, query=query, token=caller.token))
+
+
+def ids(exchange: Exchange) -> set[str]:
+    return {str(record["bizId"]) for record in listed(exchange) if record.get("bizId") is not None}
+
+
+@requirement("INVITATION-022", *judged_in(BY_KEY[INVITATIONS], "success"))
+@pytest.mark.parametrize("state", VALUES)
+def test_one_status_may_be_asked_for(portal: Portal, admin: Account, state: str) -> None:
+    granted(asked(portal, admin, [str(VALUES[state])]))
+
+
+@requirement("INVITATION-023", "INVITATION-025", *ON_THE_WIRE)
+def test_without_a_status_everything_is_listed_or_nothing_is(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    everything = asked(portal, admin, None)
+    required = is_invalid(everything)
+    verify.observe("statuses-required", everything, "required" if required else "optional")
+    if required:
+        raise Untestable("statuses must be sent", "target")
+
+    granted(everything)
+    historical = [granted(asked(portal, admin, [str(VALUES[state])])) for state in HISTORICAL]
+    expected = set().union(*map(ids, historical))
+    if not expected:
+        raise Untestable("the account has no historical invitations", "environment")
+    missing = expected - ids(granted(asked(portal, admin, None)))
+    verify(
+        "INVITATION-025",
+        holds(
+            everything,
+            "data",
+            not missing,
+            "the historical ones too",
+            *historical,
+            actual={"missing": sorted(missing)},
+        ),
+    )
+
+
+@requirement("INVITATION-024")
+def test_several_statuses_are_written_in_one_way_or_another(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    """Two states that have invitations are asked for together: the form that gives both is understood."""
+    alone = {state: ids(granted(asked(portal, admin, [str(value)]))) for state, value in VALUES.items()}
+    there = [state for state, found in alone.items() if found]
+    if len(there) < 2:
+        raise Untestable("the account has no invitations in two states", "environment")
+    values = [str(VALUES[state]) for state in there[:2]]
+    expected = alone[there[0]] | alone[there[1]]
+    forms = {"repeated": values, "commas": [",".join(values)]}
+
+    answers = {form: authorized(asked(portal, admin, statuses)) for form, statuses in forms.items()}
+
+    taken = [form for form, exchange in answers.items() if exchange.success and ids(exchange) == expected]
+    if not taken:
+        raise Untestable(f"no form gave both ({', '.join(map(said, answers.values()))})", "target")
+    verify.observe("statuses-form", answers[taken[0]], " or ".join(taken))
+
+
+@requirement("INVITATION-032")
+def test_the_callers_invitations_are_addressed_to_the_caller(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    states = [granted(asked(portal, admin, [str(value)])) for value in VALUES.values()]
+    everything = asked(portal, admin, None)
+    if everything.success:
+        states.append(everything)
+    if not any(listed(exchange) for exchange in states):
+        raise Untestable("the account has no invitations", "environment")
+    for exchange in states:
+        others = [
+            one["inviteeEmail"] for one in listed(exchange) if not is_to(one.get("inviteeEmail"), admin)
+        ]
+        verify(
+            "INVITATION-032",
+            holds(exchange, "data", not others, admin.email, actual={"inviteeEmail": others}),
+        )
+
+
+def is_to(address: object, caller: Account) -> bool:
+    """An address that is missing says nothing: the shape check reports it."""
+    return not isinstance(address, str) or address.casefold() == caller.email.casefold()

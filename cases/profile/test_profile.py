@@ -1,0 +1,149 @@
+"""The caller's own profile, read and updated (chapter "Profile and workspaces")."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.accounts.queries import changed_but, own, several_pages
+from cases.changing import put_back
+from cases.premises import answered, authorized, granted, is_invalid, said, text, without
+from cases.profile.values import FIELDS, other_value, updatable
+from cases.reading import PROFILE
+from conformance.cases import (
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    impact,
+    is_invalid_parameter,
+    meets,
+    needs,
+    offered,
+    requirement,
+)
+from conformance.checks.records import moment
+
+UPDATE = "POST /web/v1/system/profile/update"
+
+
+@requirement("PROFILE-001", "PROFILE-002")
+@pytest.mark.parametrize("name", ["admin", pytest.param("limited", marks=needs("accounts.limited"))])
+def test_the_profile_is_the_callers_own(portal: Portal, verify: Verify, name: str) -> None:
+    caller = portal.account(name)
+    profile = granted(portal.call(PROFILE, token=caller.token))
+    verify(
+        "PROFILE-001",
+        meets(profile, "data.accountEmail", lambda email: same_address(email, caller), caller.email),
+    )
+
+
+def same_address(email: object, caller: Account) -> bool:
+    return isinstance(email, str) and email.casefold() == caller.email.casefold()
+
+
+@requirement("PROFILE-010")
+@needs("accounts.limited")
+def test_each_caller_reads_another_profile(
+    portal: Portal, verify: Verify, admin: Account, limited: Account
+) -> None:
+    mine = granted(portal.call(PROFILE, token=admin.token))
+    theirs = granted(portal.call(PROFILE, token=limited.token))
+    different = text(mine, "data.bizId") != text(theirs, "data.bizId")
+    verify(
+        "PROFILE-010", holds(theirs, "data.bizId", different, f"another than {mine.at('data.bizId')}", mine)
+    )
+
+
+@requirement("PROFILE-003", "PROFILE-004", "PROFILE-008", offered(UPDATE))
+@needs("accounts.spare")
+@impact("mutating")
+def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
+    """Everything is sent along as it is: that a part may be sent is another case."""
+    before = granted(portal.call(PROFILE, token=spare.token))
+    fields = updatable(before)
+    name = portal.unique()
+
+    with put_back(portal, UPDATE, fields, by=spare) as change:
+        updated = granted(change.ask({**fields, "accountName": name}))
+        after = granted(portal.call(PROFILE, token=spare.token))
+
+        verify("PROFILE-004", equal(after, "data.accountName", name, before, updated))
+        for kept in ("bizId", "accountEmail", "createdAt"):
+            verify("PROFILE-008", equal(after, f"data.{kept}", before.at(f"data.{kept}"), before, updated))
+        early, late = moment(before.at("data.updatedAt")), moment(after.at("data.updatedAt"))
+        if early is None or late is None:
+            raise Untestable("the profile does not show when it was updated", "target")
+        verify("PROFILE-008", holds(after, "data.updatedAt", late > early, f"after {early}", before, updated))
+
+
+@requirement("PROFILE-005")
+@needs("accounts.spare")
+@impact("mutating")
+@pytest.mark.parametrize("field", FIELDS)
+def test_other_fields_are_read_back_too(
+    portal: Portal, verify: Verify, admin: Account, spare: Account, field: str
+) -> None:
+    before = granted(portal.call(PROFILE, token=spare.token))
+    fields = updatable(before)
+    if field not in fields:
+        raise Untestable(f"the profile shows no {field} that could be put back", "target")
+    value = other_value(portal, admin, field, fields[field])
+
+    with put_back(portal, UPDATE, fields, by=spare) as change:
+        updated = authorized(change.ask({**fields, field: value}))
+        if is_invalid(updated):
+            raise Untestable(f"the portal does not take {value!r} as {field}", "environment")
+        after = granted(portal.call(PROFILE, token=spare.token))
+        verify("PROFILE-005", equal(after, f"data.{field}", value, before, granted(updated)))
+
+
+@requirement("PROFILE-006")
+@needs("accounts.spare")
+@impact("mutating")
+def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare: Account) -> None:
+    before = granted(portal.call(PROFILE, token=spare.token))
+    fields = updatable(before)
+
+    with put_back(portal, UPDATE, fields, by=spare) as change:
+        updated = authorized(change.ask({"accountName": portal.unique()}))
+        if is_invalid(updated):
+            raise Untestable(f"a name alone is refused ({said(updated)})", "target")
+        after = granted(portal.call(PROFILE, token=spare.token))
+        for field in without(fields, "accountName"):
+            verify("PROFILE-006", equal(after, f"data.{field}", fields[field], before, granted(updated)))
+
+
+@requirement("PROFILE-007")
+@needs("accounts.spare")
+@impact("mutating")
+def test_other_accounts_stay_as_they_were(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
+    _, before = several_pages(portal, admin)
+
+    with put_back(portal, UPDATE, fields, by=spare) as change:
+        name = portal.unique()
+        updated = granted(change.ask({**fields, "accountName": name}))
+        listing, after = several_pages(portal, admin)
+
+    others = changed_but(own(portal, spare).get("bizId"), before, after)
+    verify(
+        "PROFILE-007",
+        holds(listing, "data.accounts", not others, "the others as they were", updated, actual=others),
+    )
+
+
+@requirement("PROFILE-009")
+@needs("accounts.spare")
+@impact("mutating")
+@pytest.mark.parametrize("name", [{}, []], ids=["object", "array"])
+def test_a_name_that_is_no_text_is_refused(
+    portal: Portal, verify: Verify, spare: Account, name: object
+) -> None:
+    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
+    with put_back(portal, UPDATE, fields, by=spare) as change:
+        refused = answered(change.ask({**fields, "accountName": name}))
+        verify("PROFILE-009", is_invalid_parameter(refused))

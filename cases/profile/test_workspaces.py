@@ -1,0 +1,44 @@
+"""The caller's current workspace (chapter "Profile and workspaces")."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.premises import authorized, granted, outcome, text, unknown_id
+from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, requirement
+
+CURRENT = "GET /web/v1/system/workspaces/current"
+MINE = "GET /web/v1/system/workspaces/mine"
+
+
+def current(portal: Portal, caller: Account, workspace: str | None = None) -> Exchange:
+    exchange = authorized(portal.call(CURRENT, token=caller.token, headers={"X-Workspace-Id": workspace}))
+    if exchange.code == "GA2031":
+        raise Untestable("there is no such current workspace for the account (GA2031)", "environment")
+    return granted(exchange)
+
+
+@requirement("WORKSPACE-014", "STATE-003")
+def test_the_current_workspace_stays_the_same(portal: Portal, verify: Verify, admin: Account) -> None:
+    first = current(portal, admin)
+    again = current(portal, admin)
+    verify("WORKSPACE-014", equal(again, "data.bizId", text(first, "data.bizId"), first))
+
+
+@requirement("WORKSPACE-011")
+@pytest.mark.parametrize("name", ["workspace", "other_workspace"])
+def test_a_workspace_is_chosen_by_its_id(portal: Portal, verify: Verify, admin: Account, name: str) -> None:
+    chosen = portal.record(name)
+    verify("WORKSPACE-011", equal(current(portal, admin, chosen), "data.bizId", chosen))
+
+
+@requirement("WORKSPACE-012")
+def test_an_unknown_workspace_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
+    workspace = unknown_id(portal.record("workspace"))
+    exchange = portal.call(CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace})
+    verify.observe("unknown-workspace", exchange, outcome(exchange))
+
+
+@requirement("WORKSPACE-013")
+def test_the_callers_workspaces_have_some_form(portal: Portal, admin: Account) -> None:
+    granted(portal.call(MINE, token=admin.token))

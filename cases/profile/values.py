@@ -1,0 +1,36 @@
+"""Values that a profile update may be given: what the profile shows, and others of the same kind."""
+
+from __future__ import annotations
+
+from cases.premises import granted, listed
+from cases.reading import COUNTRIES
+from conformance.cases import LANGUAGES, Account, Exchange, Json, Portal, Untestable
+
+FIELDS = ("accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry")
+TIMEZONES = "GET /web/v1/system/constants/timezones"
+
+
+def updatable(profile: Exchange) -> dict[str, Json]:
+    """The fields of an update as they stand: what puts a profile back. Raises Untestable without a name."""
+    shown = {name: profile.at(f"data.{name}") for name in ("accountName", *FIELDS)}
+    fields = {name: value for name, value in shown.items() if isinstance(value, str) and value}
+    if "accountName" not in fields:
+        raise Untestable("the profile shows no name that could be put back", "target")
+    return fields
+
+
+def other_value(portal: Portal, caller: Account, field: str, current: str) -> str:
+    """Another value for a field, of the form that the present one has. Raises Untestable."""
+    if field == "accountPhone":
+        return current[:-1] + ("1" if current[-1] != "1" else "2")
+    if field == "defaultLanguage":
+        return next(language for language in LANGUAGES if language != current)
+    key, names = (
+        (TIMEZONES, ("code", "zoneIdCode")) if field == "defaultTimezone" else (COUNTRIES, ("alpha2Code",))
+    )
+    entries = listed(granted(portal.call(key, token=caller.token)))
+    for name in names:
+        values = [str(entry[name]) for entry in entries if isinstance(entry.get(name), str)]
+        if current in values and len(set(values)) > 1:
+            return next(value for value in values if value != current)
+    raise Untestable(f"{key} lists nothing to take in place of {field} {current!r}", "target")

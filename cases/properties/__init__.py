@@ -1,0 +1,1 @@
+"""What holds whatever is sent and in whatever order (chapters "Endpoints", "Errors", "States")."""

@@ -1,0 +1,437 @@
+"""Sign-in as a state machine: what is known of its sessions and tokens from the stated moves alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+from cases.authentication.steps import (
+    COOLDOWN,
+    NO_SESSION,
+    SETTLING,
+    WRONG_CODE,
+    completed,
+    ended,
+    judged,
+    profile_by,
+    seconds_at,
+)
+from cases.premises import answered, said, text
+from cases.security.sessions import LIST, READ_CONFIG, ids
+from conformance.cases import (
+    LIMITS,
+    Account,
+    Comparison,
+    Exchange,
+    Portal,
+    Untestable,
+    holds,
+    is_error,
+    is_refused,
+    is_success,
+)
+from conformance.portal.codes import STEP
+from conformance.portal.login import text_at
+from conformance.profile import Factor
+from conformance.properties import Machine, Trial, move
+
+COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
+SURELY = 120.0
+"""Seconds that a login session or code of 300 lives whatever unit is meant, and any token just issued."""
+
+AT_ONCE = 3
+MOST = 6
+MOST_WRONG = 3
+MOST_SENDS = 3
+MAILS_SPARED = 15
+WHICH = st.integers(0, AT_ONCE - 1)
+HOW = ("right", "mailed", "wrong", "used", "other")
+SOON = st.sampled_from([0.0, 0.0, 20.0, 62.0])
+LATER = st.sampled_from([0.0, 0.0, 0.0, 200.0, 302.0])
+AT_LAST = st.sampled_from([0.0, 0.0, 0.0, 3602.0])
+"""Seconds before a move: less and more than a cooldown, a login session and an access token last."""
+
+T = TypeVar("T")
+
+
+@dataclass
+class Player:
+    """An account, and what stays known of it from one example to the next.
+
+    ``proven``: factors whose codes did sign it in, so that a refusal is not the profile's fault. ``room``:
+    how many more sessions it may have without any being ended for it. ``sent``: when its last code was.
+    """
+
+    account: Account
+    proven: set[Factor] = field(default_factory=set)
+    room: int = 0
+    sent: float | None = None
+    session_ids: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Begun:
+    """A login session. ``sent``: when its last code was; ``code``: that code."""
+
+    player: Player
+    answer: Exchange
+    lifetime: float
+    wrong: int = 0
+    used_up: bool = False
+    sends: int = 0
+    sent: float | None = None
+    code: str | None = None
+
+    def is_young(self, answer: Exchange) -> bool:
+        return ended(answer) < self.answer.time + min(SURELY, self.lifetime)
+
+    def lives(self, answer: Exchange) -> bool:
+        return ended(answer) < self.answer.time + self.lifetime - SETTLING
+
+    def is_over(self, answer: Exchange) -> bool:
+        return answer.time > ended(self.answer) + self.lifetime + SETTLING
+
+
+@dataclass
+class Pair:
+    """A token pair. Of each token whether it is alive: True, False, or None where nothing says."""
+
+    player: Player
+    answer: Exchange
+    access: str
+    refresh: str | None
+    lifetime: float
+    is_refreshed: bool = False
+    is_seen: bool = False
+    access_lives: bool | None = True
+    refresh_lives: bool | None = True
+    session_id: str | None = None
+
+    def is_young(self, answer: Exchange) -> bool:
+        return ended(answer) < self.answer.time + min(SURELY, self.lifetime)
+
+    def is_over(self, answer: Exchange) -> bool:
+        return answer.time > ended(self.answer) + self.lifetime + SETTLING
+
+    def doubt(self) -> None:
+        """What was alive may be so no longer."""
+        self.access_lives = None if self.access_lives else self.access_lives
+        self.refresh_lives = None if self.refresh_lives else self.refresh_lives
+
+
+def player(portal: Portal, account: Account) -> Player:
+    """Signs the account in. Raises Untestable where it cannot be, or may not read its profile."""
+    shared = account.signed_in()
+    profile_by(portal, shared.token)
+    config = answered(portal.call(READ_CONFIG, token=shared.token))
+    listing = answered(portal.call(LIST, token=shared.token))
+    most = config.at("data.maxSessions") if config.success else 0
+    listed = listing.data if isinstance(listing.data, list) else []
+    room = most - len(listed) if isinstance(most, int) and not isinstance(most, bool) else 0
+    return Player(account, {shared.factor}, room)
+
+
+def newest(listed: Sequence[T], which: int) -> T:
+    """One of them, counted from the newest: the smallest example is then about what it has just made."""
+    return listed[-1 - which % len(listed)]
+
+
+def has_passed(sent: float | None, answer: Exchange) -> bool:
+    """Whether no cooldown can still run."""
+    return sent is None or answer.time > sent + LIMITS.mfa_cooldown + SETTLING
+
+
+class SigningIn(Machine):
+    """Initiate, send, codes right and wrong, waits, tokens used, refreshed and ended, in any order."""
+
+    def __init__(self, trial: Trial, portal: Portal, players: Sequence[Player]) -> None:
+        super().__init__(trial)
+        self.portal = portal
+        self.players = players
+        self.sessions: list[Begun] = []
+        self.pairs: list[Pair] = []
+        self.used: list[tuple[Player, Factor, str]] = []
+
+    def _start_afresh(self) -> None:
+        """No cooldown, no full window and no used code of an example before reaches into this one, and each
+        begins with a time step of the authenticator: so that it goes the same way again."""
+        clock = self.portal.clock
+        sent = max(player.sent or 0.0 for player in self.players)
+        opened = clock.now() + self.portal.budget.window + SETTLING
+        free = opened if self.portal.initiations_left() < MOST else 0.0
+        moment = max(clock.now() + STEP, sent + self.portal.login.cooldown + SETTLING, free)
+        clock.wait_until(moment - moment % STEP + STEP, "a fresh start")
+
+    def clean_up(self) -> None:
+        for pair in self.pairs:
+            if pair.access_lives and self.portal.impact == "disruptive":
+                pair.player.room += self.portal.login.logout(pair.access).success
+
+    # --- login sessions
+
+    def may_initiate(self) -> bool:
+        return len(self.sessions) < MOST and len(self.pending()) < AT_ONCE
+
+    @move(may_initiate, who=WHICH)
+    def initiate(self, who: int) -> None:
+        self._initiate(who)
+
+    @move(
+        lambda self: len(self.sessions) < MOST and len(self.pairs) < AT_ONCE, who=WHICH, mailed=st.booleans()
+    )
+    def sign_in(self, who: int, mailed: bool) -> None:
+        session = self._initiate(who)
+        if mailed and self.may_send(session):
+            self._send(session)
+        self._complete(session, "mailed" if mailed else "right")
+
+    def _initiate(self, who: int) -> Begun:
+        if not self.sessions:
+            self._start_afresh()
+        chosen = self.players[who % len(self.players)]
+        answer = answered(self.portal.login.initiate(chosen.account))
+        self.trial.verify("LOGIN-020", is_success(answer))
+        id = text(answer, "data.sessionId")
+        if id in chosen.session_ids:
+            # Judged on the wire; what this one is in for nobody knows.
+            self.trial.spoil()
+        chosen.session_ids.add(id)
+        lifetime = seconds_at(answer, "data.expiresIn", LIMITS.login_session)
+        self.sessions.append(Begun(chosen, answer, lifetime))
+        return self.sessions[-1]
+
+    def may_send(self, session: Begun) -> bool:
+        enough = self.portal.budget.mails_left() > MAILS_SPARED and session.sends < MOST_SENDS
+        return enough and session.player.account.can("EMAIL")
+
+    def sendable(self) -> list[Begun]:
+        return [session for session in self.pending() if self.may_send(session)]
+
+    @move(sendable, which=WHICH, after=SOON)
+    def send(self, which: int, after: float) -> None:
+        self._wait(after)
+        self._send(newest(self.sendable(), which))
+
+    def _send(self, session: Begun) -> None:
+        session.sends += 1
+        answer = judged(self.portal.login.send(session.answer), COOLDOWN)
+        if session.is_young(answer) and not session.wrong:
+            if session.sent is not None and ended(answer) < session.sent + LIMITS.mfa_cooldown - SETTLING:
+                self.trial.verify("LOGIN-025", is_error(answer, COOLDOWN, session.answer))
+            elif has_passed(session.sent, answer) and has_passed(session.player.sent, answer):
+                id = "LOGIN-022" if session.sent is None else "LOGIN-026"
+                self.trial.verify(id, is_success(answer, session.answer))
+        if answer.success:
+            session.sent = session.player.sent = ended(answer)
+            session.code = session.player.account.code("EMAIL")
+
+    def pending(self) -> list[Begun]:
+        return [session for session in self.sessions if not session.used_up]
+
+    @move(pending, which=WHICH, how=st.sampled_from(HOW), after=LATER)
+    def complete(self, which: int, how: str, after: float) -> None:
+        self._wait(after)
+        self._complete(newest(self.pending(), which), how)
+
+    def completed(self) -> list[Begun]:
+        return [session for session in self.sessions if session.used_up]
+
+    @move(completed, which=WHICH, mailed=st.booleans())
+    def complete_again(self, which: int, mailed: bool) -> None:
+        session = newest(self.completed(), which)
+        able = session.player.account.can("OTP")
+        self._complete(session, "right" if able and not mailed else "mailed")
+
+    def _complete(self, session: Begun, how: str) -> None:
+        """``how``: by the right code of either factor, a wrong one, a used one, one of another method."""
+        given = self._code(session, how)
+        if given is None:
+            return
+        factor, code = given
+        answer = completed(self.portal, session.answer, factor, code)
+        if session.used_up:
+            self._is_used_up(session, answer)
+        elif session.is_over(answer):
+            self.trial.verify("LOGIN-033", is_refused(answer, session.answer))
+        elif how in ("right", "mailed"):
+            self._is_completed(session, answer, factor=factor)
+        else:
+            self._is_not_completed(session, answer, how)
+        if answer.success and not self.trial.is_spoiled:
+            session.player.proven.add(factor)
+            session.used_up = True
+            self.used.append((session.player, factor, code))
+            self._opened(session.player, answer)
+
+    def _code(self, session: Begun, how: str) -> tuple[Factor, str] | None:
+        """A factor and a code to give for it; None where there is none to be had."""
+        account = session.player.account
+        if how == "mailed":
+            return None if session.code is None else ("EMAIL", session.code)
+        if session.wrong >= MOST_WRONG and how != "right":
+            return None
+        if how == "used":
+            return next(
+                ((used, code) for player, used, code in reversed(self.used) if player is session.player), None
+            )
+        if how == "wrong" and (account.can("OTP") or session.code is not None):
+            factor: Factor = "OTP" if account.can("OTP") else "EMAIL"
+            return factor, account.wrong_code(factor)
+        if how == "other" and account.can("EMAIL") and account.can("OTP"):
+            return "EMAIL", account.code("OTP")
+        return ("OTP", account.code("OTP")) if how == "right" and account.can("OTP") else None
+
+    def _is_used_up(self, session: Begun, answer: Exchange) -> None:
+        self.trial.verify("LOGIN-031", is_refused(answer, session.answer))
+        if session.is_young(answer) and not answer.success:
+            self.trial.verify("LOGIN-032", is_error(answer, NO_SESSION, session.answer))
+
+    def _is_completed(self, session: Begun, answer: Exchange, *, factor: Factor) -> None:
+        if answer.code == WRONG_CODE and factor not in session.player.proven:
+            reason = f"{session.player.account}: its {factor} codes are refused ({said(answer)})"
+            raise Untestable(reason, "credentials")
+        if session.is_young(answer):
+            id = "LOGIN-030" if session.wrong else COMPLETES[factor]
+            self.trial.verify(id, is_success(answer, session.answer))
+        elif session.lives(answer):
+            self.trial.verify("LOGIN-034", self._is_known(session, answer))
+
+    def _is_not_completed(self, session: Begun, answer: Exchange, how: str) -> None:
+        session.wrong += 1
+        if how == "used":
+            self.trial.verify("LOGIN-061", is_refused(answer, session.answer))
+        elif how == "other":
+            self.trial.verify("LOGIN-059", is_refused(answer, session.answer))
+        elif answer.success or (session.is_young(answer) and session.wrong == 1):
+            self.trial.verify("LOGIN-029", is_error(answer, WRONG_CODE, session.answer))
+        elif session.is_young(answer):
+            self.trial.verify("LOGIN-030", self._is_known(session, answer))
+        elif session.lives(answer) and session.wrong == 1:
+            self.trial.verify("LOGIN-034", self._is_known(session, answer))
+
+    def _is_known(self, session: Begun, answer: Exchange) -> Comparison:
+        """The portal still knows the login session, whatever it says of the code."""
+        return holds(answer, "code", answer.code != NO_SESSION, f"no {NO_SESSION}", session.answer)
+
+    # --- tokens
+
+    @move(lambda self: bool(self.pairs), which=WHICH, after=AT_LAST)
+    def use(self, which: int, after: float) -> None:
+        """Opens the profile by the access token. By the refresh token it does not open."""
+        self._wait(after)
+        pair = newest(self.pairs, which)
+        if pair.refresh is not None and pair.refresh != pair.access:
+            stranger = profile_by(self.portal, pair.refresh)
+            self.trial.verify("TOKEN-022", is_refused(stranger, pair.answer))
+        answer = profile_by(self.portal, pair.access)
+        if pair.access_lives is False:
+            self.trial.verify("TOKEN-011", is_refused(answer, pair.answer))
+        elif pair.is_over(answer):
+            self.trial.verify("AUTHN-011", is_refused(answer, pair.answer))
+        elif pair.access_lives and pair.is_young(answer):
+            id = "TOKEN-014" if pair.is_refreshed else "TOKEN-013"
+            self.trial.verify(id, is_success(answer, pair.answer))
+        if answer.success:
+            pair.is_seen = pair.access_lives = True
+
+    def refreshable(self) -> list[Pair]:
+        return [pair for pair in self.pairs if pair.refresh]
+
+    @move(refreshable, which=WHICH, after=AT_LAST)
+    def refresh(self, which: int, after: float) -> None:
+        self._wait(after)
+        pair = newest(self.refreshable(), which)
+        answer = judged(self.portal.login.refresh(pair.refresh), NO_SESSION)
+        late = pair.is_over(answer) and ended(answer) < pair.answer.time + pair.lifetime + SURELY
+        if pair.refresh_lives is False:
+            self.trial.verify("TOKEN-012", is_refused(answer, pair.answer))
+        elif pair.refresh_lives and pair.is_young(answer):
+            self.trial.verify("TOKEN-010", is_success(answer, pair.answer))
+        elif pair.refresh_lives and late:
+            self.trial.verify("AUTHN-012", is_success(answer, pair.answer))
+        if answer.success and not self.trial.is_spoiled:
+            pair.doubt()
+            self.pairs.append(self._issued(pair.player, answer, is_refreshed=True))
+
+    def leavable(self) -> list[Pair]:
+        able = self.portal.impact == "disruptive"
+        return [pair for pair in self.pairs if pair.access_lives and able]
+
+    @move(leavable, which=WHICH)
+    def logout(self, which: int) -> None:
+        pair = newest(self.leavable(), which)
+        answer = answered(self.portal.login.logout(pair.access))
+        if pair.is_seen and pair.is_young(answer):
+            self.trial.verify("TOKEN-011", is_success(answer, pair.answer))
+        if not answer.success:
+            return
+        self.pairs.remove(pair)
+        self.pairs.append(pair)
+        pair.player.room += 1
+        could_refresh = pair.refresh_lives
+        # Whether logout ends the account's other sessions is open.
+        self._doubt(pair.player)
+        pair.access_lives = False
+        pair.refresh_lives = False if could_refresh else None
+
+    def listable(self) -> list[Pair]:
+        return [pair for pair in self.pairs if pair.access_lives is not False]
+
+    @move(listable, which=WHICH)
+    def list_the_sessions(self, which: int) -> None:
+        self._list(newest(self.listable(), which))
+
+    def _list(self, pair: Pair) -> None:
+        listing = answered(self.portal.call(LIST, token=pair.access))
+        if not listing.success or not isinstance(listing.data, list):
+            return
+        pair.is_seen = pair.access_lives = True
+        own = [one for one in listing.data if isinstance(one, dict) and one.get("isCurrent") is True]
+        if len(own) == 1 and isinstance(own[0].get("sessionId"), str):
+            pair.session_id = own[0]["sessionId"]
+        for other in self.pairs:
+            if other.session_id not in (None, pair.session_id) and other.player is pair.player:
+                self._is_listed_rightly(other, listing)
+
+    def _is_listed_rightly(self, pair: Pair, listing: Exchange) -> None:
+        listed = ids(listing)
+        is_listed = pair.session_id in listed
+        if pair.access_lives is False:
+            id, ok, expected = "SESSION-031", not is_listed, f"no session {pair.session_id}, which logged out"
+        elif pair.access_lives and pair.is_young(listing):
+            id, ok, expected = "SESSION-021", is_listed, f"session {pair.session_id}"
+        else:
+            return
+        self.trial.verify(id, holds(listing, "data", ok, expected, pair.answer, actual=listed))
+
+    # --- what the moves are made of
+
+    def _wait(self, seconds: float) -> None:
+        if seconds:
+            self.portal.clock.wait(seconds, "what a state machine has set going")
+
+    def _opened(self, player: Player, answer: Exchange) -> None:
+        """A session more; where there may be no room for it, nobody knows which of the others it ended."""
+        player.room -= 1
+        if player.room < 0:
+            self._doubt(player)
+        self.pairs.append(self._issued(player, answer, is_refreshed=False))
+        self._list(self.pairs[-1])
+
+    def _doubt(self, player: Player) -> None:
+        for pair in self.pairs:
+            if pair.player is player:
+                pair.doubt()
+
+    def _issued(self, player: Player, answer: Exchange, *, is_refreshed: bool) -> Pair:
+        access = text(answer, "data.accessToken")
+        lifetime = seconds_at(answer, "data.expiresIn", LIMITS.access_token)
+        issued = Pair(
+            player, answer, access, text_at(answer, "data.refreshToken"), lifetime, is_refreshed=is_refreshed
+        )
+        if any(pair.access == access for pair in self.pairs):
+            issued.access_lives = None
+        return issued

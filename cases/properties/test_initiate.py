@@ -1,0 +1,65 @@
+"""Initiate: bodies of any kind, with texts at and around the bounds of their lengths.
+
+Each takes one of the ten sign-ins of a window, so that this is tried only where time can be moved.
+"""
+
+from __future__ import annotations
+
+from cases.authentication.steps import INITIATE, WRONG_CREDENTIALS, address_of, judged, nobody
+from cases.properties.answers import ANSWERED, refuses_what_is_no_object
+from cases.properties.bodies import Drawn, bodies
+from conformance.cases import (
+    LIMITS,
+    Portal,
+    is_invalid_parameter,
+    is_not_invalid_parameter,
+    is_refused,
+    needs,
+    requirement,
+    sign_ins,
+)
+from conformance.properties import Search, Trial
+
+REFUSED = {
+    ("missing", "email"): "LOGIN-043",
+    ("missing", "password"): "LOGIN-044",
+    ("short", "password"): "LOGIN-047",
+    ("long", "password"): "LOGIN-048",
+    ("long", "email"): "LOGIN-051",
+    ("unknown", "suiteUnknown"): "LOGIN-053",
+}
+"""What surely makes a body invalid, and by which requirement."""
+
+SHORTEST, LONGEST = "LOGIN-049", "LOGIN-050"
+
+
+def password_of(letter: str, length: int) -> str:
+    """A password of so many characters that is nobody's."""
+    return f"Wr0ng-!{letter * length}"[:length] if length > 7 else letter * length
+
+
+@requirement(
+    *ANSWERED, "ERROR-001", "ERROR-016", "LOGIN-041", "LOGIN-052", *REFUSED.values(), SHORTEST, LONGEST
+)
+@needs("clock")
+@sign_ins(8)
+def test_initiate_takes_texts_within_their_bounds_and_nothing_else(portal: Portal, search: Search) -> None:
+    right = {"email": nobody(portal), "password": portal.wrong_password()}
+
+    def initiates(trial: Trial, drawn: Drawn) -> None:
+        answer = judged(portal.call(INITIATE, json=drawn.body), WRONG_CREDENTIALS)
+        refuses_what_is_no_object(trial, drawn, answer)
+        trial.verify("LOGIN-041", is_refused(answer))
+        if not drawn.is_usual:
+            return
+        wrong = [id for (kind, field), id in REFUSED.items() if drawn.has(kind, field)]
+        for id in wrong:
+            trial.verify(id, is_invalid_parameter(answer))
+        if len(drawn.flaws) == 1 and drawn.has("edge", "password"):
+            is_short = len(drawn.body["password"]) <= LIMITS.password_min + 1
+            trial.verify(SHORTEST if is_short else LONGEST, is_not_invalid_parameter(answer))
+        if len(drawn.flaws) == 1 and drawn.has("edge", "email"):
+            trial.verify("LOGIN-052", is_not_invalid_parameter(answer))
+
+    texts = {"password": password_of, "email": lambda letter, length: address_of(length)}
+    search.over(bodies(INITIATE, right, texts=texts), initiates)

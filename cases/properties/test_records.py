@@ -1,0 +1,35 @@
+"""Channels and their types in any order of changes: each is as it was last made, and no other is touched."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.properties.records import CHANNELS, TYPES, Kind, Records, verbs_of
+from conformance.cases import Account, Portal, impact, needs, requirement
+from conformance.properties import Search
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            kind,
+            id=name,
+            marks=[
+                requirement(*kind.ids.values(), *more),
+                needs(kind.family.verb("create"), kind.family.verb("delete")),
+            ],
+        )
+        for name, kind, more in (
+            ("types", TYPES, ("CHANNELTYPE-025",)),
+            ("channels", CHANNELS, ("CHANNEL-030", "CHANNEL-046", "CHANNEL-055")),
+        )
+    ],
+)
+@impact("mutating")
+def test_a_record_is_as_it_was_last_changed(
+    portal: Portal, admin: Account, search: Search, kind: Kind
+) -> None:
+    verbs = verbs_of(portal, kind)
+
+    search.through(lambda trial: Records(trial, portal, admin, kind, verbs))

@@ -1,0 +1,91 @@
+"""How each endpoint that only reads is asked: with ids that exist, with bodies that the samples show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from conformance.cases import ABSENT, OPERATIONS, Exchange, Json, Operation, Portal
+
+ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
+CHANNEL_TYPES = "POST /web/v1/system/notifications/channel-types/query"
+CHANNELS = "POST /web/v1/system/notifications/channels/query"
+PROFILE = "GET /web/v1/system/profile"
+INVITATIONS = "GET /web/v1/system/profile/invitations"
+COUNTRIES = "GET /web/v1/system/constants/countries"
+PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
+ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
+
+READABLE: tuple[Operation, ...] = tuple(
+    row for row in OPERATIONS if row.impact == "read-only" and (row.method == "GET" or not row.is_prelogin)
+)
+"""What a signed-in caller can read without changing anything: the GETs and the queries."""
+
+NO_FILTER: Mapping[str, Json] = {
+    "institutionBizId": None,
+    "accountPortal": None,
+    "accountStatus": None,
+    "email": None,
+    "name": None,
+}
+
+BODIES: Mapping[str, Json] = {
+    ACCOUNTS: {**NO_FILTER, "page": 0, "size": 20},
+    CHANNEL_TYPES: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
+    CHANNELS: {
+        "bizId": None,
+        "institutionBizId": None,
+        "channelCategory": None,
+        "channelStatus": None,
+        "activeOnly": False,
+    },
+}
+"""A body for each query: every filter is there and null."""
+
+PENDING = "10050301"
+QUERIES: Mapping[str, Mapping[str, str]] = {INVITATIONS: {"statuses": PENDING}}
+"""The document marks ``statuses`` as required in one place, so it is sent."""
+
+RECORDS: Mapping[str, str] = {
+    "userBizId": "account",
+    "institutionBizId": "institution",
+    "roleBizId": "role",
+    "fileBizId": "file",
+    "workspaceId": "workspace",
+}
+"""Which record of the profile fills a parameter of a path."""
+
+
+def known_ids(portal: Portal, row: Operation) -> dict[str, str]:
+    """The path's parameters with ids that exist. Raises Untestable where one is unknown."""
+    return {name: portal.record(RECORDS[name]) for name in row.parameters}
+
+
+def some_ids(row: Operation) -> dict[str, str]:
+    """The path's parameters with ids of nothing, for requests that are turned away before any look-up."""
+    return dict.fromkeys(row.parameters, "00000000-0000-4000-8000-000000000000")
+
+
+def body_of(row: Operation) -> Json:
+    """The body of a query, and an empty object where a body belongs."""
+    return BODIES.get(row.key, {} if row.needs_body else ABSENT)
+
+
+def read(
+    portal: Portal,
+    row: Operation,
+    *,
+    token: str | None = None,
+    headers: Mapping[str, str | None] | None = None,
+    ids: Mapping[str, str] | None = None,
+    query: Mapping[str, str | Sequence[str]] | None = None,
+) -> Exchange:
+    """Asks an endpoint as it is meant to be asked; ``ids`` in place of those that exist."""
+    parameters: dict[str, Json] = dict(known_ids(portal, row) if ids is None else ids)
+    return portal.call(
+        row.key,
+        json=body_of(row),
+        query=query if query is not None else QUERIES.get(row.key),
+        token=token,
+        headers=headers,
+        **parameters,
+    )

@@ -1,0 +1,1 @@
+"""Roles and their permissions (chapter "Roles")."""

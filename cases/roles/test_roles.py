@@ -1,0 +1,55 @@
+"""Roles as they are listed, read one by one, and what they permit (chapter "Roles")."""
+
+from __future__ import annotations
+
+from cases.premises import authorized, code_of, granted, listed, unknown_id
+from conformance.cases import (
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    is_error_of_table,
+    requirement,
+)
+
+ROLES = "GET /web/v1/system/roles"
+ROLE = "GET /web/v1/system/roles/{roleBizId}"
+PERMISSIONS = "GET /web/v1/system/roles/{roleBizId}/permissions"
+
+SHOWN = ("bizId", "workspaceBizId", "roleName", "description")
+"""What a role shows wherever it is shown; of its permissions a listing may show less."""
+
+
+def a_role(listing: Exchange) -> dict[str, Json]:
+    for record in listed(granted(listing)):
+        if isinstance(record.get("bizId"), str):
+            return record
+    raise Untestable("the target lists no role", "environment")
+
+
+@requirement("ROLE-010", "ROLE-012", "ROLE-013")
+def test_a_role_is_read_as_it_is_listed(portal: Portal, verify: Verify, admin: Account) -> None:
+    listing = portal.call(ROLES, token=admin.token)
+    role = a_role(listing)
+
+    read = granted(portal.call(ROLE, token=admin.token, roleBizId=role["bizId"]))
+    expected = shown(role)
+    seen = shown(read.data if isinstance(read.data, dict) else {})
+    verify("ROLE-010", holds(read, "data", seen == expected, expected, listing, actual=seen))
+
+    granted(portal.call(PERMISSIONS, token=admin.token, roleBizId=role["bizId"]))
+
+
+def shown(role: dict[str, Json]) -> dict[str, Json]:
+    return {**{name: role.get(name) for name in SHOWN}, "roleType": code_of(role, "roleType")}
+
+
+@requirement("ROLE-011")
+def test_an_unknown_role_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
+    unknown = unknown_id(portal.record("role"))
+
+    refused = authorized(portal.call(ROLE, token=admin.token, roleBizId=unknown))
+    verify("ROLE-011", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))

@@ -1,0 +1,14 @@
+"""How a secure-channel session is closed where neither the body nor the answer is shown (N3)."""
+
+from __future__ import annotations
+
+from conformance.cases import ABSENT, Exchange, Portal
+from conformance.portal.secure import CLOSE, Channel
+
+
+def close(portal: Portal, channel: Channel) -> Exchange:
+    """Closes as the profile says, else by the session's id."""
+    known = portal.profile.operations.get(CLOSE)
+    given = known is not None and known.body is not None
+    body = portal.operation_body(CLOSE, session_id=channel.session_id) if given else ABSENT
+    return portal.secure.close(body, channel=channel)

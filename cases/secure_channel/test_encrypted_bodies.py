@@ -1,0 +1,118 @@
+"""What travels in the channel: a body is understood under its own session, and under no other."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from cases.authentication.passwords import CHANGE, change, replaced_passwords
+from cases.authentication.steps import SETTLING, ended, left_until
+from cases.premises import is_invalid, made, outcome, unknown_id
+from cases.secure_channel.closing import close
+from conformance.cases import (
+    ABSENT,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    impact,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    waits,
+)
+from conformance.portal.secure import Channel
+from conformance.schedule import Wait
+
+FIRST, REFUSED, EXPIRED, AFTER = 55, 56, 57, 58
+"""Which of the run's passwords are set: ones that no other case takes."""
+
+PATIENCE = 600.0
+"""Seconds that a run waits at most for a session to expire: how long it lasts is the target's choice."""
+
+
+@requirement(
+    "SECURE-013", "SECURE-016", "SECURE-017", "SECURE-018", "SECURE-020", "SECURE-025",
+    "PASSWORD-015", "PASSWORD-016",
+)  # fmt: skip
+@needs("accounts.spare", CHANGE)
+@impact("disruptive")
+def test_a_body_is_understood_under_its_own_open_session_only(
+    portal: Portal, spare: Account, verify: Verify
+) -> None:
+    """Each body would change the password if it were opened: that it would, the last one shows."""
+    with replaced_passwords(portal, spare, CHANGE, FIRST, REFUSED) as (first, other):
+        channel, understood = _understood(portal, spare, verify, first)
+        _observe_form(portal, verify, understood)
+
+        refusals: dict[str, Exchange] = {}
+        if close(portal, channel).success:
+            refusals["SECURE-020"] = change(portal, spare, other, channel=channel)
+        else:
+            verify.untested("SECURE-020", "the session could not be closed; how is not shown (N3)")
+        one, two = portal.secure.open(), portal.secure.open()
+        refusals["SECURE-025"] = change(portal, spare, other, channel=one, session_id=two.session_id)
+        unknown = change(portal, spare, other, channel=one, session_id=unknown_id(one.session_id))
+        refusals["PASSWORD-015"] = unknown
+        verify.observe("unknown-channel-session", unknown, outcome(unknown))
+
+        proof = change(portal, spare, other, channel=one)
+        for requirement_id, refused in refusals.items():
+            if proof.success or refused.success:
+                verify(requirement_id, is_refused(refused, understood, message="the body was opened"))
+        made(proof)
+
+
+def _understood(portal: Portal, spare: Account, verify: Verify, new: str) -> tuple[Channel, Exchange]:
+    """A change that was accepted, with its channel. Where the same body is refused as malformed under one
+    open session and accepted under the next, it was not the profile's body that was wrong."""
+    channel = portal.secure.open()
+    answer = change(portal, spare, new, channel=channel)
+    if is_invalid(answer):
+        refused, channel = answer, portal.secure.open()
+        answer = change(portal, spare, new, channel=channel)
+        if answer.success:
+            verify("SECURE-013", is_success(refused, channel.exchange, answer))
+    verify("SECURE-013", is_success(made(answer), channel.exchange))
+    return channel, answer
+
+
+def _observe_form(portal: Portal, verify: Verify, understood: Exchange) -> None:
+    secure = portal.secure
+    sealed = understood.plain is not None and understood.plain.response is not ABSENT
+    verify.observe("encrypted-body-form", understood, secure.how("body"))
+    verify.observe("ciphertext-layout", understood, f"{secure.how('aes_mode')}: {secure.how('payload')}")
+    verify.observe("encrypted-responses", understood, "encrypted" if sealed else "plain")
+
+
+@requirement("SECURE-021")
+@needs("accounts.spare", CHANGE)
+@impact("disruptive")
+@waits(PATIENCE)
+def test_an_expired_session_opens_no_body(
+    portal: Portal, spare: Account, verify: Verify
+) -> Generator[Wait, None, None]:
+    expiring = portal.secure.open()
+    if expiring.expires_at is None:
+        raise Untestable("the session does not tell when it expires", "target")
+    if expiring.expires_at <= portal.clock.now():
+        raise Untestable("the session is told to have expired when it was opened", "target")
+    lasts = left_until(portal, _end_of(expiring, expiring.expires_at))
+    if lasts > PATIENCE and not portal.clock.movable:
+        raise Untestable(f"a secure-channel session lasts {lasts:.0f} s here, and no [clock] moves the time")
+    yield lasts, "the end of a secure-channel session"
+
+    with replaced_passwords(portal, spare, CHANGE, EXPIRED, AFTER) as (never, after):
+        expired = change(portal, spare, never, channel=expiring)
+        made(change(portal, spare, after, channel=portal.secure.open()))
+        verify(
+            "SECURE-021", is_refused(expired, expiring.exchange, message="an expired session opened a body")
+        )
+
+
+def _end_of(channel: Channel, expires_at: float) -> float:
+    """When it has surely expired, on our clock: the answer's own timestamp says how far the two are apart."""
+    stamp = channel.exchange.at("timestamp")
+    told = stamp / 1000 if isinstance(stamp, int) and stamp > 1e11 else channel.exchange.time
+    return ended(channel.exchange) + max(0.0, expires_at - told) + SETTLING

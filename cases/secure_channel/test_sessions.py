@@ -1,0 +1,145 @@
+"""The public key, and sessions that are opened with it."""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode, b64encode
+
+import pytest
+
+from cases.premises import answered, form, outcome, text, unknown_id
+from cases.secure_channel.closing import close
+from conformance.cases import (
+    ABSENT,
+    HELD,
+    Comparison,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    contradicts,
+    equal,
+    holds,
+    is_error_of_table,
+    is_success,
+    requirement,
+)
+from conformance.encodings import blocks
+from conformance.portal.secure import SESSION, Channel
+
+UNREADABLE = "4000"
+
+
+@requirement(
+    "SECURE-001", "SECURE-002", "SECURE-003", "SECURE-004", "SECURE-007", "SECURE-008", "SECURE-009",
+    "SECURE-014", "SECURE-015", "SECURE-022", "SECURE-024", "VERSION-002",
+)  # fmt: skip
+def test_two_wrapped_keys_open_a_session_each_time(portal: Portal, verify: Verify) -> None:
+    key = answered(portal.secure.public_key())
+    verify("SECURE-003", is_success(key))
+    _verify_key_id(portal, verify, key)
+
+    for channel in (_opened(portal, verify), _opened(portal, verify)):
+        verify("SECURE-004", is_success(channel.exchange, channel.key_exchange))
+        verify("SECURE-007", _returns_no_key(channel, channel.exchange))
+        if (channel.expires_at or 0) > channel.exchange.time:
+            # That it does not is judged by the target's own clock, where the answer tells it.
+            verify("SECURE-009", HELD)
+        verify.observe("rsa-padding", channel.exchange, portal.secure.how("rsa_padding"))
+
+
+def _verify_key_id(portal: Portal, verify: Verify, key: Exchange) -> None:
+    """Where the profile names the field, it must be there; the shape is not shown (N2)."""
+    settings = portal.profile.secure_channel
+    if settings.is_pinned("key_id_field") and isinstance(key.data, dict):
+        path = f"data.{settings.key_id_field}"
+        verify("SECURE-003", holds(key, path, key.at(path) not in (ABSENT, None, ""), "a key id"))
+
+
+def _opened(portal: Portal, verify: Verify) -> Channel:
+    """A new channel. To refuse keys wrapped as the profile says contradicts the specification."""
+    try:
+        return portal.secure.open()
+    except Untestable:
+        settings = portal.profile.secure_channel
+        if settings.is_pinned("rsa_padding") and settings.is_pinned("mgf1"):
+            refused = answered(portal.call(SESSION, json=_body(portal)))
+            verify("SECURE-004", is_success(refused))
+        raise
+
+
+def _body(portal: Portal, *, length: int = 32) -> dict[str, Json]:
+    """A session asked for with keys of so many bytes."""
+    found = portal.secure.found_key(portal.secure.public_key())
+    keys = [os.urandom(length), os.urandom(length)]
+    request, response = (portal.secure.wrap(key, found) for key in keys)
+    return {"keyId": found.id, "encReqKey": request, "encRespKey": response}
+
+
+def _returns_no_key(channel: Channel, answer: Exchange) -> Comparison:
+    """No AES key stands in an answer, in whatever encoding; a wrapped one is no key to anybody else."""
+    shown = json.dumps(answer.envelope)
+    for name, key in (("encReqKey", channel.request_key), ("encRespKey", channel.response_key)):
+        if any(code in shown for code in blocks(key)):
+            return contradicts(answer, "data", "no key", f"the key sent as {name}", "a key is returned")
+    return HELD
+
+
+REFUSED_FOR = [
+    pytest.param("keyId", id="no-key-id", marks=requirement("SECURE-010")),
+    pytest.param("encReqKey", id="no-request-key", marks=requirement("SECURE-011")),
+    pytest.param("encRespKey", id="no-response-key", marks=requirement("SECURE-012")),
+]
+
+
+@pytest.mark.parametrize("missing", REFUSED_FOR)
+def test_a_session_is_not_opened_without_each_of_its_fields(
+    portal: Portal, verify: Verify, missing: str
+) -> None:
+    body = _body_that_opened(portal)
+    del body[missing]
+
+    verify(verify.declared[0], equal(answered(portal.call(SESSION, json=body)), "status", 400))
+
+
+@requirement("SECURE-005")
+def test_an_unknown_key_id_opens_no_session(portal: Portal, verify: Verify) -> None:
+    body = _body_that_opened(portal)
+    refused = answered(portal.call(SESSION, json=body | {"keyId": unknown_id(str(body["keyId"]))}))
+
+    verify("SECURE-005", is_error_of_table(refused, UNREADABLE))
+
+
+@pytest.mark.parametrize("name", ["encReqKey", "encRespKey"])
+@requirement("SECURE-006")
+def test_a_key_that_cannot_be_decrypted_opens_no_session(portal: Portal, verify: Verify, name: str) -> None:
+    """In its place bytes of the same number that are the wrapping of nothing."""
+    body = _body_that_opened(portal)
+    nothing = b"\0" + os.urandom(len(b64decode(body[name])) - 1)
+    refused = answered(portal.call(SESSION, json=body | {name: b64encode(nothing).decode()}))
+
+    verify("SECURE-006", is_error_of_table(refused, UNREADABLE))
+
+
+@requirement("SECURE-023")
+def test_keys_of_128_bits_are_answered_in_one_way(portal: Portal, verify: Verify) -> None:
+    portal.secure.shared()
+    answer = answered(portal.call(SESSION, json=_body(portal, length=16)))
+
+    verify.observe("short-aes-key", answer, outcome(answer))
+
+
+@requirement("SECURE-019")
+def test_a_session_is_closed_in_one_way(portal: Portal, verify: Verify) -> None:
+    closed = answered(close(portal, portal.secure.open()))
+
+    verify.observe("session-close-answer", closed, form(closed.data) if closed.success else outcome(closed))
+
+
+def _body_that_opened(portal: Portal) -> dict[str, Json]:
+    """What opened a session before, so that nothing but what is changed in it can be refused."""
+    channel = portal.secure.shared()
+    text(channel.exchange, "data.sessionId")
+    return dict(channel.exchange.request.json)

@@ -1,0 +1,72 @@
+"""The login history as the cases read it (chapter "Security endpoints")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from cases.premises import granted, listed
+from cases.security.sessions import HISTORY
+from conformance.cases import (
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+)
+from conformance.checks.records import moment
+
+AROUND = timedelta(seconds=5)
+"""How far the time of an entry may lie from the sign-in it tells of, on two clocks."""
+
+WRITTEN = 2.0
+"""Seconds that a portal may take to write its history."""
+
+
+def history(portal: Portal, token: str, query: Mapping[str, str] | None = None) -> Exchange:
+    return granted(portal.call(HISTORY, query=query, token=token))
+
+
+def entries(page: Exchange) -> list[dict[str, Json]]:
+    return listed(page, "data.items")
+
+
+def times(page: Exchange) -> list[datetime]:
+    return [time for entry in entries(page) if (time := moment(entry.get("loginTime"))) is not None]
+
+
+def shows_the_latest(page: Exchange) -> bool:
+    """Whether what has just happened must stand on this page: the only one, or one with the newest first."""
+    known = times(page)
+    is_falling = len(known) > 1 and all(after <= one for one, after in pairwise(known))
+    return page.at("data.pagination.hasNext") is False or is_falling
+
+
+def new_entries(portal: Portal, token: str, known: set[Json], begun: Exchange) -> Exchange:
+    """The page with what was written since a request; once more after a while where there is nothing yet.
+
+    Raises Untestable where it need not be on the first page.
+    """
+    page = history(portal, token)
+    if not since(page, known, begun):
+        portal.clock.wait(WRITTEN, "the login history to be written")
+        page = history(portal, token)
+    if not since(page, known, begun) and not shows_the_latest(page):
+        raise Untestable(
+            "the first page of the login history need not show the latest sign-ins", "environment"
+        )
+    return page
+
+
+def since(page: Exchange, known: set[Json], begun: Exchange) -> list[dict[str, Json]]:
+    start = datetime.fromisoformat(begun.started) - AROUND
+    fresh = [entry for entry in entries(page) if entry.get("bizId") not in known]
+    return [entry for entry in fresh if (time := moment(entry.get("loginTime"))) and time >= start]
+
+
+def ids(page: Exchange) -> set[Json]:
+    return {entry.get("bizId") for entry in entries(page)}
+
+
+def is_refusal(entry: dict[str, Json]) -> bool:
+    return entry.get("failureReason") is not None

@@ -1,0 +1,151 @@
+"""The factors of an account: an authenticator set up, verified, signed in with and revoked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+from cases.authentication.steps import begun, completed
+from cases.premises import answered, code_of, form, granted, listed, made
+from conformance.cases import (
+    Account,
+    Comparison,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    impact,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    sign_ins,
+    waits,
+)
+from conformance.portal.codes import STEP
+from conformance.portal.login import offered_factors
+from conformance.schedule import Steps
+
+PATH = "/web/v1/system/security/mfa"
+READ = f"GET {PATH}"
+SETUP = f"POST {PATH}/otp/setup"
+VERIFY = f"POST {PATH}/otp/verify"
+REVOKE = f"POST {PATH}/otp/revoke"
+
+SECRET = re.compile(r"[A-Z2-7]{16,}=*")
+
+
+@requirement("MFA-005", "MFA-006", "MFA-007", "MFA-008")
+def test_the_factor_of_the_sign_in_is_enabled(portal: Portal, verify: Verify, admin: Account) -> None:
+    session = admin.signed_in()
+
+    settings = granted(portal.call(READ, token=session.token))
+    verify("MFA-006", shows(settings, session.factor, session.completed, enabled=True))
+
+
+def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Comparison:
+    """Whether a method is listed as enabled, or is not."""
+    on = enabled_methods(settings)
+    expected = f"{method} {'enabled' if enabled else 'not enabled'}"
+    return holds(settings, "data", (method in on) == enabled, expected, *also, actual={"enabled": on})
+
+
+@requirement("MFA-009", "MFA-010", "MFA-011", "MFA-012", "MFA-013", "MFA-014")
+@needs("accounts.spare", VERIFY)
+@impact("disruptive")
+@sign_ins(2)
+@waits(STEP)
+def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
+    offered = offered_factors(spare.signed_in().initiated)
+    in_use = "OTP" in offered and "OTP" in enabled_methods(read(portal, spare))
+    if in_use or not spare.can("EMAIL"):
+        raise Untestable("[accounts.spare] signs in by an authenticator, which could not be put back")
+    change = portal.changes.changed(SETUP, REVOKE, account=spare.name)
+    try:
+        yield from through_its_life(portal, verify, spare)
+    finally:
+        if (
+            "OTP" not in enabled_methods(read(portal, spare))
+            or portal.call(REVOKE, token=spare.token).success
+        ):
+            portal.changes.undone(change)
+
+
+def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
+    setup = granted(portal.call(SETUP, token=spare.token))
+    verify.observe("otp-setup-answer", setup, form(setup.data))
+    secret = secret_in(portal, setup)
+    portal.secrets.add(secret, "otp-secret")
+
+    was_on = "OTP" in enabled_methods(read(portal, spare))
+    wrong = body(portal, portal.codes.wrong_totp(secret))
+    refused = answered(portal.call(VERIFY, json=wrong, token=spare.token))
+    if refused.success:
+        verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
+    unverified = read(portal, spare)
+    verified = made(portal.call(VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token))
+    verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
+    if not was_on:
+        verify("MFA-010", shows(unverified, "OTP", setup, refused, enabled=False))
+    after = read(portal, spare)
+    if "OTP" not in [code_of(one, "mfaMethod") for one in listed(after)]:
+        raise Untestable("the target lists no authenticator among the factors of an account", "environment")
+    verify("MFA-009", shows(after, "OTP", setup, verified, enabled=True))
+
+    yield STEP - portal.clock.now() % STEP + 0.1, "the new authenticator's next code"
+    session = begun(portal, spare)
+    signed_in = completed(portal, session, "OTP", portal.codes.totp(secret))
+    verify("MFA-013", is_success(signed_in, setup, verified, session))
+
+    revoked = granted(portal.call(REVOKE, token=spare.token))
+    verify("MFA-011", shows(read(portal, spare), "OTP", verified, revoked, enabled=False))
+
+    session = begun(portal, spare)
+    offered = offered_factors(session)
+    verify("MFA-012", holds(session, "data.mfaMethods", "OTP" not in offered, "no OTP", verified, revoked))
+
+
+def read(portal: Portal, account: Account) -> Exchange:
+    return granted(portal.call(READ, token=account.token))
+
+
+def enabled_methods(settings: Exchange) -> list[str]:
+    """The codes of the methods that are on. Raises Untestable where a setting cannot be read: the shape check
+    reports that."""
+    found = []
+    for one in listed(settings):
+        code, on = code_of(one, "mfaMethod"), one.get("isEnabled")
+        if code is None or not isinstance(on, bool):
+            raise Untestable("an MFA setting shows neither its method nor whether it is enabled", "target")
+        found += [code] if on else []
+    return found
+
+
+def body(portal: Portal, code: str) -> Json:
+    return portal.operation_body(VERIFY, otp=code, code=code)
+
+
+def secret_in(portal: Portal, setup: Exchange) -> str:
+    """The new authenticator's secret: at the profile's place, else whatever in the answer can be one.
+
+    Raises Untestable where there is none.
+    """
+    settings = portal.profile.operations.get(SETUP)
+    told = setup.at(settings.secret) if settings and settings.secret else None
+    for text in texts(told if isinstance(told, str) else setup.data):
+        for part in [*parse_qs(urlsplit(text).query).get("secret", []), text]:
+            plain = re.sub(r"[\s-]", "", part).upper()
+            if SECRET.fullmatch(plain):
+                return plain
+    raise Untestable(f'no secret was found in the answer; [operations."{SETUP}"] secret may say where it is')
+
+
+def texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from texts(one)

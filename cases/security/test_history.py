@@ -1,0 +1,60 @@
+"""The login history: what stands in it, and how it gives more (chapter "Security endpoints")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cases.authentication.steps import WRONG_CREDENTIALS
+from cases.premises import answered, said
+from cases.security.history import entries, history, ids, is_refusal, new_entries, since
+from cases.security.sessions import HISTORY
+from conformance.cases import (
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    needs,
+    requirement,
+    sign_ins,
+)
+
+PAGES = ("page", "currentPage", "pageNo", "pageNum", "pageNumber", "pageIndex")
+SIZES = ("pageSize", "size", "limit", "perPage")
+
+
+@requirement("HISTORY-009", "HISTORY-011", "HISTORY-013")
+@needs("accounts.spare")
+@sign_ins(1)
+def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify, spare: Account) -> None:
+    known = ids(history(portal, spare.token))
+
+    refused = portal.login.initiate(spare, portal.wrong_password())
+    if refused.code != WRONG_CREDENTIALS:
+        raise Untestable(f"a wrong password is not refused as such ({said(answered(refused))})", "target")
+    page = new_entries(portal, spare.token, known, refused)
+    new = since(page, known, refused)
+    verify("HISTORY-009", holds(page, "data.items", bool(new), "a new entry", refused))
+    if not new:
+        return
+    told = [entry for entry in new if is_refusal(entry)]
+    verify("HISTORY-013", holds(page, "data.items", bool(told), "a new entry with failureReason", refused))
+    others = [entry for entry in entries(page) if not is_refusal(entry)]
+    if told and others:
+        results = {"refused": told[0].get("loginResult"), "completed": others[0].get("loginResult")}
+        verify.observe("login-result", page, results)
+
+
+@requirement("HISTORY-015")
+def test_how_the_history_gives_another_page(portal: Portal, verify: Verify, admin: Account) -> None:
+    """Tried under the usual names; what is not understood may be passed over or refused."""
+    first = history(portal, admin.token)
+    sized = next((name for name in SIZES if gives(portal, admin, {name: "1"}, "pageSize", 1)), None)
+    few = {sized: "1"} if sized else {}
+    paged = next((name for name in PAGES if gives(portal, admin, {**few, name: "2"}, "currentPage", 2)), None)
+    verify.observe("history-page-parameters", first, {"page": paged, "size": sized})
+
+
+def gives(portal: Portal, account: Account, query: Mapping[str, str], field: str, value: int) -> bool:
+    page = answered(portal.call(HISTORY, query=query, token=account.token))
+    return page.success and page.at(f"data.pagination.{field}") == value

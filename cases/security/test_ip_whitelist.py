@@ -1,0 +1,98 @@
+"""The IP whitelist: set, enabled, disabled, read back (chapter "Security endpoints")."""
+
+from __future__ import annotations
+
+from cases.changing import put_back
+from cases.premises import authorized, granted, outcome
+from cases.security.whitelist import (
+    ANOTHER,
+    DISABLE,
+    EDGE,
+    ELSEWHERE,
+    ENABLE,
+    READ,
+    SET,
+    addresses,
+    kept,
+    own_addresses,
+    read,
+)
+from conformance.cases import (
+    ABSENT,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    impact,
+    is_invalid_parameter,
+    needs,
+    requirement,
+)
+
+
+@requirement("IPWHITELIST-003", "IPWHITELIST-006")
+@needs("accounts.spare")
+@impact("disruptive")
+def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
+    wanted = [*own_addresses(portal, spare), ANOTHER]
+
+    with kept(portal, spare):
+        changed = granted(portal.call(SET, json={"ips": wanted}, token=spare.token))
+        after = read(portal, spare)
+        seen = addresses(after)
+        is_there = set(wanted) <= set(seen)
+        verify("IPWHITELIST-003", holds(after, "data.entries", is_there, wanted, changed, actual=seen))
+
+
+@requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008")
+@needs("accounts.spare")
+@impact("disruptive")
+def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, spare: Account) -> None:
+    wanted = own_addresses(portal, spare)
+
+    with kept(portal, spare):
+        granted(portal.call(SET, json={"ips": wanted}, token=spare.token))
+        if not set(wanted) <= set(addresses(read(portal, spare))):
+            raise Untestable("the address that the suite calls from is not read back", "target")
+
+        with put_back(portal, ENABLE, ABSENT, by=spare, undo_key=DISABLE):
+            enabled = granted(portal.call(ENABLE, token=spare.token))
+            verify("IPWHITELIST-004", equal(read(portal, spare), "data.enabled", True, enabled))
+            observe_effect(portal, verify, spare)
+
+            disabled = granted(portal.call(DISABLE, token=spare.token))
+            verify("IPWHITELIST-005", equal(read(portal, spare), "data.enabled", False, enabled, disabled))
+
+
+def observe_effect(portal: Portal, verify: Verify, account: Account) -> None:
+    """Another address can only be feigned where no real edge stands before the target."""
+    if not portal.profile.portal.edge_headers:
+        verify.untested("IPWHITELIST-008", "a real edge sets the address of the client", "environment")
+        return
+    elsewhere = portal.call(READ, token=account.token, headers=dict.fromkeys(EDGE, ELSEWHERE))
+    verify.observe("ip-whitelist-effect", elsewhere, effect(elsewhere))
+
+
+def effect(exchange: Exchange) -> object:
+    return "lets another address in" if exchange.success else {"keeps another address out": outcome(exchange)}
+
+
+@requirement("IPWHITELIST-007")
+@needs("accounts.spare")
+@impact("disruptive")
+def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify, spare: Account) -> None:
+    with kept(portal, spare):
+        exchange = authorized(portal.call(SET, json={"ips": ["not-an-address"]}, token=spare.token))
+        verify.observe("invalid-ip-address", exchange, outcome(exchange))
+
+
+@requirement("IPWHITELIST-009")
+@needs("accounts.spare")
+@impact("disruptive")
+def test_ips_that_are_no_array_are_refused(portal: Portal, verify: Verify, spare: Account) -> None:
+    with kept(portal, spare):
+        refused = authorized(portal.call(SET, json={"ips": ANOTHER}, token=spare.token))
+        verify("IPWHITELIST-009", is_invalid_parameter(refused))

@@ -1,0 +1,110 @@
+"""The limit on concurrent sessions: read, set, and gone beyond (chapter "Security endpoints")."""
+
+from __future__ import annotations
+
+from cases.changing import put_back
+from cases.premises import answered, authorized, count, granted, is_invalid, said, text
+from cases.security.sessions import LIST, PROFILE, READ_CONFIG, SET_CONFIG, current, ids, sessions
+from conformance.cases import (
+    Account,
+    Json,
+    Portal,
+    SignedIn,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    impact,
+    is_invalid_parameter,
+    needs,
+    requirement,
+    sign_ins,
+)
+from conformance.errors import CannotSignIn
+
+
+@requirement("SESSION-030", "SESSION-033")
+def test_the_config_is_the_callers(portal: Portal, verify: Verify, admin: Account) -> None:
+    profile = granted(portal.call(PROFILE, token=admin.token))
+
+    config = granted(portal.call(READ_CONFIG, token=admin.token))
+    verify("SESSION-030", equal(config, "data.accountBizId", text(profile, "data.bizId"), profile))
+
+
+def limit(value: Json) -> dict[str, Json]:
+    return {"maxConcurrentSessions": value}
+
+
+def most_of(portal: Portal, account: Account) -> int:
+    """How many sessions the account may have. Raises Untestable where that could not be put back."""
+    most = count(granted(portal.call(READ_CONFIG, token=account.token)), "data.maxSessions")
+    if most < 1:
+        raise Untestable(f"maxSessions is {most}, which may not be settable again", "environment")
+    return most
+
+
+@requirement("SESSION-029")
+@needs("accounts.spare")
+@impact("mutating")
+def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
+    most = most_of(portal, spare)
+    wanted = [most + 1, *([most - 1] if most > 5 else [])]
+
+    with put_back(portal, SET_CONFIG, limit(most), by=spare):
+        for number in wanted:
+            changed = authorized(portal.call(SET_CONFIG, json=limit(number), token=spare.token))
+            if changed.success:
+                after = granted(portal.call(READ_CONFIG, token=spare.token))
+                verify("SESSION-029", equal(after, "data.maxSessions", number, changed))
+                return
+            if not is_invalid(changed):
+                granted(changed)
+        raise Untestable(f"no other number than {most} is accepted ({said(changed)})", "environment")
+
+
+@requirement("SESSION-032")
+@needs("accounts.spare")
+@impact("mutating")
+def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spare: Account) -> None:
+    with put_back(portal, SET_CONFIG, limit(most_of(portal, spare)), by=spare):
+        refused = authorized(portal.call(SET_CONFIG, json=limit("many"), token=spare.token))
+        verify("SESSION-032", is_invalid_parameter(refused))
+
+
+@requirement("SESSION-031", "SESSION-034")
+@needs("accounts.spare")
+@impact("disruptive")
+@sign_ins(2)
+def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Account) -> None:
+    """The limit is lowered to what there is, and one more signs in; then that one leaves the list."""
+    before = spare.signed_in()
+    listing = sessions(portal, before.token)
+    most = most_of(portal, spare)
+    with put_back(portal, SET_CONFIG, limit(most), by=spare):
+        lowered = granted(portal.call(SET_CONFIG, json=limit(len(ids(listing))), token=before.token))
+        try:
+            fresh = spare.fresh_sign_in()
+        except CannotSignIn:
+            verify.observe("session-overflow", lowered, "the new sign-in is refused")
+            raise
+        own = answered(portal.call(LIST, token=fresh.token))
+        gone = [id for id in ids(listing) if own.success and id not in ids(own)]
+        effect = "an older session ends" if gone else "none ends" if own.success else "the new session ends"
+        verify.observe("session-overflow", fresh.completed, effect)
+        granted(portal.call(SET_CONFIG, json=limit(most), token=(fresh if own.success else before).token))
+        if current(listing) in gone:
+            spare.forget()
+
+    leaves_the_list(portal, verify, spare, fresh)
+
+
+def leaves_the_list(portal: Portal, verify: Verify, account: Account, fresh: SignedIn) -> None:
+    id = current(sessions(portal, fresh.token))
+    if id == current(sessions(portal, account.token)):
+        raise Untestable("two sessions are listed as the same current one", "target")
+    left = granted(portal.login.logout(fresh.token))
+    # A logout may end all of the account's sessions: the next token is then of a new one.
+    if portal.call(LIST, token=account.token).status == 401:
+        account.forget()
+    listing = sessions(portal, account.token)
+    verify("SESSION-031", holds(listing, "data", id not in ids(listing), f"no session {id}", left))

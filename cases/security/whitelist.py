@@ -1,0 +1,77 @@
+"""The IP whitelist as the cases change it: where it can be put back, and never so that it shuts them out."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cases.changing import put_back
+from cases.premises import granted, listed
+from conformance.cases import Account, Exchange, Json, Portal, Untestable
+
+PATH = "/web/v1/system/security/ip-whitelist"
+READ = f"GET {PATH}"
+SET = f"POST {PATH}"
+ENABLE = f"POST {PATH}/enable"
+DISABLE = f"POST {PATH}/disable"
+SESSIONS = "GET /web/v1/system/security/sessions"
+
+ANOTHER = "198.51.100.23"
+ELSEWHERE = "198.51.100.77"
+"""Two addresses from a block that is set apart for documentation: nobody calls from there."""
+
+EDGE = ("CF-Connecting-IP", "X-Real-IP", "X-Forwarded-For")
+
+
+def address(text: Json) -> str | None:
+    """An address, or a network, in its usual form; None where a value is none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        network = ipaddress.ip_network(text.strip(), strict=False)
+    except ValueError:
+        return None
+    return str(network.network_address if network.num_addresses == 1 else network)
+
+
+def addresses(exchange: Exchange) -> list[str]:
+    """The addresses of the entries, whatever their form (it is not shown)."""
+    entries = exchange.at("data.entries")
+    return [found for entry in (entries if isinstance(entries, list) else []) for found in _in(entry)]
+
+
+def _in(entry: Json) -> Iterator[str]:
+    values = entry.values() if isinstance(entry, dict) else [entry]
+    yield from (found for value in values if (found := address(value)) is not None)
+
+
+def read(portal: Portal, account: Account) -> Exchange:
+    return granted(portal.call(READ, token=account.token))
+
+
+@contextmanager
+def kept(portal: Portal, account: Account) -> Iterator[Exchange]:
+    """Within it the addresses may be set; afterwards they are as they were.
+
+    Raises Untestable where that could not be done, or where the whitelist is in use.
+    """
+    before = read(portal, account)
+    if before.at("data.enabled") is not False:
+        raise Untestable(f"the IP whitelist of [accounts.{account.name}] is in use", "environment")
+    entries, known = before.at("data.entries"), addresses(before)
+    if not isinstance(entries, list) or len(entries) != len(known):
+        raise Untestable("the IP whitelist has entries that could not be put back", "environment")
+    with put_back(portal, SET, {"ips": known}, by=account):
+        yield before
+
+
+def own_addresses(portal: Portal, account: Account) -> list[str]:
+    """Where the account calls from: as its session shows, and as the edge headers say. Raises Untestable."""
+    listing = granted(portal.call(SESSIONS, token=account.token))
+    shown = [session.get("clientIp") for session in listed(listing) if session.get("isCurrent") is True]
+    said = [listing.request.header(name) for name in EDGE]
+    found = [one for value in [*shown, *said] if (one := address(value)) is not None]
+    if not found:
+        raise Untestable("it is not known from which address the target is called", "environment")
+    return list(dict.fromkeys(found))
