@@ -1,0 +1,134 @@
+"""Whether what a finding prints works as it stands: its rerun line, and its script, for 20 faults.
+
+    .venv/bin/python benchmarks/seen_again.py [FAULT…]
+
+Each fault of the reference portal is judged once; then the lines that the report prints are run against the
+same faulty portal, where they must show the contradiction, and against one without it, where they must not.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.report.run import Run
+from reference_impl import serve
+from reference_impl.faults import FAULTS
+
+CHOSEN = (
+    "ENV-008", "ENV-011", "ACCOUNT-005", "ACCOUNT-009", "ROLE-004", "FILE-003", "PAGE-026", "PAGE-009",
+    "PAGE-035", "CONSTANT-034", "HEADER-004", "LOGIN-053", "LOGIN-029", "ERROR-002", "TOKEN-018", "AUTHN-001",
+    "SECURE-007", "SESSION-020", "ORDER-023", "OP-003",
+)  # fmt: skip
+"""Requirements of every kind: shapes, relations, states, tokens. The first fault of each is tried."""
+
+BIN = Path(sys.executable).parent
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of one fault: exit codes with the fault and without; None where there is no script."""
+
+    fault: str
+    requirement: str
+    finding: str
+    rerun: tuple[int, int]
+    script: tuple[int, int] | None
+    curl: bool
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        shown = self.rerun == (1, 0) and self.script in (None, (1, 0))
+        return bool(self.finding) and shown
+
+
+def fault_of(requirement: str) -> str:
+    """The first fault that breaks a requirement."""
+    return next(name for name, fault in FAULTS.items() if fault.breaks[0] == requirement)
+
+
+def trial(fault: str, folder: Path) -> Trial:
+    """Judges one fault, and runs what its finding prints against the portal with it and without it."""
+    began = time.perf_counter()
+    requirement = FAULTS[fault].breaks[0]
+    folder.mkdir(parents=True)
+    with serve.start(faults=[fault], seed=SEED) as portal:
+        port = portal.port
+        (folder / "portal.toml").write_text(portal.profile(), encoding="utf-8")
+        first = f"portal-conformance run --rerun {requirement} --profile portal.toml --impact disruptive"
+        _run(f"{first} --out first", folder)
+    run = Run.read(folder / "first")
+    card = _card((folder / "first" / "report.html").read_text(encoding="utf-8"), requirement)
+    commands = {"rerun": f"{_printed(card, 'With the suite')} --out again", "script": _script(card, folder)}
+    codes: dict[str, list[int]] = {"rerun": [], "script": []}
+    for faults in ([fault], []):
+        for name, command in commands.items():
+            if command:
+                with serve.start(faults=faults, seed=SEED, port=port):
+                    codes[name].append(_run(command, folder))
+    found = next((one for one in run.findings if one.requirement == requirement), None)
+    strict = found is not None and found.verdict == "warn"
+    rerun = (codes["rerun"][0] or (1 if strict else 0), codes["rerun"][1])
+    return Trial(
+        fault,
+        requirement,
+        f"{found.endpoint} {found.path}: {found.message}" if found else "",
+        rerun,
+        (codes["script"][0], codes["script"][1]) if commands["script"] else None,
+        "With curl" in card,
+        time.perf_counter() - began,
+    )
+
+
+def _card(page: str, requirement: str) -> str:
+    start = page.find(f'id="finding-{requirement}"')
+    return page[start : page.find("</article>", start)] if start >= 0 else ""
+
+
+def _printed(card: str, title: str) -> str:
+    found = re.search(rf"<h4>{title}</h4>.*?<pre>(.*?)</pre>", card, re.DOTALL)
+    return html.unescape(found[1]) if found else ""
+
+
+def _script(card: str, folder: Path) -> str:
+    text = _printed(card, "With Python, where the suite is installed")
+    if not text:
+        return ""
+    (folder / "again.py").write_text(text, encoding="utf-8")
+    return "python again.py"
+
+
+def _run(command: str, folder: Path) -> int:
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("PYTEST_CURRENT_TEST", None)
+    words = shlex.split(command)
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, check=False).returncode
+
+
+def main(faults: list[str]) -> int:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        names = faults or [fault_of(requirement) for requirement in CHOSEN]
+        trials = list(pool.map(lambda name: trial(name, Path(folder) / name), names))
+    print("| fault | requirement | rerun | script | curl | finding |\n|---|---|---|---|---|---|")
+    for one in trials:
+        script = "none" if one.script is None else f"{one.script[0]}, then {one.script[1]}"
+        name = one.fault if one.ok else f"**FAILED** {one.fault}"
+        rerun = f"{one.rerun[0]}, then {one.rerun[1]}"
+        curl = "yes" if one.curl else "no"
+        print(f"| {name} | {one.requirement} | {rerun} | {script} | {curl} | {one.finding[:140]} |")
+    return 0 if all(one.ok for one in trials) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
