@@ -34,7 +34,7 @@ from conformance.cases import (
     is_success,
 )
 from conformance.portal.codes import STEP
-from conformance.portal.login import text_at
+from conformance.portal.login import offered_factors, text_at
 from conformance.profile import Factor
 from conformance.properties import Machine, Trial, move
 
@@ -84,6 +84,11 @@ class Begun:
     sends: int = 0
     sent: float | None = None
     code: str | None = None
+
+    def can(self, factor: Factor) -> bool:
+        """Whether the account has the factor and the session offers it, or does not say what it offers."""
+        offered = offered_factors(self.answer)
+        return self.player.account.can(factor) and (not offered or factor in offered)
 
     def is_young(self, answer: Exchange) -> bool:
         return ended(answer) < self.answer.time + min(SURELY, self.lifetime)
@@ -205,7 +210,7 @@ class SigningIn(Machine):
 
     def may_send(self, session: Begun) -> bool:
         enough = self.portal.budget.mails_left() > MAILS_SPARED and session.sends < MOST_SENDS
-        return enough and session.player.account.can("EMAIL")
+        return enough and session.can("EMAIL")
 
     def sendable(self) -> list[Begun]:
         return [session for session in self.pending() if self.may_send(session)]
@@ -242,8 +247,7 @@ class SigningIn(Machine):
     @move(completed, which=WHICH, mailed=st.booleans())
     def complete_again(self, which: int, mailed: bool) -> None:
         session = newest(self.completed(), which)
-        able = session.player.account.can("OTP")
-        self._complete(session, "right" if able and not mailed else "mailed")
+        self._complete(session, "right" if session.can("OTP") and not mailed else "mailed")
 
     def _complete(self, session: Begun, how: str) -> None:
         """``how``: by the right code of either factor, a wrong one, a used one, one of another method."""
@@ -277,12 +281,12 @@ class SigningIn(Machine):
             return next(
                 ((used, code) for player, used, code in reversed(self.used) if player is session.player), None
             )
-        if how == "wrong" and (account.can("OTP") or session.code is not None):
-            factor: Factor = "OTP" if account.can("OTP") else "EMAIL"
+        if how == "wrong" and (session.can("OTP") or session.code is not None):
+            factor: Factor = "OTP" if session.can("OTP") else "EMAIL"
             return factor, account.wrong_code(factor)
-        if how == "other" and account.can("EMAIL") and account.can("OTP"):
+        if how == "other" and session.can("EMAIL") and session.can("OTP"):
             return "EMAIL", account.code("OTP")
-        return ("OTP", account.code("OTP")) if how == "right" and account.can("OTP") else None
+        return ("OTP", account.code("OTP")) if how == "right" and session.can("OTP") else None
 
     def _is_used_up(self, session: Begun, answer: Exchange) -> None:
         self.trial.verify("LOGIN-031", is_refused(answer, session.answer))

@@ -252,10 +252,14 @@ def imap() -> Iterator[tuple[Mailbox, int]]:
                 return
             threading.Thread(target=talk, args=(connection,), daemon=True).start()
 
-    threading.Thread(target=serve, daemon=True).start()
+    server = threading.Thread(target=serve, daemon=True)
+    server.start()
     try:
         yield mailbox, listening.getsockname()[1]
     finally:
+        # Closing alone does not wake accept(), and a socket that is accepting goes on taking connections.
+        listening.shutdown(socket.SHUT_RDWR)
+        server.join()
         listening.close()
 
 
