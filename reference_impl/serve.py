@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from reference_impl.app import build
 from reference_impl.casing import TitleCased
 from reference_impl.choices import Choices
+from reference_impl.clock import Clock
 from reference_impl.limits import Limits
 from reference_impl.portal import Portal
 from reference_impl.profile import profile
@@ -70,11 +71,16 @@ def start(
     inbox: bool = True,
     seed: int | None = None,
     wrap: Callable[[ASGIApp], ASGIApp] | None = None,
+    now: Callable[[], float] = time.time,
 ) -> Running:
-    """Returns when the socket accepts; port 0 takes a free one. Raises OSError where the port is taken."""
+    """Returns when the socket accepts; port 0 takes a free one. Raises OSError where the port is taken.
+
+    ``now`` is what the portal's clock goes by, in seconds since the epoch.
+    """
     app = build(
         limits=limits,
         choices=choices,
+        clock=Clock(now),
         faults=faults,
         variants=variants,
         seed=seed,

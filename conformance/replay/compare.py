@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.exchange import ABSENT, Exchange, Json, Response
 from conformance.replay.identities import Identities
-from conformance.replay.kinds import ISO, is_address, is_opaque, kind_of, magnitude, shape_of
+from conformance.replay.kinds import ISO, is_address, is_alike, is_opaque, kind_of, magnitude, shape_of
 from conformance.replay.noise import Noise
 
 Change = Literal["status", "code", "type", "missing", "extra", "value", "order", "length"]
@@ -160,7 +160,7 @@ class Comparer:
         if kind == "time" or (kind == "value" and type(old) is str and ISO.match(old)):
             return [] if _same_form_of_time(old, new) else [Difference("type", (), old, new)]
         if kind == "shape":
-            return [] if shape_of(old) == shape_of(new) else [Difference("type", (), old, new)]
+            return [] if is_alike(old, new) else [Difference("type", (), old, new)]
         if kind == "address" and is_address(old) and is_address(new):
             return []
         return self._said(old, new) if type(old) is str else [Difference("value", (), old, new)]

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 from conformance.exchange import Header
 from conformance.portal.headers import edge_headers
+from conformance.replay.kinds import TAKEN_OUT
 from conformance.replay.plan import Plan
-from conformance.replay.renew import PLACEHOLDER, Renewal
+from conformance.replay.renew import Renewal
 from conformance.replay.values import TRANSPORT_HEADERS
 
 Treatment = Literal[
@@ -76,14 +77,17 @@ class Heads:
         self._own = {name.lower(): (name, value) for name, value in portal.headers.items()}
         self._bot = self.renewal.profile.bot_challenge
         self._bot_header = self._bot.header.lower()
+        self._edge = list(edge_headers().items()) if portal.edge_headers else []
 
     def headers(self, recorded: list[Header], *, token: str | None) -> list[Header]:
         """The headers of a request, but for those that frame it. ``token`` is added where the recording
-        may lack it. Raises Lost, Pending."""
+        may lack it, and what an edge sets where it stood before one. Raises Lost, Pending."""
         found: list[Header] = [("Host", self.host)]
+        is_behind_edge = False
         for pair in recorded:
             lower = pair[0].lower()
-            how = treatment(lower)
+            how = "value" if lower == self._bot_header else treatment(lower)
+            is_behind_edge = is_behind_edge or how == "edge"
             if lower in self._own:
                 continue
             if how == "keep":
@@ -93,6 +97,8 @@ class Heads:
                 if value is not None:
                     found.append((pair[0], value))
         found.extend(self._own.values())
+        if not is_behind_edge:
+            found.extend(pair for pair in self._edge if pair[0].lower() not in self._own)
         if token is not None:
             found.append(("Authorization", f"Bearer {token}"))
         return found
@@ -125,12 +131,12 @@ class Heads:
     def _credentials(self, value: str) -> str:
         live = self.renewal.live(value)
         # A token that nobody gave, and whose value was taken out: one that no portal knows.
-        return "not-a-token" if live == value and PLACEHOLDER.fullmatch(value) else live
+        return "not-a-token" if live == value and TAKEN_OUT.fullmatch(value) else live
 
     def _access_code(self, value: str) -> str:
         if value == self.plan.access_code:
             return self.renewal.profile.portal.access_code
-        return "not-the-access-code" if PLACEHOLDER.fullmatch(value) else value
+        return "not-the-access-code" if TAKEN_OUT.fullmatch(value) else value
 
     def _cookie(self, pair: str) -> str:
         name, _, value = pair.partition("=")

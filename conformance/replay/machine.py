@@ -19,9 +19,10 @@ from conformance.replay.actions import Action, Await, AwaitAllBefore, Code, Mark
 from conformance.replay.assess import Assessor
 from conformance.replay.channels import PUBLIC_KEY, SECURE_SESSION, Channels
 from conformance.replay.head import Heads, framed
+from conformance.replay.kinds import TAKEN_OUT
 from conformance.replay.outcome import Outcome, State
 from conformance.replay.plan import INITIATE, Plan, is_unwanted
-from conformance.replay.renew import PLACEHOLDER, CannotBeMade, Lost, Pending, Renewal
+from conformance.replay.renew import CannotBeMade, Lost, Pending, Renewal
 from conformance.spec import Operation, operation_of
 
 AUTH = "POST /web/v1/system/auth"
@@ -301,7 +302,7 @@ class Machine:
         account = account or self.renewal.account_of(sent.get("email")) or client.account
         is_wrong = recorded.code == "AUTH.MFA_CODE_INVALID"
         if not recorded.success and not is_wrong:
-            fallback = "000000" if PLACEHOLDER.fullmatch(value) else value
+            fallback = "000000" if TAKEN_OUT.fullmatch(value) else value
             return self.codes.get(value, fallback)
         if account is None:
             raise CannotBeMade("nothing says whose code it was")

@@ -16,13 +16,10 @@ from conformance.exchange import Exchange, Json
 from conformance.profile import Profile
 from conformance.replay.actions import Secret
 from conformance.replay.identities import Identities
-from conformance.replay.kinds import ISO, kind_of
+from conformance.replay.kinds import ISO, TAKEN_OUT, kind_of
 from conformance.replay.plan import PORTAL_PATH, Plan
 from conformance.replay.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
-
-PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]")
-"""What the recorder writes in place of a secret: equal for equal secrets."""
 
 RECORDS = {
     "userBizId": "account",
@@ -176,8 +173,8 @@ class Renewal:
             return self.profile.bot_challenge.token or value
         if ISO.match(value):
             return shifted(value, shift)
-        if "[" in value and PLACEHOLDER.search(value):
-            return PLACEHOLDER.sub(lambda found: self._stand_in(found[0]), value)
+        if "[" in value and TAKEN_OUT.search(value):
+            return TAKEN_OUT.sub(lambda found: self._stand_in(found[0]), value)
         return self._packed(name, value, shift)
 
     def unique(self, name: str) -> str:
@@ -188,7 +185,7 @@ class Renewal:
     def password(self, value: str) -> str:
         """The live password for a recorded one; made up, once, where the recording does not tell it."""
         known = self.passwords.get(value)
-        return self._stand_in(value) if known is None and PLACEHOLDER.fullmatch(value) else known or value
+        return self._stand_in(value) if known is None and TAKEN_OUT.fullmatch(value) else known or value
 
     def _stand_in(self, placeholder: str) -> str:
         known = self.identities.live.get(placeholder) or self.passwords.get(placeholder)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from conformance.report import compare, history, matrix
 from conformance.report.run import Run
 from conformance.report.write import write_all
 from conformance.spec import REQUIREMENTS
+from conformance.tests.browser import chromium, lacks
 from conformance.tests.hostile_portal import hostile
 from conformance.tests.hostile_wrapper import Hostile
 from conformance.tests.sample_run import START, conformant, sample
@@ -28,22 +28,6 @@ from conformance.tests.test_html import THREE_MEGABYTES, large
 from reference_impl import serve
 
 AXE = Path(__file__).parents[2] / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
-
-def lacks(what: str) -> NoReturn:
-    """Without a browser these tests are skipped by name; where CI promises one, its absence is a failure."""
-    if os.environ.get("CI"):
-        pytest.fail(what)
-    pytest.skip(what)
 
 
 @dataclass
@@ -66,10 +50,8 @@ Open = Callable[..., Opened]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        lacks("no Chromium is found: install Debian's chromium, or name one in CHROMIUM")
-    with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="module")
