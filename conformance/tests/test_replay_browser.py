@@ -1,4 +1,4 @@
-"""What a real browser did, recorded by the proxy and by the browser itself, replayed on a fresh portal."""
+"""What a real browser did, as three recorders wrote it down, replayed on a fresh portal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 
 from conformance import capture, record
 from conformance.profile import parse
 from conformance.replay import Options, Replayed, replay
 from conformance.replay.outcome import State
+from conformance.tests import mitmproxy
 from conformance.tests.browser import chromium
 from conformance.tests.browser_client import ACCOUNT, NEW_PASSWORD, Deployment, walk
 from reference_impl import serve as reference
@@ -22,16 +22,10 @@ CHANGE = "POST /web/v1/system/auth/password/change"
 
 
 @pytest.fixture(scope="module")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same visit twice: by our proxy with the channel opened, and as the browser's own HAR."""
-    folder = tmp_path_factory.mktemp("browser")
-    with chromium() as browser:
-        return {"proxy": by_the_proxy(browser, folder), "browser": by_the_browser(browser, folder)}
-
-
-def by_the_proxy(browser: Browser, folder: Path) -> Path:
-    out = folder / "proxy.jsonl"
-    with reference.start(wrap=Deployment, seed=1) as portal:
+def proxied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A visit recorded by our proxy, with the secure channel opened."""
+    out = tmp_path_factory.mktemp("proxy") / "proxy.jsonl"
+    with chromium() as browser, reference.start(wrap=Deployment, seed=1) as portal:
         with record.serve(portal.url, out, open_channel=True) as recorder, browser.new_context() as context:
             walk(context, recorder.url, portal)
         told = tomllib.loads(portal.profile())
@@ -40,11 +34,23 @@ def by_the_proxy(browser: Browser, folder: Path) -> Path:
     return out
 
 
-def by_the_browser(browser: Browser, folder: Path) -> Path:
-    out = folder / "browser.har"
-    with reference.start(wrap=Deployment, seed=2) as portal:
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A visit as the browser's own HAR, with its bodies."""
+    out = tmp_path_factory.mktemp("browser") / "browser.har"
+    with chromium() as browser, reference.start(wrap=Deployment, seed=2) as portal:
         with browser.new_context(record_har_path=out, record_har_content="embed") as context:
             walk(context, portal.url, portal)
+    return out
+
+
+@pytest.fixture(scope="module")
+def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A visit as mitmproxy's HAR."""
+    out = tmp_path_factory.mktemp("mitmproxy") / "mitmproxy.har"
+    with chromium() as browser, reference.start(wrap=Deployment, seed=4) as portal:
+        with mitmproxy.recording(portal.url, out) as url, browser.new_context() as context:
+            walk(context, url, portal)
     return out
 
 
@@ -63,11 +69,11 @@ def told(replay: Replayed) -> list[tuple[str, str, object, object]]:
     return [(one.endpoint, one.path, one.recorded, one.replayed) for one in replay.run.regressions]
 
 
-@pytest.mark.parametrize("source", ["proxy", "browser"])
+@pytest.mark.parametrize("source", ["proxied", "saved", "dumped"])
 def test_a_browsers_visit_replays_on_a_fresh_portal_without_a_regression(
-    recordings: dict[str, Path], portal: reference.Running, tmp_path: Path, source: str
+    request: pytest.FixtureRequest, portal: reference.Running, tmp_path: Path, source: str
 ) -> None:
-    replay = replayed(recordings[source], portal, tmp_path)
+    replay = replayed(request.getfixturevalue(source), portal, tmp_path)
 
     assert told(replay) == []
     assert replay.tally.wanted > 100
@@ -76,9 +82,9 @@ def test_a_browsers_visit_replays_on_a_fresh_portal_without_a_regression(
 
 
 def test_what_the_page_encrypted_is_encrypted_again_and_compared(
-    recordings: dict[str, Path], portal: reference.Running, tmp_path: Path
+    proxied: Path, portal: reference.Running, tmp_path: Path
 ) -> None:
-    replay = replayed(recordings["proxy"], portal, tmp_path)
+    replay = replayed(proxied, portal, tmp_path)
 
     changes = [
         one for one in capture.read(tmp_path / "exchanges.jsonl") if one.request.path.endswith("/change")
@@ -89,20 +95,18 @@ def test_what_the_page_encrypted_is_encrypted_again_and_compared(
 
 
 def test_what_the_browser_encrypted_and_nobody_opened_is_named_and_not_compared(
-    recordings: dict[str, Path], portal: reference.Running, tmp_path: Path
+    saved: Path, portal: reference.Running, tmp_path: Path
 ) -> None:
-    replay = replayed(recordings["browser"], portal, tmp_path)
+    replay = replayed(saved, portal, tmp_path)
 
     left = [one for one in replay.tally.kept if one.state is State.NOT_REPLAYABLE]
     assert [one.endpoint for one in left] == [CHANGE, CHANGE]
     assert all("encrypted" in one.reason for one in left)
 
 
-def test_what_an_edge_sets_is_set_where_the_recording_stood_before_one(
-    recordings: dict[str, Path], tmp_path: Path
-) -> None:
+def test_what_an_edge_sets_is_set_where_the_recording_stood_before_one(saved: Path, tmp_path: Path) -> None:
     with reference.start(variants=["edge-headers-required"]) as portal:
-        replay = replayed(recordings["browser"], portal, tmp_path)
+        replay = replayed(saved, portal, tmp_path)
 
     assert told(replay) == []
     assert replay.tally.share >= 0.95
