@@ -93,7 +93,8 @@ class _Trials:
         items = [item for item in session.items if ids_of(item)]
         self.deciders = _deciders(items)
         gc.collect()
-        clean = next(workers.run([(CLEAN, lambda: attempt(session, items, CLEAN, watched=True))], workers=1))
+        # In this process, so that the trials forked from it find warm what is made when it is first used.
+        clean = attempt(session, items, CLEAN, watched=True)
         outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
         self.matrix = Matrix(
             clean,

@@ -19,10 +19,13 @@ from conformance.clock import Clock, MovableClock
 from conformance.examination import Examination, Options
 from conformance.exchange import Exchange
 from conformance.findings import Comparison, Finding, Ledger, Verdict
-from conformance.plugin import EXAMINATION, VERIFY, run_all
+from conformance.plugin import DUE, EXAMINATION, STEPS, VERIFY, run_all
 from conformance.portal.inboxes import NothingArrived
 from conformance.selftest.choice import function_of
 from conformance.spec import REQUIREMENTS, operation_of
+
+LEFT_BY_A_TRIAL: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE)
+"""What a case still holds of the trial before."""
 
 
 class Turned(msgspec.Struct):
@@ -205,8 +208,9 @@ def attempt(
         session.config.stash[EXAMINATION] = examination
         session.items = list(items)
         for item in items:
-            if VERIFY in item.stash:
-                del item.stash[VERIFY]
+            for key in LEFT_BY_A_TRIAL:
+                if key in item.stash:
+                    del item.stash[key]
         run_all(session, examination)
         examination.judge.finish()
         examination.portal.close()
