@@ -93,9 +93,13 @@ def impact(level: Impact) -> pytest.MarkDecorator:
     return pytest.mark.impact(level)
 
 
-def sign_ins(number: int) -> pytest.MarkDecorator:
-    """How many sign-ins a case begins, so that a run can plan its ten per window."""
-    return pytest.mark.sign_ins(number)
+def sign_ins(number: int, *, reuses: int = 0, leaves: int = 0) -> pytest.MarkDecorator:
+    """How many sign-ins a case begins, so that a run can plan its ten per window.
+
+    ``reuses``: how many of them may be login sessions of ``spare`` that another case has left; ``leaves``:
+    how many it leaves itself.
+    """
+    return pytest.mark.sign_ins(number, reuses=reuses, leaves=leaves)
 
 
 def waits(seconds: float) -> pytest.MarkDecorator:

@@ -12,7 +12,7 @@ import pytest
 
 from conformance.checks import CHECKS
 from conformance.checks.shape import requirements_of
-from conformance.plugin import ids_of, impact_of, needs_of, sign_ins_of
+from conformance.planning import ids_of, impact_of, needs_of, shares_of, sign_ins_of, waits_of
 from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.resources import RESOURCES
 
@@ -27,6 +27,8 @@ class CaseRow:
     needs: tuple[str, ...]
     sign_ins: int
     waits: float
+    reuses: int = 0
+    leaves: int = 0
 
 
 @dataclass
@@ -38,14 +40,14 @@ class _Collector:
 
 
 def _row(item: pytest.Item) -> CaseRow:
-    waits = item.get_closest_marker("waits")
     return CaseRow(
         item.nodeid,
         ids_of(item),
         impact_of(item),
         needs_of(item),
         sign_ins_of(item),
-        float(waits.args[0]) if waits else 0.0,
+        waits_of(item),
+        *shares_of(item),
     )
 
 

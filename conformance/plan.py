@@ -9,12 +9,10 @@ from math import ceil
 
 from conformance.catalogue import CaseRow, collect
 from conformance.needs import lacking
+from conformance.planning import UNKNOWN_WINDOW
 from conformance.profile import Profile
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
-
-UNKNOWN_WINDOW = 60.0
-"""Seconds that are assumed of the window of the sign-in rate where the profile does not say it."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +51,16 @@ def costs() -> dict[str, Cost]:
 def plan(profile: Profile, impact: Impact) -> Plan:
     """Adds up what the cases that can be tried would do."""
     measured, planned = costs(), Plan(impact)
+    tried: list[CaseRow] = []
     for row in collect():
         reason = why_not(row, profile, impact)
         if reason is not None:
             planned.untested[row.id] = reason
             continue
         _add(planned, row, measured.get(row.id))
+        tried.append(row)
+    if not profile.clock.advance:
+        planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
     windows = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1)
     queued = windows * (profile.limits.login_window or UNKNOWN_WINDOW)
     waits = 0.0 if profile.clock.advance else max(planned.longest_wait, queued)

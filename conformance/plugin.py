@@ -6,6 +6,7 @@ import contextlib
 import inspect
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,13 +18,13 @@ from conformance.clock import Clock, MovableClock, wall
 from conformance.errors import FaultClass, NoAnswer, SuiteError, TargetUnreachable, Untestable
 from conformance.examination import Examination, Options
 from conformance.findings import Finding, Verdict
-from conformance.needs import lacking
+from conformance.planning import foretold, ids_of, is_generator, planned, why_not
 from conformance.portal import Account, Portal
 from conformance.portal.transport import clock_of
 from conformance.profile import Profile, load, of_target
 from conformance.report.run import Run, Timed
 from conformance.report.terminal import summary_lines
-from conformance.schedule import Agenda, Due, Steps
+from conformance.schedule import Agenda, Due, Planned, Steps
 from conformance.settings import seconds_of
 from conformance.spec import IMPACTS, Impact
 from conformance.verify import Verify
@@ -98,28 +99,6 @@ def pytest_pycollect_makeitem(
 
 def _is_case(obj: object) -> bool:
     return any(mark.name == "requirement" for mark in getattr(obj, "pytestmark", []))
-
-
-def ids_of(item: pytest.Item) -> tuple[str, ...]:
-    """The requirements that a case declares."""
-    return tuple(str(one) for mark in item.iter_markers("requirement") for one in mark.args)
-
-
-def needs_of(item: pytest.Item) -> tuple[str, ...]:
-    """What of the profile a case cannot do without."""
-    return tuple(str(part) for mark in item.iter_markers("needs") for part in mark.args)
-
-
-def impact_of(item: pytest.Item) -> Impact:
-    """The most that a case does to the target."""
-    mark = item.get_closest_marker("impact")
-    return cast(Impact, mark.args[0]) if mark else "read-only"
-
-
-def sign_ins_of(item: pytest.Item) -> int:
-    """How many sign-ins a case begins of its own."""
-    mark = item.get_closest_marker("sign_ins")
-    return int(mark.args[0]) if mark else 0
 
 
 # The run begins.
@@ -200,11 +179,17 @@ def _announcer(config: pytest.Config) -> Any:
         if examination is None or isinstance(examination.clock, MovableClock):
             return
         examination.waited(why, seconds, wall())
-        terminal = config.pluginmanager.get_plugin("terminalreporter")
-        if terminal is not None and seconds >= 3 and not config.getoption("--brief"):
-            terminal.write_line(f"waiting {seconds:.0f} s for {why}")
+        if seconds >= 3:
+            until = datetime.fromtimestamp(wall() + seconds).strftime("%H:%M:%S")
+            _say(config, f"waiting {seconds:.0f} s, until {until}, for {why}")
 
     return announce
+
+
+def _say(config: pytest.Config, line: str) -> None:
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and not config.getoption("--brief"):
+        terminal.write_line(line)
 
 
 # Fixtures.
@@ -284,16 +269,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 def run_all(session: pytest.Session, examination: Examination) -> None:
     """Runs every case of the session, in the order in which waits overlap and sign-ins last."""
-    waiting = [item for item in session.items if _waits(item)]
-    others = [(item, sign_ins_of(item)) for item in session.items if not _waits(item)]
-    if examination.clock.movable:
-        agenda = Agenda[pytest.Item](
-            [], [*((item, 0) for item, _ in others), *((item, 0) for item in waiting)]
-        )
-    else:
-        agenda = Agenda(waiting, others)
+    portal, clock = examination.portal, examination.clock
+    agenda = _agenda(session, examination)
     while examination.unreachable is None:
-        chosen = agenda.next(examination.clock.now(), examination.portal.initiations_left())
+        chosen = agenda.next(clock.now(), portal.opens, portal.left("spare"))
         if chosen is None:
             return
         item = chosen.item if isinstance(chosen, Due) else chosen
@@ -307,16 +286,23 @@ def run_all(session: pytest.Session, examination: Examination) -> None:
             return
 
 
-def _waits(item: pytest.Item) -> bool:
-    return inspect.isgeneratorfunction(getattr(item, "obj", None))
+def _agenda(session: pytest.Session, examination: Examination) -> Agenda[pytest.Item]:
+    """Where time can be moved, no wait and no sign-in costs anything."""
+    if examination.clock.movable:
+        return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
+    cases = planned(session.items, examination.profile, examination.options.impact)
+    for line in foretold(cases, examination.profile.limits.login_window):
+        _say(session.config, line)
+    return Agenda(cases)
 
 
 def _wait_for(item: pytest.Item, due: Due[pytest.Item], examination: Examination) -> None:
     try:
         examination.clock.wait_until(due.moment, due.why)
     except Untestable as late:
-        item.stash[STEPS].close()
-        item.stash[STEPS] = _fails_with(late)
+        if STEPS in item.stash:
+            item.stash[STEPS].close()
+            item.stash[STEPS] = _fails_with(late)
 
 
 def _fails_with(late: Untestable) -> Steps:
@@ -344,7 +330,7 @@ def _run_one(item: pytest.Item, examination: Examination) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    if not _waits(pyfuncitem):
+    if not is_generator(pyfuncitem):
         return None
     examination = pyfuncitem.config.stash[EXAMINATION]
     if STEPS not in pyfuncitem.stash:
@@ -403,12 +389,9 @@ def _leave(verify: Verify, reason: str, fault_class: FaultClass) -> None:
 
 
 def _check_needs(item: pytest.Item, examination: Examination) -> None:
-    wanted = impact_of(item)
-    if IMPACTS.index(wanted) > IMPACTS.index(examination.options.impact):
-        raise Untestable(f"needs --impact {wanted}; this run is allowed {examination.options.impact}")
-    missing = next((why for part in needs_of(item) if (why := lacking(examination.profile, part))), None)
-    if missing:
-        raise Untestable(missing)
+    reason = why_not(item, examination.profile, examination.options.impact)
+    if reason is not None:
+        raise Untestable(reason)
 
 
 @pytest.hookimpl(wrapper=True)

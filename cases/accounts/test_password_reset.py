@@ -25,7 +25,7 @@ NUMBER = 37
 @requirement("ACCOUNT-037", "ACCOUNT-038", offered(RESET))
 @needs("accounts.spare", RESET)
 @impact("disruptive")
-@sign_ins(2)
+@sign_ins(2, reuses=1)
 def test_a_reset_password_replaces_the_old_one(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

@@ -60,6 +60,11 @@ def begun(portal: Portal, account: Account) -> Exchange:
     return session
 
 
+def begun_or_left(portal: Portal, account: Account) -> Exchange:
+    """A login session that was begun for another case, which did not go on with it, else one of its own."""
+    return portal.login.left.take(account.email) or begun(portal, account)
+
+
 def factor_for(account: Account, session: Exchange, *, preferring: Factor | None = None) -> Factor:
     """A factor that the account can do and the session offers. Raises Untestable where there is none."""
     factors = tuple(sorted(account.factors, key=lambda factor: factor != preferring))
@@ -109,6 +114,12 @@ def code_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
     secret = portal.profile.accounts[account.name].otp_secret
     while secret is not None and (seconds := portal.codes.wait_for_totp(secret)) > 0:
         yield seconds, "the authenticator's next code"
+
+
+def factor_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
+    """Waits until the account has a code to sign in with, be it one that is mailed."""
+    if account.ready_factors[:1] == ("OTP",):
+        yield from code_at_hand(portal, account)
 
 
 def taken_elsewhere(portal: Portal, but: Account, factor: Factor) -> bool | None:

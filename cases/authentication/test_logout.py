@@ -20,10 +20,10 @@ from conformance.cases import (
 @requirement("LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "TOKEN-011", "TOKEN-012")
 @needs("accounts.spare")
 @impact("disruptive")
-@sign_ins(2)
+@sign_ins(1, reuses=1)
 def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, verify: Verify) -> None:
     spare.signed_in()
-    own = spare.fresh_sign_in()
+    own = spare.another_session()
     shared = spare.token  # only now: it may have been refreshed while the other session began
     granted(profile_by(portal, own.token))
     granted(profile_by(portal, shared))

@@ -181,6 +181,7 @@ def _used_code_again(
     verify("LOGIN-061", is_refused(refused, accepted, other, message="a used code completed another sign-in"))
     if refused.success:
         raise Untestable("a used code completed the second login session", "target")
+    portal.login.left.put(account.email, other)
 
 
 def _tokens_end(portal: Portal, verify: Verify, issued: Exchange) -> Generator[Wait, None, None]:

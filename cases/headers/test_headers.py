@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases.authentication.steps import factor_at_hand, right_code
 from cases.premises import answered, authorized, granted, outcome
 from cases.reading import ACCOUNTS, BODIES, COUNTRIES, PROFILE, PUBLIC_KEY
 from conformance.cases import (
@@ -17,6 +18,8 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.portal.login import chosen_factor
+from conformance.schedule import Steps
 
 EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
 PLACES = (PROFILE, COUNTRIES, PUBLIC_KEY)
@@ -111,16 +114,12 @@ NO_METHOD = 10019999
 @sign_ins(1)
 def test_another_client_hash_at_the_end_of_a_sign_in_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account
-) -> None:
+) -> Steps:
     """The code is right, and so its refusal under no method tells of the method."""
+    yield from factor_at_hand(portal, admin)
     session = granted(portal.login.initiate(admin, client_hash="a" * 32))
-    method = admin.mfa
-    if method is None:
-        raise Untestable("the account has neither an otp_secret nor an inbox")
-    if method == "EMAIL":
-        granted(portal.login.send(session, "EMAIL"))
-
-    code = admin.code(method)
+    method = chosen_factor(session, admin.ready_factors)
+    code = yield from right_code(portal, admin, session, method)
 
     nowhere = portal.login.complete(session, method=NO_METHOD, code=code)
     verify("LOGIN-065", is_refused(nowhere, session, message=f"a code was accepted under method {NO_METHOD}"))

@@ -74,7 +74,7 @@ def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spar
 @requirement("SESSION-031", "SESSION-034")
 @needs("accounts.spare")
 @impact("disruptive")
-@sign_ins(2)
+@sign_ins(2, reuses=2)
 def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Account) -> None:
     """The limit is lowered to what there is, and one more signs in; then that one leaves the list."""
     before = spare.signed_in()
@@ -83,7 +83,7 @@ def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Ac
     with put_back(portal, SET_CONFIG, limit(most), by=spare):
         lowered = granted(portal.call(SET_CONFIG, json=limit(len(ids(listing))), token=before.token))
         try:
-            fresh = spare.fresh_sign_in()
+            fresh = spare.another_session()
         except CannotSignIn:
             verify.observe("session-overflow", lowered, "the new sign-in is refused")
             raise

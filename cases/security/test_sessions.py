@@ -70,9 +70,9 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
 @requirement("SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028")
 @needs("accounts.spare")
 @impact("disruptive")
-@sign_ins(2)
+@sign_ins(2, reuses=2)
 def test_sessions_are_terminated(portal: Portal, verify: Verify, spare: Account) -> None:
-    fresh = spare.fresh_sign_in()
+    fresh = spare.another_session()
     try:
         terminates_one(portal, verify, spare, by=fresh)
     except Untestable as reason:

@@ -130,6 +130,14 @@ class Portal:
         """How many sign-ins may be begun now without waiting for the window."""
         return self.budget.initiations_left()
 
+    def opens(self, sign_ins: int) -> float:
+        """The moment (epoch seconds) from which so many sign-ins may be begun at once."""
+        return self.budget.opens(sign_ins)
+
+    def left(self, name: str) -> int:
+        """How many login sessions of an account were begun, and left to whoever needs one."""
+        return self.login.left.count(self._accounts[name].email) if name in self._accounts else 0
+
     def unique(self) -> str:
         """A name nobody has used, beginning with the run's id."""
         return f"{self.run_id}-{next(self._numbers)}"

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -181,9 +182,18 @@ class Account:
                 shared = shared if probe.status != 401 else self._refreshed(shared)
             if shared is not None and self._portal.clock.now() >= shared.due:
                 shared = self._refreshed(shared)
-            self._shared = shared or self.fresh_sign_in()
+            self._shared = shared or self.another_session()
             self._portal.owns_token(self._shared.token, self)
             return self._shared
+
+    def another_session(self) -> SignedIn:
+        """A session of its own: one that was begun before and left is completed, else one is begun anew."""
+        with self._lock:
+            left = self._portal.login.left.take(self.email)
+            if left is not None and self._broken is None:
+                with suppress(SignInRefused):
+                    return self._session(self._sign_in(left))
+            return self.fresh_sign_in()
 
     def fresh_sign_in(self) -> SignedIn:
         """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime."""
@@ -223,11 +233,13 @@ class Account:
         """The shared token was refused: it is tried once before it is given to anyone again."""
         self._suspect = True
 
-    def _sign_in(self) -> Tokens:
+    def _sign_in(self, begun: Exchange | None = None) -> Tokens:
+        """``begun``: the answer to the first step, where that was taken before."""
         login = self._portal.login
         password = self.usable_password()
         flow = sign_in(self.email, password, factors=self.ready_factors, cooldown=login.cooldown)
-        answer: Answer = None
+        step = next(flow)
+        answer = self._take(step) if begun is None else begun
         while True:
             try:
                 step = flow.send(answer)
@@ -333,6 +345,7 @@ class Account:
         self._portal.secrets.add(new, "password")
         self.password = new
         self._password_good = True
+        self._portal.login.left.drop(self.email)
         self.doubt()
 
     def _failed(self, reason: CannotSignIn, *, final: bool = False) -> CannotSignIn:

@@ -45,6 +45,11 @@ class Budget:
         with self._lock:
             return INITIATIONS - len(self._recent()) - self._under_way
 
+    def opens(self, number: int) -> float:
+        """The moment (epoch seconds) from which so many sign-ins may begin at once; ten where it is more."""
+        with self._lock:
+            return self._free_from(self._clock.now(), max(1, min(number, INITIATIONS)))
+
     @contextmanager
     def initiation(self, *, waits: bool = True) -> Iterator[None]:
         """Takes a place in the window, waiting for one where there is none. Raises OutOfTime.
@@ -71,9 +76,9 @@ class Budget:
             self.initiations += 1
             return None
 
-    def _free_from(self, now: float) -> float:
+    def _free_from(self, now: float, number: int = 1) -> float:
         recent = self._recent()
-        too_many = len(recent) + self._under_way - INITIATIONS
+        too_many = len(recent) + self._under_way + number - 1 - INITIATIONS
         if too_many < 0:
             return self._blocked_until
         full = recent[too_many] + self.window + MARGIN if too_many < len(recent) else now + MARGIN

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from conformance.errors import CannotSignIn, FaultClass
 from conformance.exchange import Exchange, Json
 from conformance.portal.budget import is_cooldown, retry_after
+from conformance.portal.left import LeftSessions
 from conformance.profile import Factor
 
 if TYPE_CHECKING:
@@ -188,6 +189,7 @@ class Login:
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
         self._begun: dict[str, Begun] = {}
+        self.left = LeftSessions(portal.clock)
         self.cooldown = 60.0
 
     def initiate(

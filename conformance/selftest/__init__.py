@@ -23,7 +23,7 @@ from conformance.bundled import FAULTS, VARIANTS, Fault, drawn
 from conformance.catalogue import pytest_arguments
 from conformance.checks import CHECKS
 from conformance.errors import UsageError
-from conformance.plugin import ids_of
+from conformance.planning import ids_of
 from conformance.selftest import workers
 from conformance.selftest.choice import a_few_of_each, function_of, touching
 from conformance.selftest.pages import write

@@ -45,6 +45,20 @@ def test_ten_sign_ins_begin_at_once_and_the_eleventh_waits_for_the_window() -> N
     assert budget.initiations_left() == INITIATIONS - 1
 
 
+def test_it_is_known_when_so_many_sign_ins_may_begin() -> None:
+    clock = moved()
+    budget = Budget(Budgets(login_window=60), clock)
+    began = clock.now()
+    assert budget.opens(INITIATIONS) <= began
+    for _ in range(4):
+        with budget.initiation():
+            pass
+
+    assert budget.opens(6) <= clock.now()
+    assert budget.opens(7) >= began + 60
+    assert budget.opens(INITIATIONS + 5) == budget.opens(INITIATIONS)
+
+
 def test_a_sign_in_counts_from_its_answer_on() -> None:
     clock = moved()
     budget = Budget(Budgets(login_window=60), clock)

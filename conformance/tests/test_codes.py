@@ -44,6 +44,16 @@ def test_no_time_step_is_used_twice_for_one_secret() -> None:
     assert clock.now() - began <= 5 * STEP
 
 
+def test_an_early_code_is_that_of_the_next_time_step() -> None:
+    clock = moved()
+    codes = Codes(clock, Secrets())
+    first = codes.totp(RFC_SECRET)
+
+    early = codes.early_totp(RFC_SECRET)
+
+    assert early == codes.totp(RFC_SECRET) != first
+
+
 def test_another_secret_does_not_wait_for_the_first() -> None:
     clock = moved()
     codes = Codes(clock, Secrets())

@@ -2,78 +2,167 @@
 
 from __future__ import annotations
 
-from conformance.schedule import Agenda, Due
+from collections.abc import Sequence
+
+from conformance.schedule import WINDOW, Agenda, Due, Planned, sign_ins_together
+
+WINDOW_SECONDS = 60.0
 
 
-def order(agenda: Agenda[str], *, left: int = 10, now: float = 0.0) -> list[str]:
-    """What comes next until nothing does, where no time passes but for what is waited for."""
-    seen = []
-    while (chosen := agenda.next(now, left)) is not None:
+def case(name: str, sign_ins: int = 0, *, reuses: int = 0, leaves: int = 0) -> Planned[str]:
+    return Planned(name, sign_ins, reuses=reuses, leaves=leaves)
+
+
+def waiting(name: str, sign_ins: int = 0, *, reuses: int = 0, leaves: int = 0) -> Planned[str]:
+    return Planned(name, sign_ins, reuses=reuses, leaves=leaves, waits=True)
+
+
+class Target:
+    """Ten sign-ins in a window, begun by each case as it runs; and the login sessions that were left."""
+
+    def __init__(self, planned: Sequence[Planned[str]] = ()) -> None:
+        self.planned = {one.item: one for one in planned}
+        self.now = 0.0
+        self.begun: list[float] = []
+        self.left = 0
+
+    def opens(self, number: int) -> float:
+        recent = [moment for moment in self.begun if moment > self.now - WINDOW_SECONDS]
+        too_many = len(recent) + min(number, 10) - 11
+        return 0.0 if too_many < 0 else recent[too_many] + WINDOW_SECONDS
+
+    def run(self, name: str) -> None:
+        one = self.planned[name]
+        reused = min(one.reuses, self.left)
+        self.left += one.leaves - reused
+        self.begun += [self.now] * (one.sign_ins - reused)
+
+
+def order(planned: Sequence[Planned[str]]) -> list[tuple[float, str]]:
+    """When which case begins, where no time passes but for what is waited for."""
+    agenda, target, seen = Agenda(planned), Target(planned), []
+    while (chosen := agenda.next(target.now, target.opens, target.left)) is not None:
         if isinstance(chosen, Due):
-            now = max(now, chosen.moment)
-        seen.append(chosen.item if isinstance(chosen, Due) else chosen)
+            target.now = max(target.now, chosen.moment)
+            chosen = chosen.item
+        target.run(chosen)
+        seen.append((target.now, chosen))
     return seen
 
 
-def test_what_waits_begins_first() -> None:
-    assert order(Agenda(["wait-1", "wait-2"], [("a", 0), ("b", 1)])) == ["wait-1", "wait-2", "a", "b"]
+def at_once(number: int) -> float:
+    return 0.0
+
+
+def never(number: int) -> float:
+    return 1e9
+
+
+def test_what_waits_begins_first_and_then_what_signs_in() -> None:
+    planned = [case("reads"), case("signs in", 1), waiting("waits and signs in", 2), waiting("waits")]
+    assert [name for _, name in order(planned)] == ["waits", "waits and signs in", "signs in", "reads"]
 
 
 def test_a_suspended_case_goes_on_when_it_is_due() -> None:
-    agenda = Agenda[str]([], [("a", 0), ("b", 0)])
+    agenda = Agenda([case("a"), case("b")])
     agenda.suspend("waiting", 5.0, "the cooldown")
-    assert agenda.next(4.9, 10) == "a"
-    due = agenda.next(5.0, 10)
+    assert agenda.next(4.9, at_once) == "a"
+    due = agenda.next(5.0, at_once)
     assert isinstance(due, Due)
     assert (due.item, due.why) == ("waiting", "the cooldown")
-    assert agenda.next(5.0, 10) == "b"
+    assert agenda.next(5.0, at_once) == "b"
 
 
 def test_of_several_that_wait_the_one_due_soonest_goes_on_first() -> None:
-    agenda = Agenda[str]([], [])
+    agenda = Agenda[str]([])
     for item, moment in (("late", 300.0), ("soon", 60.0), ("sooner", 6.0)):
         agenda.suspend(item, moment, "")
-    assert order(agenda) == ["sooner", "soon", "late"]
+    assert [due.item for due in agenda] == ["sooner", "soon", "late"]
 
 
 def test_two_that_are_due_together_go_on_in_the_order_in_which_they_were_suspended() -> None:
-    agenda = Agenda[str]([], [])
+    agenda = Agenda[str]([])
     agenda.suspend("first", 6.0, "")
     agenda.suspend("second", 6.0, "")
-    assert order(agenda) == ["first", "second"]
+    assert [due.item for due in agenda] == ["first", "second"]
 
 
 def test_what_needs_no_sign_in_runs_while_there_are_none_left() -> None:
-    agenda = Agenda[str]([], [("signs in", 2), ("reads", 0), ("signs in once", 1)])
-    assert agenda.next(0, 0) == "reads"
-    assert agenda.next(0, 1) == "signs in once"
-    assert agenda.next(0, 5) == "signs in"
+    agenda = Agenda([case("signs in", 1), case("reads")])
+    assert agenda.next(0, never) == "reads"
+    assert agenda.next(0, at_once) == "signs in"
 
 
-def test_a_case_that_needs_sign_ins_waits_for_them_only_when_nothing_else_can_run() -> None:
-    agenda = Agenda[str]([], [("signs in", 2)])
+def test_what_needs_few_sign_ins_goes_before_what_needs_more_than_there_are() -> None:
+    planned = [case("eight", 8), case("five", 5), case("two", 2)]
+    assert order(planned) == [(0, "eight"), (0, "two"), (WINDOW_SECONDS, "five")]
+
+
+def test_what_was_first_in_line_when_the_window_was_full_gets_the_next_places() -> None:
+    planned = [waiting("one", 1), waiting("whole window", 10), *(case(f"{n}", 1) for n in range(12))]
+    seen = order(planned)
+
+    filling, (moment, name) = seen[:10], seen[10]
+    assert {when for when, _ in filling} == {0}
+    assert (moment, name) == (WINDOW_SECONDS, "whole window")
+    assert {when for when, _ in seen[11:]} == {2 * WINDOW_SECONDS}
+
+
+def test_a_case_waits_for_sign_ins_only_when_nothing_else_can_go_on() -> None:
+    agenda = Agenda([case("signs in", 2)])
     agenda.suspend("waiting", 3.0, "")
-    assert isinstance(agenda.next(0, 0), Due)
-    assert agenda.next(3.0, 0) == "signs in"
+
+    def opens(number: int) -> float:
+        return 5.0
+
+    resumed = agenda.next(0, opens)
+    assert isinstance(resumed, Due)
+    assert resumed.item == "waiting"
+    begun = agenda.next(3.0, opens)
+    assert isinstance(begun, Due)
+    assert (begun.moment, begun.item, begun.why) == (5.0, "signs in", WINDOW)
 
 
-def test_where_the_next_wait_is_long_a_case_begins_although_its_sign_ins_must_be_waited_for() -> None:
-    agenda = Agenda[str]([], [("signs in", 2)])
+def test_where_the_window_opens_before_the_next_case_is_due_that_is_waited_for() -> None:
+    agenda = Agenda([case("signs in", 2)])
     agenda.suspend("waiting", 300.0, "")
-    assert agenda.next(0, 0) == "signs in"
+    begun = agenda.next(0, lambda number: 60.0)
+    assert isinstance(begun, Due)
+    assert (begun.moment, begun.item) == (60.0, "signs in")
+
+
+def test_what_can_go_on_with_sign_ins_that_are_left_comes_after_them_and_costs_no_place() -> None:
+    reusing = [case(f"reuses {n}", 2, reuses=2) for n in range(3)]
+    planned = [*reusing, waiting("leaves", 10, leaves=10), case("begins", 10)]
+
+    assert order(planned) == [(0, "leaves"), *((0, one.item) for one in reusing), (60, "begins")]
+
+
+def test_of_what_waits_that_without_reuse_begins_first() -> None:
+    planned = [waiting("reuses", 2, reuses=2), waiting("long", 2), waiting("leaves", 10, leaves=10)]
+    assert order(planned) == [(0, "long"), (0, "reuses"), (60, "leaves")]
+
+
+def test_what_others_go_on_with_is_signed_in_first() -> None:
+    planned = [case("a", 6), Planned("shared", 1, first=True), case("b", 6)]
+    assert next(name for _, name in order(planned)) == "shared"
 
 
 def test_everything_runs_once() -> None:
-    agenda = Agenda(
-        [f"wait-{number}" for number in range(5)], [(f"case-{number}", number % 3) for number in range(50)]
-    )
-    seen = order(agenda, left=1)
+    cases = [case(f"case-{number}", number % 3) for number in range(50)]
+    seen = [name for _, name in order([*(waiting(f"wait-{number}") for number in range(5)), *cases])]
     assert len(seen) == len(set(seen)) == 55
 
 
 def test_what_has_not_begun_is_known() -> None:
-    agenda = Agenda(["wait"], [("a", 0), ("b", 0)])
-    agenda.next(0, 0)
+    agenda = Agenda([waiting("wait"), case("a"), case("b")])
+    agenda.next(0, at_once)
     assert agenda.rest == ["a", "b"]
     agenda.suspend("wait", 5.0, "the cooldown")
     assert [due.item for due in agenda] == ["wait"]
+
+
+def test_the_sign_ins_of_cases_are_counted_without_what_is_reused() -> None:
+    planned = [case("leaves", 13, leaves=10), case("reuses", 4, reuses=4), case("begins", 8)]
+    assert sign_ins_together(planned) == 21
+    assert sign_ins_together(planned[1:]) == 12

@@ -1,0 +1,122 @@
+"""What a run is said to do before it begins, and what it does with the sign-ins that cases leave."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.plan import as_text, plan
+from conformance.planning import foretold
+from conformance.portal import Portal
+from conformance.portal.login import INITIATE
+from conformance.profile import Profile, parse
+from conformance.schedule import Planned
+from conformance.tests.reached import connected, without
+from reference_impl.limits import Limits
+from reference_impl.serve import start
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    with start(seed=7) as running:
+        return running.profile()
+
+
+def without_clock(text: str) -> Profile:
+    return parse(without("clock")(text), {})
+
+
+def test_without_a_clock_the_sign_ins_that_cases_share_are_planned_once(text: str) -> None:
+    alone = plan(without_clock(text.replace("login_window", "# login_window")), "disruptive")
+    sharing = plan(without_clock(text), "disruptive")
+
+    assert "test_ten_sign_ins_begin_in_a_window" in " ".join(alone.untested)
+    assert sharing.sign_ins - alone.sign_ins < 13
+    assert "waits 3600 s" in as_text(sharing)
+
+
+def test_with_a_clock_nothing_is_waited_for(text: str) -> None:
+    assert plan(parse(text, {}), "disruptive").minutes == 0
+
+
+class Case:
+    """What ``foretold`` asks of a case."""
+
+    def __init__(self, name: str, seconds: float = 0.0) -> None:
+        self.nodeid = f"cases/test_it.py::{name}"
+        self._seconds = seconds
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return pytest.mark.waits(self._seconds).mark if name == "waits" and self._seconds else None
+
+
+def test_a_run_says_what_it_will_wait_for() -> None:
+    cases = [
+        Planned(Case("test_reads")),
+        Planned(Case("test_sends"), 12),
+        Planned(Case("test_ends", 3600.0), 2, waits=True),
+        Planned(Case("test_cools_down", 60.0), 1, waits=True),
+    ]
+
+    assert list(foretold(cases, 30.0)) == [  # type: ignore[arg-type]
+        "about 15 sign-ins, 10 in each window of 30 s",
+        "waits up to 3600 s, while others run: test_ends",
+        "waits up to 60 s, while others run: test_cools_down",
+        "the run lasts up to 60 minutes and what its requests take",
+    ]
+    assert "assumed: [limits] login_window is not given" in next(foretold(cases, None))  # type: ignore[arg-type]
+
+
+def initiations(seen: list[object]) -> int:
+    return sum(str(one.request.url).endswith("/login/initiate") for one in seen)  # type: ignore[attr-defined]
+
+
+def test_a_login_session_that_is_left_is_gone_on_with_and_begins_no_other() -> None:
+    with connected(clock=False) as (portal, seen, _):
+        spare = portal.account("spare")
+        portal.login.left.put(spare.email, portal.login.initiate(spare))
+        assert portal.left("spare") == 1
+
+        signed_in = spare.another_session()
+
+        assert signed_in.completed.success
+        assert portal.left("spare") == 0
+        assert initiations(list(seen)) == 1
+        spare.another_session()
+        assert initiations(list(seen)) == 2
+
+
+def test_a_left_session_that_is_refused_is_replaced_by_another() -> None:
+    with connected(clock=False) as (portal, _, running):
+        spare = portal.account("spare")
+        portal.login.left.put(spare.email, portal.login.initiate(spare))
+        running.portal.login_sessions.clear()
+
+        assert spare.another_session().completed.success
+
+
+def left_after(portal: Portal) -> int:
+    spare = portal.account("spare")
+    portal.login.left.put(spare.email, portal.call(INITIATE, json=_credentials(portal)))
+    return portal.left("spare")
+
+
+def _credentials(portal: Portal) -> dict[str, str]:
+    spare = portal.account("spare")
+    return {"email": spare.email, "password": spare.password}
+
+
+def test_where_time_can_be_moved_nothing_is_left() -> None:
+    with connected() as (portal, _, _running):
+        assert left_after(portal) == 0
+
+
+def test_a_changed_password_ends_what_was_left() -> None:
+    with connected(clock=False) as (portal, _, _running):
+        assert left_after(portal) == 1
+        portal.account("spare").password_changed_to("Another-0ne!")
+        assert portal.left("spare") == 0
+
+
+def test_a_login_session_is_left_only_while_it_is_young() -> None:
+    with connected(clock=False, limits=Limits(login_session=0.0)) as (portal, _, _running):
+        assert left_after(portal) == 0
