@@ -11,7 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 
 from conformance.exchange import UNKNOWN_FORMS, Exchange, Json
-from conformance.spec import OPERATIONS, Operation, operation_of
+from conformance.spec import OPERATIONS, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.spec.tables import ERROR_BY_CODE
 
@@ -31,7 +31,7 @@ class Coverage:
     missing: dict[str, set[Path]] = field(default_factory=dict)
 
     def feed(self, exchange: Exchange) -> None:
-        operation = operation_of(exchange.request.method, exchange.request.path)
+        operation = exchange.request.operation
         if operation is None:
             return
         if exchange.response is None:

@@ -24,7 +24,7 @@ from conformance.redact import Secrets, secrets_in
 from conformance.report import baseline
 from conformance.report.run import Run, Timed
 from conformance.report.write import write_all
-from conformance.spec import REQUIREMENTS, Impact, Requirement, operation_of
+from conformance.spec import REQUIREMENTS, Impact, Requirement
 
 PINNED = "READING-"
 MAILING = ("/login/mfa/send", "/password/forgot", "/system/invitations")
@@ -135,7 +135,7 @@ class Examination:
         self.on_finding(finding)
 
     def _count(self, exchange: Exchange) -> None:
-        operation = operation_of(exchange.request.method, exchange.request.path)
+        operation = exchange.request.operation
         if self.case is None:
             return
         cost = self.costs.setdefault(self.case, {"requests": 0, "sign_ins": 0, "mails": 0, "changes": 0})

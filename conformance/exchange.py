@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property, lru_cache
-from typing import Any, Literal, TypeAlias
+from functools import lru_cache
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from conformance.spec.operations import Operation, operation_of
 from conformance.spec.tables import CODED_FIELDS
 
 Json: TypeAlias = Any
@@ -31,6 +32,24 @@ ABSENT = msgspec.UNSET
 """Stands where a JSON value is asked for and there is none; ``null`` is ``None``."""
 
 
+Value = TypeVar("Value")
+
+
+class once(Generic[Value]):
+    """A property that is computed when it is first asked for; unlike functools' it takes no lock."""
+
+    def __init__(self, compute: Callable[[Any], Value]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Value:
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
+
+
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
     """What a request and a response have in common: headers as sent, and a body with its state.
 
@@ -49,15 +68,16 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         """The body's form, inferred where the record does not name it."""
         if self.form is not None:
             return self.form
-        if self.body is ABSENT:
+        body = self.body
+        if body is ABSENT:
             return "empty"
-        if isinstance(self.body, dict) and len(self.body) == 1:
-            (name, value) = next(iter(self.body.items()))
+        if isinstance(body, dict) and len(body) == 1:
+            (name, value) = next(iter(body.items()))
             if isinstance(value, str) and name in ("text", "base64"):
                 return "text" if name == "text" else "base64"
         return "json"
 
-    @property
+    @once
     def json(self) -> Json:
         """The body as a JSON value, or ABSENT where it is none or cannot be known."""
         return self.body if self.state == "json" else ABSENT
@@ -67,10 +87,14 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         """Whether a body existed that the record does not hold: nothing may be concluded from it."""
         return self.form in UNKNOWN_FORMS
 
+    @once
+    def named(self) -> dict[str, str]:
+        """The first value of each header, by its name in lower case."""
+        return {name.lower(): value for name, value in reversed(self.headers)}
+
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), None)
+        return self.named.get(name.lower())
 
     def is_without(self, name: str) -> bool:
         """Whether a header was certainly not sent: it is not here, and the source would have recorded it."""
@@ -81,18 +105,23 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     method: str
     url: str
 
-    @cached_property
+    @once
     def parts(self) -> SplitResult:
         return urlsplit(self.url)
 
-    @property
+    @once
     def path(self) -> str:
         return self.parts.path
+
+    @once
+    def operation(self) -> Operation | None:
+        """The row of the specification that it belongs to; None where it is none of the 88."""
+        return operation_of(self.method, self.path)
 
     @property
     def bearer(self) -> str | None:
         """The token of an ``Authorization: Bearer`` header."""
-        scheme, _, token = (self.header("authorization") or "").partition(" ")
+        scheme, _, token = self.named.get("authorization", "").partition(" ")
         return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 
 
@@ -122,7 +151,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     error: str | None = None
     plain: Plain | None = None
 
-    @cached_property
+    @once
     def time(self) -> float:
         """``started`` in epoch seconds."""
         return datetime.fromisoformat(self.started).timestamp()
@@ -131,7 +160,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     def status(self) -> int | None:
         return None if self.response is None else self.response.status
 
-    @cached_property
+    @once
     def envelope(self) -> dict[str, Json] | None:
         """The answer's body where it is a JSON object (decrypted where it was encrypted), else None."""
         if self.response is None:
@@ -141,10 +170,10 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
             body = self.plain.response
         return body if isinstance(body, dict) else None
 
-    @cached_property
+    @once
     def is_sealed(self) -> bool:
         """Whether the answer is encrypted and the record lacks its plaintext: nothing follows from it."""
-        if self.response is None or self.request.header(SECURE_SESSION) is None:
+        if self.response is None or SECURE_SESSION not in self.request.named:
             return False
         if self.plain is not None and self.plain.response is not ABSENT:
             return False
@@ -154,22 +183,22 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
                 body = msgspec.json.decode(body)
         return isinstance(body, dict) and body.keys() == {"v", "p"}
 
-    @property
+    @once
     def success(self) -> bool:
         """Whether the envelope says success: judged by ``success`` alone."""
         return self.envelope is not None and self.envelope.get("success") is True
 
-    @property
+    @once
     def code(self) -> str | None:
         code = None if self.envelope is None else self.envelope.get("code")
         return code if isinstance(code, str) else None
 
-    @property
+    @once
     def data(self) -> Json:
         """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
         return None if self.envelope is None else self.envelope.get("data")
 
-    @cached_property
+    @once
     def coded(self) -> list[tuple[str, dict[str, Json]]]:
         """Every enumeration object in ``data``, with the name of the coded field it stands in."""
         return list(_coded(self.data, ""))
@@ -178,7 +207,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         """The place of a value in ``data``, found by identity."""
         return next(_paths(self.data, value, "data"), "data")
 
-    @cached_property
+    @once
     def sent(self) -> Json:
         """The request's JSON body, decrypted where it was encrypted, or ABSENT."""
         if self.plain is not None and self.plain.request is not ABSENT:

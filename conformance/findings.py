@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 
 from conformance.errors import FaultClass
 from conformance.exchange import ABSENT, Exchange, Json
-from conformance.spec import Requirement, operation_of
+from conformance.spec import Requirement
 
 
 class Verdict(StrEnum):
@@ -280,7 +280,7 @@ def _message(comparison: Contradiction) -> str:
 
 def endpoint_of(exchange: Exchange) -> str:
     """The method and the specification's path template, or the path as sent where it is none of the 88."""
-    match = operation_of(exchange.request.method, exchange.request.path)
+    match = exchange.request.operation
     return match.key if match else f"{exchange.request.method} {exchange.request.path}"
 
 

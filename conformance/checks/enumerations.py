@@ -80,10 +80,13 @@ _code_rules("ENUM-005", "ENUM-006", NAMED)
 _code_rules("ENUM-010", "ENUM-011", LISTED)
 
 
-@check("ENUM-009", on=coded, remembers=True)
+@check("ENUM-009", on=coded, remembers="steadily")
 def code_keeps_its_value(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     for name, entry in exchange.coded:
-        known = memory.setdefault(f"{name} {entry['code']}", entry["value"])
+        key = f"{name} {entry['code']}"
+        if key not in memory:
+            memory[key] = entry["value"]
+        known = memory[key]
         yield (HELD if known == entry["value"] else wrong(exchange, entry, "value", known))
 
 

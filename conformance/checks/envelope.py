@@ -8,7 +8,6 @@ from conformance.checks.registry import answers, check, errors, is_asked_in_engl
 from conformance.comparisons import contradicts, equal, holds, is_from_before_the_portal, one_of
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import HELD, Comparison
-from conformance.spec import operation_of
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
 
 MILLISECONDS = range(10**11, 10**14)
@@ -235,6 +234,6 @@ def language_of_the_message(exchange: Exchange) -> Iterator[str]:
 
 @reading("bot-challenge-endpoints", on=bad.where(lambda exchange: exchange.code == "4030"))
 def endpoint_that_asks_for_a_bot_challenge(exchange: Exchange) -> Iterator[str]:
-    match = operation_of(exchange.request.method, exchange.request.path)
+    match = exchange.request.operation
     if match:
         yield match.key

@@ -64,7 +64,7 @@ def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit()
 
 
-@check("INVITATION-026", on=successes(INVITATIONS))
+@check("INVITATION-026", on=successes(INVITATIONS).at_its_moment())
 def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         left = _seconds_left(exchange, record)
@@ -85,7 +85,7 @@ def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
             )
 
 
-@check("INVITATION-028", on=successes(INVITATIONS))
+@check("INVITATION-028", on=successes(INVITATIONS).at_its_moment())
 def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         left = _seconds_left(exchange, record)

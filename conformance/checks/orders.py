@@ -112,7 +112,7 @@ def _has_no_range(exchange: Exchange) -> bool:
     return not (_queried(exchange, "startTime") or _queried(exchange, "endTime"))
 
 
-@check("ORDER-020", on=successes(ORDERS).where(_has_no_range))
+@check("ORDER-020", on=successes(ORDERS).at_its_moment().where(_has_no_range))
 def the_default_range_is_thirty_days(exchange: Exchange) -> Iterator[Comparison]:
     """A day of tolerance at both ends: clocks and the beginning of a day may be taken differently."""
     now = portal_time(exchange)

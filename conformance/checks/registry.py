@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from conformance.exchange import ABSENT, Exchange, Json
+from conformance.exchange import Exchange, Json
 from conformance.findings import Comparison
 from conformance.spec import BY_KEY, OPERATIONS
 
@@ -19,11 +19,17 @@ ROOM = 10_000
 class Memory(dict[str, Json]):
     """What one check remembers of a trace; the oldest is forgotten first, so that any length fits."""
 
+    has_forgotten = False
+
     def __setitem__(self, key: str, value: Json) -> None:
         super().__setitem__(key, value)
         if len(self) > ROOM:
             del self[next(iter(self))]
+            self.has_forgotten = True
 
+
+Sight = Literal["surface", "answer", "moment"]
+"""How much a check sees: the surface; also the request's URL and body, and the data; or also when it was."""
 
 Kind = Literal["success", "error", "odd", "bare"]
 """What an answer is at first sight, by ``success`` of its envelope: odd has none, bare is no envelope."""
@@ -55,49 +61,19 @@ def is_asked_in_english(exchange: Exchange) -> bool:
     return all(language is None or language.lower().startswith("en") for language in asked)
 
 
-def surface(exchange: Exchange) -> tuple[Json, ...]:
-    """All of an exchange but its data and its secrets: what most of its envelope is judged by.
-
-    Of the timestamp only whether it is there, its type, and its order of magnitude.
-    """
-    envelope = exchange.envelope or {}
-    stamp = envelope.get("timestamp", ABSENT)
-    data = envelope.get("data", ABSENT)
-    message, version = envelope.get("message", ABSENT), envelope.get("version", ABSENT)
-    success = envelope.get("success", ABSENT)
-    names = {name.lower(): value for name, value in exchange.request.headers}
-    return (
-        exchange.status,
-        exchange.response.header("content-type") if exchange.response else None,
-        success if isinstance(success, bool | str) else type(success),
-        exchange.code,
-        message if isinstance(message, str) else type(message),
-        version if isinstance(version, str) else type(version),
-        (type(stamp), len(str(int(stamp))), stamp == int(stamp))
-        if type(stamp) in (int, float)
-        else type(stamp),
-        data if data is None or data is ABSENT else type(data),
-        "code" in envelope,
-        frozenset(CREDENTIALS & names.keys()),
-        *(name in names for name in ("x-client-hash", "x-request-id", "x-locale")),
-        names.get("accept-language"),
-        names.get("x-locale"),
-    )
-
-
 @dataclass(frozen=True)
 class Selection:
     """Which exchanges are judged: by operation, by kind of answer, and by what else must be known of them.
 
-    ``ingress``: only requests that came through the portal's ingress. ``surface``: what is judged depends on
-    nothing but the exchange's surface, so that equal surfaces need judging once.
+    ``ingress``: only requests that came through the portal's ingress. ``sight``: what is judged depends on
+    nothing beyond it, so that what is equal so far needs judging once.
     """
 
     keys: frozenset[str]
     kinds: frozenset[Kind] = frozenset(KINDS)
     ingress: bool = False
     predicates: tuple[Predicate, ...] = ()
-    surface: bool = False
+    sight: Sight = "answer"
 
     def where(self, predicate: Predicate) -> Selection:
         return replace(self, predicates=(*self.predicates, predicate))
@@ -107,10 +83,15 @@ class Selection:
 
     def by_surface(self) -> Selection:
         """Promises that the check looks at nothing that ``surface`` does not hold."""
-        return replace(self, surface=True)
+        return replace(self, sight="surface")
 
     def in_depth(self) -> Selection:
-        return replace(self, surface=False)
+        """For a check that looks at the request's URL and body, and at the data, as most do."""
+        return replace(self, sight="answer")
+
+    def at_its_moment(self) -> Selection:
+        """For a check that also looks at the time, the timestamp or the number of an exchange."""
+        return replace(self, sight="moment")
 
     def enveloped(self) -> Selection:
         """The portal's own answers in their envelope."""
@@ -144,12 +125,17 @@ def with_data(*resources: str) -> tuple[str, ...]:
     return tuple(row.key for row in OPERATIONS if row.data and row.data.removesuffix("[]") in resources)
 
 
+Remembers = Literal[False, True, "steadily"]
+"""Whether a check has a Memory. ``steadily``: what an answer did not contradict once, it does not contradict
+when it comes again, as long as nothing was forgotten."""
+
+
 @dataclass(frozen=True)
 class Check:
     requirement: str
     on: Selection
     judging: Judging
-    remembers: bool
+    remembers: Remembers
     name: str
     decision: tuple[str, str]
     """What it decides, and its name: under which a judge counts what held."""
@@ -172,7 +158,7 @@ CHECKS: list[Check] = []
 READINGS: list[Reading] = []
 
 
-def check(requirement: str, *, on: Selection, remembers: bool = False) -> Callable[[Judging], Judging]:
+def check(requirement: str, *, on: Selection, remembers: Remembers = False) -> Callable[[Judging], Judging]:
     """Makes a generator of comparisons judge every selected exchange, for one requirement.
 
     ``remembers``: it also takes a Memory, its own for each judge, to see across exchanges.

@@ -21,7 +21,10 @@ def expires_at_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "data.expiresAt", held, "milliseconds since the epoch")
 
 
-@check("SECURE-009", on=successes(SESSION).where(lambda exchange: is_integer(exchange.at("data.expiresAt"))))
+@check(
+    "SECURE-009",
+    on=successes(SESSION).at_its_moment().where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
+)
 def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
     stamp = exchange.at("timestamp")
     expires = exchange.at("data.expiresAt")

@@ -31,7 +31,7 @@ from conformance.comparisons import (
 )
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import HELD, Comparison
-from conformance.spec import OPERATIONS, operation_of
+from conformance.spec import OPERATIONS
 from conformance.spec.tables import LIMITS, MFA_METHODS
 
 INITIATE = "POST /web/v1/system/auth/login/initiate"
@@ -290,7 +290,7 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
 
 
 def _is_logout(exchange: Exchange) -> bool:
-    match = operation_of(exchange.request.method, exchange.request.path)
+    match = exchange.request.operation
     return match is not None and match.key == LOGOUT
 
 

@@ -1,0 +1,192 @@
+"""Exchanges that are alike are judged once: nothing that is decided may depend on that."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from conformance import capture, record
+from conformance.checks import Judge, registry
+from conformance.checks.alike import Known, Settled, answer, surface
+from conformance.checks.registry import Check, Memory, kind_of
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import HELD, Ledger
+from conformance.spec import REQUIREMENTS
+from conformance.tests.scripted_client import walk
+from conformance.tests.traffic import answer as answered
+from conformance.tests.traffic import envelope
+from reference_impl import serve
+from reference_impl.limits import Limits
+
+SPOILT: tuple[Json, ...] = (
+    None,
+    ABSENT,
+    "",
+    "x",
+    0,
+    -1,
+    1.5,
+    True,
+    [],
+    {},
+    "1999-01-01T00:00:00Z",
+    {"code": "X", "value": 1},
+)
+
+
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
+    """What the recorder wrote of one visit."""
+    out = tmp_path_factory.mktemp("visit") / "visit.jsonl"
+    with (
+        serve.start(limits=Limits(login_initiations=1000)) as portal,
+        record.serve(portal.url, out) as recorder,
+    ):
+        walk(recorder.url, portal.profile())
+    return list(capture.read(Path(out)))
+
+
+def spoilt(exchange: Exchange, dice: random.Random) -> Exchange:
+    """The exchange with one value of its envelope or of the request's body made another."""
+    assert exchange.response is not None
+    request, response = exchange.request, exchange.response
+    if isinstance(request.body, dict) and request.body and dice.random() < 0.2:
+        return replace(exchange, request=replace(request, body=_spoilt(request.body, dice)))
+    return replace(exchange, response=replace(response, body=_spoilt(response.body, dice)))
+
+
+def _spoilt(body: Json, dice: random.Random) -> Json:
+    changed = copy.deepcopy(body)
+    places = list(_places(changed))
+    if places:
+        holder, key = dice.choice(places)
+        value = dice.choice(SPOILT)
+        if value is ABSENT:
+            del holder[key]
+        else:
+            holder[key] = value
+    return changed
+
+
+def _places(value: Json) -> Iterator[tuple[Json, Json]]:
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield value, key
+        yield from _places(inner)
+
+
+@pytest.fixture(scope="module")
+def traffic(visit: list[Exchange]) -> list[Exchange]:
+    """Three visits, then spoilt exchanges, each of which comes three times among others."""
+    dice = random.Random(20_260_101)
+    wrong = [spoilt(dice.choice(visit), dice) for _ in range(600)]
+    numbers = count(1)
+    return [
+        replace(exchange, n=next(numbers)) for exchange in (*visit * 3, *wrong, *visit, *wrong[::-1], *wrong)
+    ]
+
+
+def verdict_of(traffic: list[Exchange]) -> Json:
+    ledger = Ledger(REQUIREMENTS)
+    judge = Judge(ledger)
+    found = [sorted(finding.signature for finding in judge.feed(exchange)) for exchange in traffic]
+    judge.finish()
+    tallies = {
+        name: (tally.satisfied, set(tally.cases), tally.reasons) for name, tally in ledger.tallies.items()
+    }
+    return found, tallies, ledger.findings, ledger.observations, ledger.errors
+
+
+def test_what_is_alike_is_decided_as_if_each_were_judged(
+    traffic: list[Exchange], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = verdict_of(traffic)
+    monkeypatch.setattr(Known, "get", lambda self, key: None)
+    assert known == verdict_of(traffic)
+
+
+def test_little_room_changes_nothing(traffic: list[Exchange], monkeypatch: pytest.MonkeyPatch) -> None:
+    known = verdict_of(traffic)
+    monkeypatch.setattr(Known.__init__, "__kwdefaults__", {"kept": 7})
+    assert known == verdict_of(traffic)
+
+
+def another_moment(exchange: Exchange) -> Exchange:
+    """The same at another time, of another client: all that no check by the answer may look at is another."""
+    assert exchange.response is not None
+    body = exchange.response.body
+    if isinstance(body, dict) and type(body.get("timestamp")) is int and body["timestamp"] > 10**12:
+        body = {**body, "timestamp": body["timestamp"] + 86_400_000 * 3650}
+    kept = {"accept-language", "x-locale", "content-type"}
+    headers, told = (
+        [(name, value if name.lower() in kept else f"another {value}") for name, value in message.headers]
+        for message in (exchange.request, exchange.response)
+    )
+    return replace(
+        exchange,
+        n=exchange.n + 1000,
+        started="2045-02-03T04:05:06Z",
+        elapsed_ms=exchange.elapsed_ms + 5000,
+        client="198.51.100.1",
+        request=replace(exchange.request, headers=headers),
+        response=replace(exchange.response, headers=told, body=body),
+    )
+
+
+def held_by(check: Check, exchange: Exchange) -> Json:
+    if not check.on.takes(exchange):
+        return "not selected"
+    return Counter(one is HELD for one in check(exchange, Memory()))
+
+
+def test_checks_look_at_no_more_than_they_say(traffic: list[Exchange]) -> None:
+    once = [
+        row for row in registry.CHECKS if row.on.sight != "moment" and row.remembers in (False, "steadily")
+    ]
+    for exchange in traffic[len(traffic) // 3 :]:
+        operation = exchange.request.operation
+        assert operation is not None
+        other = another_moment(exchange)
+        assert surface(other) == surface(exchange)
+        seen = Settled(1, operation.key, (), ())
+        assert answer(other, seen) == answer(exchange, seen)
+        differing = [
+            row.name
+            for row in once
+            if operation.key in row.on.keys
+            and kind_of(exchange) in row.on.kinds
+            and held_by(row, exchange) != held_by(row, other)
+        ]
+        assert differing == []
+
+
+def test_a_check_that_forgets_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "ROOM", 2)
+    listing = "GET /web/v1/system/roles"
+
+    def of(code: str, value: int) -> Exchange:
+        coded = {"code": code, "value": value, "label": code}
+        return answered(listing, body=envelope(data=[{"roleType": coded}]))
+
+    exchanges = [of("A", 1), of("A", 1), of("A", 1), of("B", 2), of("C", 3), of("A", 9), of("A", 1)]
+    ledger = Ledger(REQUIREMENTS)
+    judge = Judge(ledger)
+    found = [{finding.requirement for finding in judge.feed(exchange)} for exchange in exchanges]
+    assert "ENUM-009" not in found[5]
+    assert "ENUM-009" in found[6]
+
+
+def test_what_is_forgotten_has_been_counted() -> None:
+    dropped: list[Settled] = []
+    known: Known[int] = Known(dropped.append, kept=2)
+    for number in range(6):
+        known.add(number, Settled(number, "", (), ()))
+    assert [one.number for one in dropped] == [0, 1, 2, 3]
+    assert [known.get(number) is not None for number in range(6)] == [False] * 4 + [True] * 2
