@@ -81,7 +81,8 @@ def _operation(operation: Operation) -> dict[str, Json]:
     if operation.auth != "none":
         described["security"] = [{"bearer": []}]
     if operation.request:
-        described["requestBody"] = {"required": True, "content": _json(_body(operation))}
+        required = operation.encrypted or operation.request in REQUIRED
+        described["requestBody"] = {"required": required, "content": _json(_body(operation))}
     return described
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl import desk, errors, offered, sealing, wire
@@ -142,7 +142,9 @@ def build(
     app: ASGIApp = Application(portal, routes, offered.Tools(portal, clock=offer_clock, inbox=offer_inbox))
     for wrap in (*plan.rewrites, *plan.wrappers):
         app = wrap(app)
-    starlette = Starlette(routes=[Mount("/", app=app)])
+    starlette = Starlette()
+    # Not a Mount, which leaves paths with a line break to Starlette.
+    starlette.router = Router(default=app)
     starlette.state.portal = portal
     starlette.state.routes = routes
     starlette.state.title_case = plan.title_case

@@ -75,7 +75,20 @@ def test_an_account_without_permissions_is_denied_wherever_one_is_needed(client:
 
 
 @pytest.mark.parametrize(
-    "unknown", ["/", "/web/v1/system", "/web/v1/system/profile/", "/web/v2/system/profile"]
+    "unknown",
+    [
+        "/",
+        "/web/v1/system",
+        "/web/v1/system/profile/",
+        "/web/v2/system/profile",
+        "/web/v1/system/roles/no%0Arole/x",
+    ],
 )
 def test_an_unknown_path_is_not_found(client: Client, unknown: str) -> None:
     assert refusal_of(client.ask("GET", unknown)) == (404, "RESOURCE.NOT_FOUND")
+
+
+def test_a_line_break_in_an_id_makes_it_unknown_and_no_other_portal(client: Client) -> None:
+    refused = client.signed_in("admin").ask("GET", "/web/v1/system/roles/no%0Arole")
+
+    assert refusal_of(refused) == (404, "RESOURCE.NOT_FOUND")
