@@ -15,13 +15,13 @@ import msgspec
 
 from conformance.checks import Judge
 from conformance.clock import Clock
-from conformance.errors import TargetUnreachable
+from conformance.errors import TargetUnreachable, UsageError
 from conformance.exchange import Exchange, Json
 from conformance.findings import Finding, Ledger, Result, Verdict
 from conformance.portal import Portal
 from conformance.profile import Profile
 from conformance.redact import Secrets, secrets_in
-from conformance.report import baseline
+from conformance.report import baseline, history
 from conformance.report.run import Run, Timed
 from conformance.report.write import write_all
 from conformance.spec import REQUIREMENTS, Impact, Requirement
@@ -105,6 +105,8 @@ class Examination:
         path = self.options.baseline
         if path is not None and (path.exists() or not self.options.baseline_update):
             self.known_failures = baseline.load(path)
+        if self.options.history is not None:
+            history.check(self.options.history)
         self.judge = Judge(self.ledger, case=lambda: self.case)
         self.log = ExchangeLog(self.options.out / "exchanges.jsonl", self.secrets)
         self.new_findings: list[Finding] = []
@@ -174,7 +176,20 @@ class Examination:
         if self.options.record_costs is not None:
             text = json.dumps(self.costs, indent=1, sort_keys=True)
             self.options.record_costs.write_text(text + "\n", encoding="utf-8")
-        return write_all(run, self.options.out, exchanges=self.log.path, redact=self.secrets.redact)
+        if self.options.history is not None:
+            run = run.model_copy(update={"since": history.since(run, self.options.history)})
+        run = write_all(run, self.options.out, exchanges=self.log.path, redact=self.secrets.redact)
+        self._keep(run)
+        return run
+
+    def _keep(self, run: Run) -> None:
+        """Adds the run to its history. The reports stand already: that this fails takes nothing from them."""
+        if self.options.history is None:
+            return
+        try:
+            history.record(run, self.options.history)
+        except UsageError as wrong:
+            self.ledger.errors["the history"] = str(wrong)
 
     def _against_baseline(self, run: Run) -> Run:
         """The run with what its baseline makes of it; an update is written where it was asked for."""

@@ -6,7 +6,6 @@ import contextlib
 import inspect
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
-from datetime import datetime
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -23,7 +22,7 @@ from conformance.portal import Account, Portal
 from conformance.portal.transport import clock_of
 from conformance.profile import Profile, load, of_target
 from conformance.report.run import Run, Timed
-from conformance.report.terminal import summary_lines
+from conformance.report.terminal import summary_lines, waiting
 from conformance.schedule import Agenda, Due, Planned, Steps
 from conformance.settings import seconds_of
 from conformance.spec import IMPACTS, Impact
@@ -180,8 +179,7 @@ def _announcer(config: pytest.Config) -> Any:
             return
         examination.waited(why, seconds, wall())
         if seconds >= 3:
-            until = datetime.fromtimestamp(wall() + seconds).strftime("%H:%M:%S")
-            _say(config, f"waiting {seconds:.0f} s, until {until}, for {why}")
+            _say(config, waiting(why, seconds))
 
     return announce
 

@@ -24,7 +24,19 @@ from conformance.report.trends import (
 )
 from conformance.report.words import headline, listed
 
-__all__ = ["Failing", "Flaky", "Point", "Trend", "as_html", "as_json", "as_text", "record", "since", "trend"]
+__all__ = [
+    "Failing",
+    "Flaky",
+    "Point",
+    "Trend",
+    "as_html",
+    "as_json",
+    "as_text",
+    "check",
+    "record",
+    "since",
+    "trend",
+]
 
 VERSION = 1
 TABLES = files("conformance.report").joinpath("history.sql").read_text(encoding="utf-8")
@@ -33,6 +45,13 @@ MOST_RUNS = 200
 
 FLIPS = 2
 """How often a verdict must have turned between held and contradicted for a requirement to be called flaky."""
+
+
+def check(path: Path) -> None:
+    """That runs can be kept there, before one begins. UsageError: the file is no history, or cannot be
+    written."""
+    with _database(path):
+        pass
 
 
 def record(run: Run, path: Path) -> None:

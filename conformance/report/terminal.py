@@ -88,17 +88,6 @@ def waiting(why: str, seconds: float, *, now: datetime | None = None) -> str:
     return f"waiting {duration(seconds)} for {one_line(why, 120)}, until {until.astimezone(UTC):%H:%M:%S} UTC"
 
 
-def progress(
-    done: int, total: int, *, failed: int = 0, now: str = "", wait: str = "", width: int = WIDTH
-) -> str:
-    """One line to rewrite on a terminal: how far the run is, what acts, and what is waited for."""
-    share = f"{done}/{total}"
-    bad = f" · {failed} failed" if failed else ""
-    doing = f" · {wait}" if wait else f" · {one_line(now, 80)}" if now else ""
-    line = f"{share}{bad}{doing}"
-    return line if len(line) <= width else line[: width - 1] + "…"
-
-
 def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
     """A finding: verdict, id, what the rule says, what was seen where, what was expected, how to see it
     again."""

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from conformance.report import baseline
-from conformance.report.terminal import progress, summary_lines, waiting, wants_colour
+from conformance.report.terminal import summary_lines, waiting, wants_colour
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, URL, conformant, envelope, exchange, sample
 
@@ -123,8 +123,3 @@ def test_a_wait_says_for_what_and_until_when() -> None:
         waiting("the resend cooldown", 61, now=now)
         == "waiting 1 min 1 s for the resend cooldown, until 10:00:31 UTC"
     )
-
-
-def test_progress_fits_one_line() -> None:
-    assert progress(12, 300, failed=2, now="cases/a.py::b") == "12/300 · 2 failed · cases/a.py::b"
-    assert len(progress(1, 2, now="x" * 500, width=60)) == 60

@@ -1,0 +1,48 @@
+"""Runs that are kept: what a run says of the one before, and what a history that cannot be used costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.report import history
+from conformance.tests.deployment import command, deployed, done
+
+FAULT, BROKEN, RELATED = "unknown-role-is-a-server-error", "ERROR-006", "ROLE-011"
+
+
+def test_a_kept_run_is_what_the_next_one_tells_its_changes_from(tmp_path: Path) -> None:
+    kept = tmp_path / "runs.db"
+    options = ("--rerun", RELATED, "--history", str(kept))
+
+    for place, faults in (("good", []), ("bad", [FAULT])):
+        with deployed(tmp_path, faults=faults) as portal:
+            run = portal.run(*options, out=tmp_path / place)
+
+    (trend,) = history.trend(kept)
+    assert [(one.passed > 0, one.failed > 0) for one in trend.runs] == [(True, False), (True, True)]
+    assert BROKEN in [one.requirement for one in trend.failing]
+    assert BROKEN in run.results["since"]["newly_failing"]
+    assert "Since the last run" in run.said
+
+
+def test_a_file_that_is_no_history_is_told_before_anything_is_sent(tmp_path: Path) -> None:
+    other = tmp_path / "runs.db"
+    other.write_text("not a database, and long enough to be told from an empty one\n" * 20)
+
+    with deployed(tmp_path) as portal:
+        run = portal.run("--history", str(other))
+        received = portal.received()
+
+    assert run.code == 4
+    assert "not a history of this suite" in run.said
+    assert received["requests"] == []
+
+
+def test_a_history_in_no_folder_is_told_before_anything_is_sent(tmp_path: Path) -> None:
+    run = done(
+        command("run", "--out", str(tmp_path / "out"), "--history", str(tmp_path / "none" / "runs.db")),
+        tmp_path / "out",
+    )
+
+    assert run.code == 4
+    assert "runs.db" in run.said
