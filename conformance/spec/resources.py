@@ -35,20 +35,20 @@ def _integral(value: Any) -> Any:
 
 def _instant(value: str) -> str:
     if not ISO_8601.match(value):
-        raise ValueError("not an ISO 8601 date and time")
+        raise ValueError("an ISO 8601 date and time")
     return value
 
 
 def _email(value: str) -> str:
     name, at, host = value.rpartition("@")
     if not (name and at and host):
-        raise ValueError("not an email address")
+        raise ValueError("an email address")
     return value
 
 
 def _country(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]{2}", value):
-        raise ValueError("not a two-letter country code")
+        raise ValueError("a two-letter country code")
     return value
 
 
