@@ -187,6 +187,7 @@ def _announcer(config: pytest.Config) -> Any:
 def _say(config: pytest.Config, line: str) -> None:
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if terminal is not None and not config.getoption("--brief"):
+        terminal.ensure_newline()
         terminal.write_line(line)
 
 
