@@ -111,6 +111,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _begin(config)
     except SuiteError as error:
         raise pytest.UsageError(str(error)) from None
+    except OSError as error:
+        raise pytest.UsageError(f"{error.filename}: {error.strerror}. Name another place.") from None
     rerun = config.getoption("--rerun")
     if rerun:
         chosen = [item for item in items if _is_asked_for(item, str(rerun))]

@@ -2,8 +2,11 @@
 
 import argparse
 import dataclasses
+import difflib
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn
 
 from reference_impl import serve
 from reference_impl.faults import FAULTS
@@ -13,8 +16,8 @@ from reference_impl.variants import VARIANTS
 _LIMITS = {field.name: field.default for field in dataclasses.fields(Limits)}
 
 
-def main(arguments: list[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+def main(arguments: list[str] | None = None, prog: str = "python -m reference_impl") -> int:
+    given = _parser(prog).parse_args(arguments)
     if given.list_faults:
         print("\n".join(f"{fault.name}  {' '.join(fault.breaks)}".rstrip() for fault in FAULTS.values()))
         return 0
@@ -38,20 +41,58 @@ def main(arguments: list[str] | None = None) -> int:
         return 4
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m reference_impl", description=__doc__)
-    parser.add_argument("--port", type=int, default=8000, metavar="N")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--fault", action="append", default=[], choices=FAULTS, metavar="NAME")
-    parser.add_argument("--variant", action="append", default=[], choices=VARIANTS, metavar="NAME")
-    parser.add_argument("--profile-out", type=Path, metavar="FILE")
-    parser.add_argument("--no-clock", dest="clock", action="store_false", help="time cannot be moved")
-    parser.add_argument("--no-inbox", dest="inbox", action="store_false", help="mails cannot be read")
-    parser.add_argument("--limit", action="append", default=[], type=limit, metavar="NAME=VALUE")
-    parser.add_argument("--seed", type=int, help="ids, passwords and codes that repeat")
-    parser.add_argument("--list-faults", action="store_true")
-    parser.add_argument("--list-variants", action="store_true")
+class Parser(argparse.ArgumentParser):
+    """Wrong options end with exit code 4, as everywhere in the suite."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        super().exit(4 if status == 2 else status, message)
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = Parser(prog=prog, description="Serves the reference portal, for tests and for trying things on.")
+    add = parser.add_argument
+    add("--port", type=port, default=8000, metavar="N", help="0 takes a free one (default: 8000)")
+    add("--host", default="127.0.0.1", help="the address to listen at (default: 127.0.0.1)")
+    add("--fault", action="append", default=[], type=fault, metavar="NAME", help="contradict it so")
+    add("--variant", action="append", default=[], type=variant, metavar="NAME", help="differ lawfully so")
+    add("--profile-out", type=Path, metavar="FILE", help="write the profile that fits this portal")
+    add("--no-clock", dest="clock", action="store_false", help="time cannot be moved")
+    add("--no-inbox", dest="inbox", action="store_false", help="mails cannot be read")
+    add(
+        "--limit",
+        action="append",
+        default=[],
+        type=limit,
+        metavar="NAME=VALUE",
+        help=f"another number, such as login_window=5; of {', '.join(_LIMITS)}",
+    )
+    add("--seed", type=int, help="ids, passwords and codes that repeat")
+    add("--list-faults", action="store_true", help="the faults, and the requirements that each breaks")
+    add("--list-variants", action="store_true", help="the variants, and the gap that permits each")
     return parser
+
+
+def port(text: str) -> int:
+    number = int(text) if text.isdecimal() else -1
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f'"{text}" is no port: a number from 0 to 65535')
+    return number
+
+
+def fault(text: str) -> str:
+    return _named(text, "fault", FAULTS)
+
+
+def variant(text: str) -> str:
+    return _named(text, "variant", VARIANTS)
+
+
+def _named(text: str, kind: str, names: Iterable[str]) -> str:
+    if text in names:
+        return text
+    near = difflib.get_close_matches(text, names, n=3, cutoff=0.4)
+    nearest = f"; the nearest are {', '.join(near)}" if near else ""
+    raise argparse.ArgumentTypeError(f'there is no {kind} "{text}"{nearest}. `--list-{kind}s` names them all')
 
 
 def limit(text: str) -> tuple[str, float]:

@@ -14,6 +14,8 @@ from conformance.errors import SuiteError
 TAKES_MORE = ("run", "serve")
 """Commands that pass on what they do not know themselves: to pytest, and to the reference portal."""
 
+DESCRIPTION = "Tells, with evidence, whether a portal does what the System Portal Web API specification says."
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; what a user got wrong is said in one line, without a traceback."""
@@ -27,6 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SuiteError as error:
         print(f"portal-conformance: {error}", file=sys.stderr)
         return error.exit_code
+    except (
+        FileNotFoundError,
+        FileExistsError,
+        NotADirectoryError,
+        IsADirectoryError,
+        PermissionError,
+    ) as error:
+        print(f"portal-conformance: {error.filename}: {error.strerror}. Name another place.", file=sys.stderr)
+        return 4
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -42,7 +53,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="portal-conformance", description=__doc__)
+    parser = Parser(prog="portal-conformance", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=version("portal-conformance"))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for part in (cases, target, traffic):

@@ -29,7 +29,7 @@ def serve_portal(options: argparse.Namespace) -> int:
     """The bundled portal, until interrupted."""
     from conformance.bundled import serve  # starts the reference portal: no other command needs it
 
-    return serve(options.further)
+    return serve(options.further, prog="portal-conformance serve")
 
 
 def examine(options: argparse.Namespace) -> int:

@@ -67,6 +67,8 @@ def run(
         raise UsageError(
             f'selftest: there is no fault and no variant "{unknown[0]}". `serve --list-faults` names them.'
         )
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
     trials = _Trials(names, thorough, jobs or os.cpu_count() or 1)
     matrix = _tried(trials)
     if update:

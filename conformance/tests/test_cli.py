@@ -1,0 +1,56 @@
+"""Wrong usage: each gets one clear line that names what is wrong, exit code 4, and no traceback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+
+NOWHERE = "/dev/null/reports"
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["nope"], "invalid choice: 'nope'"),
+        (["serve", "--fault", "roles-without-tokn"], "the nearest are roles-without-token"),
+        (["serve", "--variant", "gzipp"], "the nearest are gzip"),
+        (["serve", "--port", "70000"], '"70000" is no port'),
+        (["serve", "--limit", "window=1"], 'there is no limit "window"'),
+        (["run", "--effort", "huge"], "--effort: invalid choice: 'huge'"),
+        (["run", "--out", NOWHERE], f"{NOWHERE}: Not a directory"),
+        (["selftest", "--only", "nope"], 'no fault and no variant "nope"'),
+        (["selftest", "--only", "gzip", "--out", NOWHERE], f"{NOWHERE}: Not a directory"),
+        (["selftest", "gzip"], "unknown: gzip"),
+        (["plan", "--profile", "/dev/null/portal.toml"], "/dev/null/portal.toml"),
+        (["check", "/dev/null/today.jsonl"], "/dev/null/today.jsonl"),
+        (["compare", "/dev/null/a", "/dev/null/b"], "/dev/null/a"),
+        (["matrix", "/dev/null/a"], "/dev/null/a"),
+        (["history", "--history", "/dev/null/runs.db"], "there is no such database"),
+        (["record", "--upstream", "portal", "--out", "x.jsonl"], "--upstream portal: give an address"),
+        (["cleanup", "/dev/null/changes.jsonl", "--profile", "/dev/null/portal.toml"], "/dev/null/"),
+    ],
+)
+def test_wrong_usage_is_said_in_a_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = main(words)
+    except SystemExit as ended:
+        code = ended.code
+
+    told = capsys.readouterr().err
+    assert code == 4
+    assert said in told
+    assert len(told.splitlines()[-1]) < 1_000
+
+
+def test_no_one_is_shown_a_traceback_where_a_file_stands_in_the_place_of_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "reports").write_text("a file")
+
+    assert main(["matrix", "--out", str(tmp_path / "reports" / "x"), str(tmp_path)]) == 4
+    assert "Traceback" not in capsys.readouterr().err
