@@ -105,6 +105,7 @@ class Tally:
     satisfied: int = 0
     cases: dict[str, None] = field(default_factory=dict)
     reasons: dict[str, FaultClass] = field(default_factory=dict)
+    lacking: dict[str, FaultClass] = field(default_factory=dict)
 
 
 class Ledger:
@@ -199,6 +200,10 @@ class Ledger:
         """Remembers why something could not be tried; it counts only where nothing else decided."""
         self._tally(requirement).reasons.setdefault(reason, fault_class)
 
+    def leave_unbegun(self, requirement: str, reason: str) -> None:
+        """Remembers what a case lacks to be begun; the reasons of others that were begun come first."""
+        self._tally(requirement).lacking.setdefault(reason, "configuration")
+
     def touch(self, requirement: str, case: str) -> None:
         """Remembers that a case speaks for a requirement, whatever it decides."""
         self._tally(requirement).cases.setdefault(case)
@@ -243,7 +248,8 @@ class Ledger:
         if requirement.untestable:
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable)
         reason, fault_class = next(
-            iter(tally.reasons.items()), ("nothing that was sent or seen could decide it", None)
+            iter({**tally.reasons, **tally.lacking}.items()),
+            ("nothing that was sent or seen could decide it", None),
         )
         return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)
 

@@ -92,8 +92,11 @@ def _planned(item: pytest.Item, shared: int) -> Planned[pytest.Item]:
     return Planned(item, begun, reuses=reuses, leaves=leaves, waits=is_generator(item), first=shared > 0)
 
 
-def foretold(cases: Sequence[Planned[pytest.Item]], window: float | None) -> Iterator[str]:
-    """What a run will wait for, a line each. ``window``: that of the sign-in rate, in seconds, if known."""
+def foretold(
+    cases: Sequence[Planned[pytest.Item]], *, window: float | None, budget: float | None = None
+) -> Iterator[str]:
+    """What a run will wait for, a line each. ``window``: that of the sign-in rate, in seconds, if known;
+    ``budget``: the seconds that the run may take."""
     seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
     said = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
     yield f"about {sign_ins_together(cases)} sign-ins, {allowed} in each window of {said}"
@@ -103,6 +106,8 @@ def foretold(cases: Sequence[Planned[pytest.Item]], window: float | None) -> Ite
     longest = max(waits.values(), default=0.0)
     queued = max(0, ceil(sign_ins_together(cases) / allowed) - 1) * seconds
     yield f"the run lasts up to {_minutes(max(longest, queued))} and what its requests take"
+    if budget is not None:
+        yield f"what cannot be waited for within {_minutes(budget)} is left out by name"
 
 
 def _minutes(seconds: float) -> str:

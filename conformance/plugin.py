@@ -15,7 +15,7 @@ from _pytest.runner import runtestprotocol
 
 from conformance.clock import Clock, MovableClock, wall
 from conformance.errors import FaultClass, NoAnswer, SuiteError, TargetUnreachable, Untestable
-from conformance.examination import Examination, Options
+from conformance.examination import PINNED, Examination, Options
 from conformance.findings import Finding, Verdict
 from conformance.planning import foretold, ids_of, is_generator, planned, why_not
 from conformance.portal import Account, Portal
@@ -25,7 +25,7 @@ from conformance.report.run import Run, Timed
 from conformance.report.terminal import summary_lines, waiting
 from conformance.schedule import Agenda, Due, Planned, Steps
 from conformance.settings import seconds_of
-from conformance.spec import IMPACTS, Impact
+from conformance.spec import IMPACTS, REQUIREMENTS, Impact
 from conformance.verify import Verify
 
 if TYPE_CHECKING:
@@ -115,7 +115,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(f"{error.filename}: {error.strerror}. Name another place.") from None
     rerun = config.getoption("--rerun")
     if rerun:
-        chosen = [item for item in items if _is_asked_for(item, str(rerun))]
+        meant = _meant_by(str(rerun))
+        chosen = [one for one in items if str(rerun) in one.nodeid or not meant.isdisjoint(ids_of(one))]
         if not chosen:
             raise pytest.UsageError(
                 f"--rerun {rerun}: no case decides this requirement and none has this name"
@@ -124,9 +125,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = chosen
 
 
-def _is_asked_for(item: pytest.Item, wanted: str) -> bool:
-    """By requirement, by node id, or by a finding's signature, which begins with its requirement."""
-    return wanted in item.nodeid or wanted.split()[0] in ids_of(item)
+def _meant_by(wanted: str) -> set[str]:
+    """The requirements of a ``--rerun``, which is one, a finding's signature, or a pinned reading."""
+    first = wanted.split()[0]
+    return {first} | {row.id for row in REQUIREMENTS.values() if first == f"{PINNED}{row.reading}"}
 
 
 def _begin(config: pytest.Config) -> None:
@@ -292,7 +294,9 @@ def _agenda(session: pytest.Session, examination: Examination) -> Agenda[pytest.
     if examination.clock.movable:
         return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
     cases = planned(session.items, examination.profile, examination.options.impact)
-    for line in foretold(cases, examination.profile.limits.login_window):
+    for line in foretold(
+        cases, window=examination.profile.limits.login_window, budget=examination.clock.remaining()
+    ):
         _say(session.config, line)
     return Agenda(cases)
 
@@ -364,7 +368,7 @@ def _guarded(item: pytest.Item) -> Generator[None, Any, Any]:
     examination.case = item.nodeid
     started = wall()
     try:
-        _check_needs(item, examination)
+        _check_needs(item, verify, examination)
         return (yield)
     except NoAnswer as silent:
         if not examination.still_there():
@@ -389,10 +393,11 @@ def _leave(verify: Verify, reason: str, fault_class: FaultClass) -> None:
     pytest.skip(f"UNTESTED ({fault_class}): {reason}")
 
 
-def _check_needs(item: pytest.Item, examination: Examination) -> None:
+def _check_needs(item: pytest.Item, verify: Verify, examination: Examination) -> None:
     reason = why_not(item, examination.profile, examination.options.impact)
     if reason is not None:
-        raise Untestable(reason)
+        verify.leave_unbegun(reason)
+        pytest.skip(f"UNTESTED (configuration): {reason}")
 
 
 @pytest.hookimpl(wrapper=True)

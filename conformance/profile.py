@@ -22,6 +22,7 @@ from pydantic import (
 from conformance.errors import ProfileError
 from conformance.exchange import Json
 from conformance.profile_errors import nearest, sentences
+from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import BY_KEY
 
 Factor = Literal["EMAIL", "OTP"]
@@ -247,6 +248,15 @@ class Profile(Table):
                 hint = nearest(key, BY_KEY)
                 raise ValueError(f'has no endpoint "{key}".' + (f' Did you mean "{hint}"?' if hint else ""))
         return operations
+
+    @model_validator(mode="after")
+    def _knows_its_readings(self) -> Profile:
+        known = {row.reading for row in REQUIREMENTS.values() if row.reading}
+        for key in self.readings:
+            if key not in known:
+                end = f' Did you mean "{hint}"?' if (hint := nearest(key, known)) else ""
+                raise ValueError(f'[readings] has no reading "{key}".{end}')
+        return self
 
     @model_validator(mode="after")
     def _names_what_exists(self) -> Profile:

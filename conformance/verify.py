@@ -57,6 +57,12 @@ class Verify:
                 self.ledger.touch(requirement, self.case)
                 self.ledger.leave_untested(requirement, reason, fault_class)
 
+    def leave_unbegun(self, reason: str) -> None:
+        """Leaves everything untested, as the case lacks what it needs to be begun."""
+        for requirement in self.declared:
+            self.ledger.touch(requirement, self.case)
+            self.ledger.leave_unbegun(requirement, reason)
+
     def _claim(self, requirement: str) -> None:
         if requirement not in self.declared:
             raise ValueError(f"{self.case} decides {requirement} without declaring it")

@@ -62,7 +62,7 @@ def begun(portal: Portal, account: Account) -> Exchange:
 
 def begun_or_left(portal: Portal, account: Account) -> Exchange:
     """A login session that was begun for another case, which did not go on with it, else one of its own."""
-    return portal.login.left.take(account.email) or begun(portal, account)
+    return portal.login.left.young(account.email) or begun(portal, account)
 
 
 def factor_for(account: Account, session: Exchange, *, preferring: Factor | None = None) -> Factor:

@@ -189,7 +189,7 @@ class Account:
     def another_session(self) -> SignedIn:
         """A session of its own: one that was begun before and left is completed, else one is begun anew."""
         with self._lock:
-            left = self._portal.login.left.take(self.email)
+            left = self._portal.login.left.oldest(self.email)
             if left is not None and self._broken is None:
                 with suppress(SignInRefused):
                     return self._session(self._sign_in(left))

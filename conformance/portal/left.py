@@ -8,8 +8,8 @@ from conformance.clock import Clock
 from conformance.exchange import Exchange
 from conformance.spec.tables import LIMITS
 
-YOUNG = 0.25
-"""Up to what part of its lifetime a login session is given away: who takes it may still have to wait."""
+YOUNG, ALIVE = 0.25, 0.75
+"""Up to what part of its lifetime a login session is given to who will still wait, and to who will not."""
 
 
 class LeftSessions:
@@ -26,30 +26,38 @@ class LeftSessions:
             with self._lock:
                 self._begun.setdefault(email.lower(), []).append(begun)
 
-    def take(self, email: str) -> Exchange | None:
-        """The newest that is young enough; None where there is none."""
+    def young(self, email: str) -> Exchange | None:
+        """The newest, for who will still wait before it is gone on with; None where all are too old."""
         with self._lock:
-            young = self._young(email)
-            return young.pop() if young else None
+            left = self._alive(email)
+            return left.pop() if left and self._is_within(left[-1], YOUNG) else None
+
+    def oldest(self, email: str) -> Exchange | None:
+        """One that is gone on with at once; None where there is none."""
+        with self._lock:
+            left = self._alive(email)
+            return left.pop(0) if left else None
 
     def count(self, email: str) -> int:
-        """How many could be taken now."""
+        """How many could be gone on with at once."""
         with self._lock:
-            return len(self._young(email))
+            return len(self._alive(email))
 
     def drop(self, email: str) -> None:
         """Nobody gets those of the account any more: something may have ended them."""
         with self._lock:
             self._begun.pop(email.lower(), None)
 
-    def _young(self, email: str) -> list[Exchange]:
-        now = self._clock.now()
-        young = [begun for begun in self._begun.get(email.lower(), ()) if now < begun.time + _lasts(begun)]
-        self._begun[email.lower()] = young
-        return young
+    def _alive(self, email: str) -> list[Exchange]:
+        left = [begun for begun in self._begun.get(email.lower(), ()) if self._is_within(begun, ALIVE)]
+        self._begun[email.lower()] = left
+        return left
+
+    def _is_within(self, begun: Exchange, part: float) -> bool:
+        return self._clock.now() < begun.time + part * _lifetime(begun)
 
 
-def _lasts(begun: Exchange) -> float:
+def _lifetime(begun: Exchange) -> float:
     told = begun.at("data.expiresIn")
     is_number = isinstance(told, int | float) and not isinstance(told, bool)
-    return YOUNG * (min(told, LIMITS.login_session) if is_number else LIMITS.login_session)
+    return min(told, LIMITS.login_session) if is_number else LIMITS.login_session

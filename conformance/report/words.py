@@ -250,7 +250,8 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         return Headline(
             "bad",
             "Baseline out of date",
-            f"{plural(out_of_date, 'entry')} of {run.baseline.file} no longer fits.",
+            f"{plural(out_of_date, 'entry')} of {run.baseline.file} no longer "
+            f"{'fits' if out_of_date == 1 else 'fit'}.",
         )
     return Headline("bad", "Not conformant", f"{plural(len(failed), 'requirement')} failed.")
 

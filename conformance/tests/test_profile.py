@@ -119,6 +119,7 @@ advance = "http://127.0.0.1:8000/clock/advance"
         (MINIMAL + '[inboxes.mail]\nkind = "http"\nurl = "y"\npattern = "("\n', "portal.toml: [inboxes.mail] pattern must be a regular expression"),
         (MINIMAL + '[operations."POST /web/v1/system/auth/pasword/change"]\n', 'Did you mean "POST /web/v1/system/auth/password/change"?'),
         (MINIMAL + '[operations."POST /web/v1/system/auth/password/change"]\nbody = {a = "{unqiue}"}\n', "has no placeholder {unqiue}. Did you mean {unique}?"),
+        (MINIMAL + '[readings]\ninvalid-credential-status = 401\n', 'portal.toml: [readings] has no reading "invalid-credential-status". Did you mean "invalid-credentials-status"?'),
         (MINIMAL + '[limits]\nmax_mails = -1\n', "portal.toml: [limits] max_mails is not right: input should be greater than or equal to 0."),
         (MINIMAL + '[secure_channel]\npayload = "tag"\n', "portal.toml: [secure_channel] payload must be iv, ciphertext and tag"),
         (MINIMAL.replace("http://127.0.0.1:8000", "127.0.0.1"), "portal.toml: [portal] url must be an address"),

@@ -74,6 +74,7 @@ def test_what_could_not_be_tried_says_why() -> None:
 def test_leaving_touches_only_what_is_undecided() -> None:
     verify = verifying()
     verify("TEST-001", HELD)
+    verify.leave_unbegun("the profile has no [clock]")
     verify.leave("the target went away", "environment")
     reasons = {one.requirement.id: (one.reason, one.cases) for one in verify.ledger.results()}
     assert reasons["TEST-001"] == (None, (CASE,))
