@@ -25,6 +25,7 @@ from conformance.replay.machine import Machine
 from conformance.replay.noise import Noise
 from conformance.replay.noise import load as load_noise
 from conformance.replay.options import Options, Replayed
+from conformance.replay.past import Past
 from conformance.replay.plan import Choice, Plan, planned
 from conformance.replay.renew import Renewal
 from conformance.replay.result import finished
@@ -86,7 +87,8 @@ def machine_of(
     noise = load_noise(options.noise) if options.noise else Noise()
     renewal = Renewal(plan, profile, identities, keep=keep)
     renewal.appoint(dict(options.accounts))
-    assessor = Assessor(Comparer(identities, noise), Judge(ledger), learns=options.learn is not None)
+    past = Past(plan.exchanges(), identities)
+    assessor = Assessor(Comparer(identities, noise), Judge(ledger), past, learns=options.learn is not None)
     return Machine(
         plan,
         renewal,

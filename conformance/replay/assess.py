@@ -11,6 +11,7 @@ from conformance.findings import Finding, Ledger, Verdict, endpoint_of
 from conformance.portal.budget import is_rate_limited
 from conformance.replay.compare import Comparer, Difference
 from conformance.replay.outcome import Outcome, State, Tally
+from conformance.replay.past import Past
 from conformance.spec import REQUIREMENTS, operation_of
 
 FREE_TEXTS = frozenset({"message", "label", "description"})
@@ -25,6 +26,7 @@ class Assessor:
 
     comparer: Comparer
     judge: Judge
+    past: Past
     tally: Tally = field(default_factory=Tally)
     learns: bool = False
 
@@ -54,6 +56,10 @@ class Assessor:
             return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
         differences = self._differences(recorded, live)
         if not differences:
+            weighed = [one for one in findings if one.verdict in WEIGHED]
+            new = self._new(recorded, live, weighed)
+            if new:
+                return _contradicting(number, endpoint, live, new)
             return self._alike(number, endpoint, recorded, live)
         if left_out and any(one.kind in ("status", "code") for one in differences):
             reason = f"it was recorded after {left_out:.0f} s of waiting, which this pace leaves out"
@@ -76,6 +82,14 @@ class Assessor:
         if self.learns:
             return [one for one in found if not self.comparer.noise.learn(self.comparer.operation, one)]
         return found
+
+    def _new(
+        self, recorded: Exchange, live: Exchange, findings: Sequence[Finding]
+    ) -> list[tuple[Finding, Difference]]:
+        """What is contradicted as it was not in the recording, but for what was learned to be noise."""
+        noise, operation = self.comparer.noise, self.comparer.operation
+        new = self.past.new(recorded, live, findings) if findings else ()
+        return [(found, one) for found, one in new if not noise.knows(operation, one)]
 
     def _different(
         self,
@@ -100,6 +114,11 @@ class Assessor:
                 requirements.append((one.path, contradicted))
             permitted = contradicted is None and (one.kind == "extra" or _is_free_text(one))
             (changed if permitted or repaired else regressed).append(one)
+        is_another = any(one.kind in ("status", "code") for one in differences)
+        others = [] if is_another else [one for one in after if not _is_told(one, differences)]
+        for found, difference in self._new(recorded, live, others):
+            requirements.append((difference.path, found.requirement))
+            regressed.append(difference)
         if regressed:
             return Outcome(
                 number,
@@ -112,6 +131,25 @@ class Assessor:
             )
         reason = "new fields, other wording, or a fault that was repaired"
         return Outcome(number, State.CHANGED, endpoint, reason, tuple(changed), live.n)
+
+
+def _contradicting(
+    number: int, endpoint: str, live: Exchange, new: Sequence[tuple[Finding, Difference]]
+) -> Outcome:
+    """The same by its shape, and yet against the specification, as the recording was not."""
+    return Outcome(
+        number,
+        State.REGRESSED,
+        endpoint,
+        "",
+        tuple(difference for _, difference in new),
+        live.n,
+        requirements=tuple((difference.path, finding.requirement) for finding, difference in new),
+    )
+
+
+def _is_told(finding: Finding, differences: Iterable[Difference]) -> bool:
+    return any(_speaks_of(finding, one) for one in differences)
 
 
 def _speaks_of(finding: Finding, difference: Difference) -> bool:

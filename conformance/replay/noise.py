@@ -55,6 +55,10 @@ class Noise:
             self.excused[key] += 1
         return excused
 
+    def knows(self, operation: str, found: Difference) -> bool:
+        """Whether this place was learned to differ in this way."""
+        return (operation, pattern(found), found.kind) in self.rules
+
     def learn(self, operation: str, found: Difference) -> bool:
         """Makes the comparison at a place as weak as this difference needs; False where it may not be."""
         if found.kind in NEVER or _is_of_an_enumeration(found):

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from conformance.errors import UsageError
-from conformance.exchange import ABSENT, UNKNOWN_FORMS, Form, Header, Json
+from conformance.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Form, Header, Json
 from conformance.portal.cipher import sealed_payload
 from conformance.portal.transport import impact_of
 from conformance.replay.kinds import is_opaque, kind_of
@@ -148,6 +148,10 @@ class Plan:
 
     def __post_init__(self) -> None:
         self._numbers: dict[int, int] = {}
+
+    def exchanges(self) -> Iterator[Exchange]:
+        """The portal's, in the order of the replay."""
+        return (self.store.exchange(at) for at in self.order if self.session_of[at] >= 0)
 
     def line(self, position: int) -> PlanLine:
         return _DECODE(self.store.line(position))

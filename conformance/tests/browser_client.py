@@ -10,7 +10,10 @@ from typing import Any
 import httpx
 from playwright.sync_api import BrowserContext, expect
 
+from conformance import record
 from conformance.portal.headers import edge_headers
+from conformance.tests import mitmproxy
+from conformance.tests.browser import chromium
 from reference_impl import serve as reference
 
 PAGE = Path(__file__).parent / "client_page"
@@ -87,3 +90,27 @@ def walk(context: BrowserContext, base: str, portal: reference.Running) -> None:
         expect(status).to_have_text("Password changed")
     open_pages(PAGES_AFTER)
     page.close()
+
+
+def by_the_proxy(out: Path) -> Path:
+    """A visit recorded by our proxy, with the secure channel opened."""
+    with chromium() as browser, reference.start(wrap=Deployment, seed=1) as portal:
+        with record.serve(portal.url, out, open_channel=True) as recorder, browser.new_context() as context:
+            walk(context, recorder.url, portal)
+    return out
+
+
+def by_the_browser(out: Path) -> Path:
+    """A visit as the browser's own HAR, with its bodies."""
+    with chromium() as browser, reference.start(wrap=Deployment, seed=2) as portal:
+        with browser.new_context(record_har_path=out, record_har_content="embed") as context:
+            walk(context, portal.url, portal)
+    return out
+
+
+def by_mitmproxy(out: Path) -> Path:
+    """A visit as mitmproxy's HAR."""
+    with chromium() as browser, reference.start(wrap=Deployment, seed=4) as portal:
+        with mitmproxy.recording(portal.url, out) as url, browser.new_context() as context:
+            walk(context, url, portal)
+    return out

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conformance import capture, record
+from conformance import capture
 from conformance.profile import parse
 from conformance.replay import Options, Replayed, replay
 from conformance.replay.outcome import State
-from conformance.tests import mitmproxy
-from conformance.tests.browser import chromium
-from conformance.tests.browser_client import ACCOUNT, NEW_PASSWORD, Deployment, walk
+from conformance.tests.browser_client import NEW_PASSWORD, by_mitmproxy, by_the_browser, by_the_proxy
 from reference_impl import serve as reference
 
 CHANGE = "POST /web/v1/system/auth/password/change"
@@ -23,35 +20,17 @@ CHANGE = "POST /web/v1/system/auth/password/change"
 
 @pytest.fixture(scope="module")
 def proxied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A visit recorded by our proxy, with the secure channel opened."""
-    out = tmp_path_factory.mktemp("proxy") / "proxy.jsonl"
-    with chromium() as browser, reference.start(wrap=Deployment, seed=1) as portal:
-        with record.serve(portal.url, out, open_channel=True) as recorder, browser.new_context() as context:
-            walk(context, recorder.url, portal)
-        told = tomllib.loads(portal.profile())
-    planted = [told["portal"]["access_code"], told["accounts"][ACCOUNT]["password"], NEW_PASSWORD, '"eyJ']
-    assert [secret for secret in planted if secret in out.read_text()] == []
-    return out
+    return by_the_proxy(tmp_path_factory.mktemp("proxy") / "proxy.jsonl")
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A visit as the browser's own HAR, with its bodies."""
-    out = tmp_path_factory.mktemp("browser") / "browser.har"
-    with chromium() as browser, reference.start(wrap=Deployment, seed=2) as portal:
-        with browser.new_context(record_har_path=out, record_har_content="embed") as context:
-            walk(context, portal.url, portal)
-    return out
+    return by_the_browser(tmp_path_factory.mktemp("browser") / "browser.har")
 
 
 @pytest.fixture(scope="module")
 def dumped(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A visit as mitmproxy's HAR."""
-    out = tmp_path_factory.mktemp("mitmproxy") / "mitmproxy.har"
-    with chromium() as browser, reference.start(wrap=Deployment, seed=4) as portal:
-        with mitmproxy.recording(portal.url, out) as url, browser.new_context() as context:
-            walk(context, url, portal)
-    return out
+    return by_mitmproxy(tmp_path_factory.mktemp("mitmproxy") / "mitmproxy.har")
 
 
 @pytest.fixture
@@ -59,6 +38,16 @@ def portal() -> Iterator[reference.Running]:
     """Another one than was recorded: other keys, ids, tokens, passwords, clock."""
     with reference.start(seed=3, now=lambda: time.time() + 86_400) as running:
         yield running
+
+
+def test_the_proxys_recording_holds_no_secret(proxied: Path) -> None:
+    with reference.start(seed=1) as recorded:
+        profile = parse(recorded.profile(), {})
+    text = proxied.read_text()
+
+    planted = [value for value, _ in profile.secrets()]
+    assert [secret for secret in (*planted, NEW_PASSWORD, '"eyJ') if secret in text] == []
+    assert len(planted) > 5
 
 
 def replayed(recording: Path, portal: reference.Running, out: Path) -> Replayed:

@@ -1,0 +1,215 @@
+"""A recording replayed on a portal with a fault: what the fault did to the answers, and what was reported.
+
+What it did is found without the replay's own comparison: the same seeded portal is asked the same with and
+without the fault, and the answers are held against each other as they are, times against the portal's start.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import jwt
+
+from conformance import capture
+from conformance.exchange import Exchange, Json
+from conformance.findings import endpoint_of
+from conformance.profile import parse
+from conformance.replay import Options, Replayed, replay
+from conformance.replay.assess import Assessor
+from conformance.replay.outcome import Outcome
+from conformance.report.run import Regression
+from conformance.spec import operation_of
+from reference_impl import serve as reference
+from reference_impl.faults import FAULTS, Fault
+
+SEED = 11
+SOME_TIME = 20.0
+"""Seconds by which the same time may differ from one replay to the next."""
+
+ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+EPOCH = range(1_500_000_000, 3_000_000_000)
+
+
+@dataclass
+class Trial:
+    """A replay, and its answers by the exchange's number. ``began`` is when the portal started."""
+
+    replayed: Replayed
+    began: float
+    answers: dict[int, Exchange]
+
+    @property
+    def regressions(self) -> list[Regression]:
+        return self.replayed.run.regressions
+
+
+@dataclass
+class Verdict:
+    """What became of a fault: ``done`` are the places where it changed an answer, by exchange."""
+
+    fault: Fault
+    done: list[tuple[int, str]]
+    reported: list[Regression] = field(default_factory=list)
+    elsewhere: list[Regression] = field(default_factory=list)
+    """Reported where the fault changed nothing."""
+
+    @property
+    def is_touched(self) -> bool:
+        return bool(self.done)
+
+    @property
+    def is_reported(self) -> bool:
+        return bool(self.reported)
+
+
+def trial(recording: Path, *, faults: Sequence[str] = (), variants: Sequence[str] = ()) -> Trial:
+    """The recording on the seeded portal. No report is written: that takes longer than the rest."""
+    answers: dict[int, Exchange] = {}
+    assess = Assessor.assess
+
+    def watching(self: Assessor, number: int, recorded: Exchange, live: Exchange, **other: Any) -> Outcome:
+        answers[number] = live
+        return assess(self, number, recorded, live, **other)
+
+    began = time.time()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        reference.start(seed=SEED, faults=faults, variants=variants) as portal,
+        mock.patch.object(Assessor, "assess", watching),
+        mock.patch("conformance.replay.result.write_all"),
+    ):
+        options = Options(out=Path(folder), impact="disruptive")
+        replayed = replay([recording], parse(portal.profile(), {}), options)
+    return Trial(replayed, began, answers)
+
+
+@dataclass
+class Bench:
+    """A recording, with what its replay gets from the portal without a fault."""
+
+    recording: Path
+
+    def __post_init__(self) -> None:
+        self.sound = trial(self.recording)
+        again = trial(self.recording)
+        self.varying = set(differing(self.sound, again, ()))
+
+    def candidates(self) -> list[Fault]:
+        """The faults of operations that were recorded, and of all operations."""
+        called = {
+            operation.key
+            for exchange in capture.read(self.recording)
+            if (operation := operation_of(exchange.request.method, exchange.request.path))
+        }
+        return [fault for fault in FAULTS.values() if not fault.operations or called & {*fault.operations}]
+
+    def judged(self, fault: Fault) -> Verdict:
+        faulty = trial(self.recording, faults=[fault.name])
+        done = list(differing(self.sound, faulty, self.varying))
+        verdict = Verdict(fault, done)
+        places: dict[int, list[str]] = {}
+        for number, place in done:
+            places.setdefault(number, []).append(place)
+        for one in faulty.regressions:
+            there = places.get(one.model_dump()["recorded_exchange"], [])
+            is_there = any(_holds(place, one.path) or _holds(one.path, place) for place in there)
+            (verdict.reported if is_there else verdict.elsewhere).append(one)
+        return verdict
+
+    def under(self, variant: str) -> tuple[bool, list[Regression]]:
+        """Whether a lawful variant keeps every answer as it was, and what is reported under it."""
+        lawful = trial(self.recording, variants=[variant])
+        is_kept = not any(differing(self.sound, lawful, self.varying))
+        return is_kept, lawful.regressions
+
+    def endpoint(self, number: int) -> str:
+        return endpoint_of(self.sound.answers[number])
+
+
+def differing(
+    sound: Trial, other: Trial, varying: Sequence[tuple[int, str]] | set[tuple[int, str]]
+) -> Iterator[tuple[int, str]]:
+    """Exchange and place wherever two replays got different answers."""
+    for number, new in other.answers.items():
+        old = sound.answers.get(number)
+        if old is None or old.response is None or new.response is None:
+            continue
+        pairs: list[tuple[Json, Json, str]] = [
+            (old.response.status, new.response.status, "status"),
+            (old.at("headers.content-type"), new.at("headers.content-type"), "headers.content-type"),
+            (old.response.body, new.response.body, ""),
+        ]
+        for before, after, place in pairs:
+            for found in _differing(_Timed(before, sound.began), _Timed(after, other.began), place):
+                if (number, found) not in varying:
+                    yield number, found
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """A value of an answer, and when its portal started."""
+
+    value: Json
+    began: float
+
+
+def _differing(old: _Timed, new: _Timed, place: str) -> Iterator[str]:
+    one, other = _read(old.value), _read(new.value)
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in {**one, **other}:
+            inner = place if isinstance(old.value, str) else f"{place}.{name}".lstrip(".")
+            if (name in one) != (name in other):
+                yield inner
+            else:
+                yield from _differing(_Timed(one[name], old.began), _Timed(other[name], new.began), inner)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for at, pair in enumerate(zip(one, other, strict=True)):
+            yield from _differing(_Timed(pair[0], old.began), _Timed(pair[1], new.began), f"{place}[{at}]")
+    elif type(one) is not type(other) or not _is_same(_Timed(one, old.began), _Timed(other, new.began)):
+        yield place
+
+
+def _read(value: Json) -> Json:
+    """A token's claims; anything else as it is."""
+    if isinstance(value, str) and value.startswith("eyJ"):
+        with suppress(jwt.InvalidTokenError):
+            return jwt.decode(value, options={"verify_signature": False})
+    return value
+
+
+def _is_same(old: _Timed, new: _Timed) -> bool:
+    if old.value == new.value:
+        return True
+    before, after = _moment(old.value), _moment(new.value)
+    if before is None or after is None or _form(old.value) != _form(new.value):
+        return False
+    return abs((before - old.began) - (after - new.began)) < SOME_TIME
+
+
+def _moment(value: Json) -> float | None:
+    """Seconds since the epoch, where a value is a time."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return next((value / unit for unit in (1, 1000) if int(value / unit) in EPOCH), None)
+    if isinstance(value, str) and ISO.match(value):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except ValueError:
+            return None
+    return None
+
+
+def _form(value: Json) -> str:
+    return re.sub(r"\d", "9", value) if isinstance(value, str) else str(len(str(int(value))))
+
+
+def _holds(outer: str, inner: str) -> bool:
+    return outer == inner or not outer or inner.startswith((f"{outer}.", f"{outer}["))
