@@ -1,0 +1,90 @@
+"""What the options of a run do, given as their users give them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cases
+from conformance.tests.deployment import Deployment, Done, deployed
+from reference_impl.limits import Limits
+
+FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
+ONE = ("--rerun", BROKEN)
+
+
+def with_baseline(portal: Deployment, known: Path, *options: str) -> Done:
+    return portal.run(*ONE, "--baseline", str(known), *options)
+
+
+def test_what_a_baseline_lists_fails_no_run_until_it_is_gone_or_expired(tmp_path: Path) -> None:
+    known = tmp_path / "known.toml"
+    with deployed(tmp_path, faults=[FAULT]) as portal:
+        written = with_baseline(portal, known, "--baseline-update")
+        listed = with_baseline(portal, known)
+        text = known.read_text(encoding="utf-8")
+        known.write_text(text + "expires = 2020-01-31\n", encoding="utf-8")
+        expired = with_baseline(portal, known)
+    known.write_text(text, encoding="utf-8")
+
+    with deployed(tmp_path) as portal:
+        stale = with_baseline(portal, known)
+        updated = with_baseline(portal, known, "--baseline-update")
+
+    assert BROKEN in text
+    assert [run.code for run in (written, listed, expired, stale, updated)] == [0, 0, 1, 1, 0]
+    assert "no longer fits" in stale.said
+
+
+def test_a_pinned_reading_that_differs_fails_as_a_changed_reading(tmp_path: Path) -> None:
+    topic = "invalid-credentials-status"
+    runs = {}
+    with deployed(tmp_path) as portal:
+        text = portal.profile.read_text(encoding="utf-8")
+        for pinned in (401, 400):
+            portal.profile.write_text(f"{text}\n[readings]\n{topic} = {pinned}\n", encoding="utf-8")
+            runs[pinned] = portal.run("--rerun", f"READING-{topic}", out=tmp_path / str(pinned))
+
+    assert (runs[401].code, runs[401].fails) == (0, [])
+    assert runs[400].code == 1
+    assert runs[400].fails == [f"READING-{topic} changed reading: {topic} is 401"]
+
+
+@pytest.mark.parametrize("least, code", [("1", 0), ("700", 5)])
+def test_a_run_that_tests_too_little_is_inconclusive(tmp_path: Path, least: str, code: int) -> None:
+    with deployed(tmp_path) as portal:
+        assert portal.run(*ONE, "--min-tested", least).code == code
+
+
+def test_what_the_time_budget_does_not_leave_is_named(tmp_path: Path) -> None:
+    with deployed(tmp_path, limits=Limits(access_token=120), clock=False) as portal:
+        run = portal.run("--rerun", "AUTHN-011", "--time-budget", "30s")
+
+    reason = next(one["reason"] for one in run.results["requirements"] if one["id"] == "AUTHN-011")
+
+    assert run.verdict("AUTHN-011") == "untested"
+    assert "waiting for the end of an access token takes" in reason
+    assert "what cannot be waited for within 30 s is left out by name" in run.said
+
+
+@pytest.mark.parametrize("options, code", [([], 0), (["--strict"], 1)])
+def test_in_a_strict_run_of_plain_pytest_a_warning_fails(
+    tmp_path: Path, options: list[str], code: int
+) -> None:
+    """pytest has an option of this name, too."""
+    folder = Path(str(cases.__file__)).parent
+    with deployed(tmp_path, faults=["success-message-done"]) as portal:
+        arguments = ["--profile", str(portal.profile), "--rerun", "ENV-007", "--out", str(tmp_path / "out")]
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", str(folder), *arguments, *options],
+            cwd=folder.parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert ran.returncode == code, ran.stdout
+    assert "WARN ENV-007" in ran.stdout
