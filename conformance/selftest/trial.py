@@ -173,7 +173,7 @@ def examination_of(target: InProcess, folder: Path) -> Examination:
     examination = Examination(
         target.profile,
         TrialClock(target),
-        Options(out=folder, impact="disruptive"),
+        Options(out=folder, impact="disruptive", keep_ledger=False),
         ledger=ledger,
         handler=Direct(target.app),
     )
