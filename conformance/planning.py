@@ -21,6 +21,9 @@ UNKNOWN_WINDOW = 60.0
 SHARING = ("admin", "spare", "limited")
 """The accounts whose session is begun by the first case that uses it, and shared by the others."""
 
+LONG = 600.0
+"""Seconds of a run after which it is said how it is made shorter."""
+
 MENTIONED = 6
 """How many waits are told before a run."""
 
@@ -105,9 +108,12 @@ def foretold(
         yield f"waits up to {length:g} s, while others run: {name.rpartition('::')[2]}"
     longest = max(waits.values(), default=0.0)
     queued = max(0, ceil(sign_ins_together(cases) / allowed) - 1) * seconds
-    yield f"the run lasts up to {_minutes(max(longest, queued))} and what its requests take"
+    lasts = max(longest, queued)
+    yield f"the run lasts up to {_minutes(lasts)} and what its requests take"
     if budget is not None:
         yield f"what cannot be waited for within {_minutes(budget)} is left out by name"
+    elif lasts > LONG:
+        yield "--time-budget 10m leaves out, by name, what takes longer"
 
 
 def _minutes(seconds: float) -> str:
