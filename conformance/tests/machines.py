@@ -11,7 +11,7 @@ import pytest
 
 from conformance.bundled import FAULTS, Fault
 from conformance.catalogue import pytest_arguments
-from conformance.plugin import ids_of
+from conformance.planning import ids_of
 from conformance.selftest import QUIET, workers
 from conformance.selftest.trial import Outcome, attempt
 
