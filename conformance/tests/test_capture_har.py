@@ -33,6 +33,39 @@ def one_entry(folder: Path, **changes: object) -> Path:
     return path
 
 
+STATES = {
+    "charles.har": "text/json omitted/empty empty/json",
+    "chrome-with-secrets.har": "empty/json empty/json",
+    "chrome.har": "json/json empty/json empty/none empty/omitted",
+    "fiddler.har": "json/json empty/json",
+    "firefox.har": "json/json empty/omitted omitted/json empty/truncated empty/json",
+    "headers-as-pairs.har": "empty/json",
+    "insomnia.har": "empty/json empty/none",
+    "mitmproxy.har": "json/json omitted/json",
+    "playwright-attach.har": "json/json empty/omitted",
+    "playwright-minimal.har": "json/json empty/omitted",
+    "playwright.zip": "json/json empty/omitted",
+    "safari.har": "json/json empty/none",
+    "sanitized.har": "sanitized/json empty/sanitized",
+    "truncated.har": "empty/json empty/json",
+    "undecoded.har": "empty/json empty/undecodable empty/json",
+}
+"""Of each dialect, the states of the bodies sent and answered; ``none`` is no answer at all."""
+
+
+def test_each_dialect_has_its_states() -> None:
+    files = {path.name for path in DIALECTS.iterdir() if path.suffix in (".har", ".zip")}
+    assert files == STATES.keys()
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_body_of_a_dialect_has_its_state(name: str) -> None:
+    exchanges, _ = read(name, salvage=True)
+
+    states = [f"{one.request.state}/{one.response.state if one.response else 'none'}" for one in exchanges]
+    assert " ".join(states) == STATES[name]
+
+
 def test_chrome_entries_come_in_the_order_in_which_they_were_sent() -> None:
     exchanges, _ = read("chrome.har")
 
