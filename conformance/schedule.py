@@ -35,10 +35,10 @@ class Planned(Generic[Item]):
         """How many sign-ins must be begun for it, where so many have been left."""
         return self.sign_ins - min(self.reuses, left)
 
-    @property
-    def rank(self) -> tuple[bool, bool, bool, bool]:
-        """What can use sign-ins that are left comes after what leaves some; of each, what waits is first."""
-        return (self.reuses > 0, not self.waits, self.leaves > 0, not self.first)
+    def rank(self, leaving: bool) -> tuple[bool, bool, bool, bool]:
+        """What waits is first; but what can use sign-ins that are left comes after what leaves them, if any
+        case does (``leaving``)."""
+        return (leaving and self.reuses > 0, not self.waits, self.leaves > 0, not self.first)
 
 
 @dataclass(order=True)
@@ -58,7 +58,8 @@ class Agenda(Generic[Item]):
     def __init__(self, planned: Iterable[Planned[Item]]) -> None:
         cases = list(planned)
         self._waiting = [one for one in cases if one.waits and not one.sign_ins]
-        self._signing = sorted((one for one in cases if one.sign_ins), key=lambda one: one.rank)
+        leaving = any(one.leaves for one in cases)
+        self._signing = sorted((one for one in cases if one.sign_ins), key=lambda one: one.rank(leaving))
         self._others = [one for one in cases if not one.waits and not one.sign_ins][::-1]
         self._turn: Planned[Item] | None = None
         self._suspended: list[Due[Item]] = []

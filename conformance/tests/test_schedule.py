@@ -143,6 +143,11 @@ def test_of_what_waits_that_without_reuse_begins_first() -> None:
     assert order(planned) == [(0, "long"), (0, "reuses"), (60, "leaves")]
 
 
+def test_where_no_case_leaves_any_what_could_use_them_has_no_reason_to_wait() -> None:
+    planned = [case("ten", 10), waiting("reuses", 2, reuses=2)]
+    assert order(planned) == [(0, "reuses"), (WINDOW_SECONDS, "ten")]
+
+
 def test_what_others_go_on_with_is_signed_in_first() -> None:
     planned = [case("a", 6), Planned("shared", 1, first=True), case("b", 6)]
     assert next(name for _, name in order(planned)) == "shared"
