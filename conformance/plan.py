@@ -59,6 +59,7 @@ def plan(profile: Profile, impact: Impact) -> Plan:
             continue
         _add(planned, row, measured.get(row.id))
         tried.append(row)
+    planned.mails = min(planned.mails, profile.limits.max_mails)
     if not profile.clock.advance:
         planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
     windows = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1)

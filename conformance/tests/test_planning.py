@@ -34,6 +34,13 @@ def test_without_a_clock_the_sign_ins_that_cases_share_are_planned_once(text: st
     assert "waits 3600 s" in as_text(sharing)
 
 
+def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
+    few = text.replace("max_mails = 500", "max_mails = 3")
+
+    assert plan(parse(text, {}), "disruptive").mails > 3
+    assert plan(parse(few, {}), "disruptive").mails == 3
+
+
 def test_with_a_clock_nothing_is_waited_for(text: str) -> None:
     assert plan(parse(text, {}), "disruptive").minutes == 0
 
