@@ -1,0 +1,112 @@
+"""That a finding points to a place that is there, and that no check breaks on what stands in a field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.exchange import ABSENT, Exchange, Json
+from conformance.findings import Finding
+from conformance.openapi import document
+from conformance.tests.proof import Proof
+from conformance.tests.test_checks import proofs
+from conformance.tests.traffic import judged
+
+WITHOUT_A_PLACE = {"status", "", "data"}
+ODD: tuple[Json, ...] = (None, 5, -1.5, True, "", "x", "2031-13-45T99:99:99Z", [], {}, [None], {"code": None})
+
+
+def _names() -> set[str]:
+    """Every field that the specification names."""
+    found: set[str] = set()
+
+    def collect(schema: Json) -> None:
+        if isinstance(schema, dict):
+            found.update(schema.get("properties", {}))
+            for inner in schema.values():
+                collect(inner)
+        elif isinstance(schema, list):
+            for inner in schema:
+                collect(inner)
+
+    collect(document())
+    return found
+
+
+NAMES = _names()
+
+
+def _findings(proof: Proof) -> list[tuple[Finding, Exchange]]:
+    trace = [proof.wrong] if isinstance(proof.wrong, Exchange) else list(proof.wrong)
+    by_number = {exchange.n: exchange for exchange in trace}
+    found = [one for one in judged(*trace).findings if one.requirement == proof.requirement]
+    return [(one, by_number[one.exchanges[-1]]) for one in found]
+
+
+@pytest.mark.parametrize("proof", proofs(), ids=str)
+def test_a_finding_points_to_what_stands_in_the_answer_or_to_a_field_that_is_missing(proof: Proof) -> None:
+    for finding, exchange in _findings(proof):
+        if finding.path in WITHOUT_A_PLACE or finding.path.startswith("headers."):
+            continue
+        holder, _, name = finding.path.rpartition(".")
+        there = exchange.at(finding.path) is not ABSENT
+        missing = name.split("[")[0] in NAMES and (not holder or exchange.at(holder) is not ABSENT)
+        assert there or missing, finding.path
+
+
+@pytest.mark.parametrize("proof", proofs(), ids=str)
+def test_a_finding_says_something(proof: Proof) -> None:
+    for finding, _ in _findings(proof):
+        assert finding.message.strip()
+
+
+# Whatever stands in a field.
+
+
+def _samples() -> dict[str, Exchange]:
+    """For each endpoint the longest of the answers by which checks are proven."""
+    longest: dict[str, Exchange] = {}
+    for proof in proofs():
+        for trace in (proof.lawful, proof.wrong):
+            for exchange in [trace] if isinstance(trace, Exchange) else trace:
+                key = exchange.request.operation.key if exchange.request.operation else ""
+                if key and len(_text(exchange)) > len(_text(longest[key]) if key in longest else ""):
+                    longest[key] = exchange
+    return longest
+
+
+def _text(exchange: Exchange) -> str:
+    return json.dumps(exchange.envelope, default=str)
+
+
+def _spoiled(data: Json, value: Json, seen: set[str], place: str = "") -> Iterator[Json]:
+    """The data with one value in place of each field in turn; of a list in place of the first one's."""
+    if isinstance(data, dict):
+        for name, inner in data.items():
+            path = f"{place}.{name}"
+            if path not in seen:
+                seen.add(path)
+                yield {**data, name: value}
+            for changed in _spoiled(inner, value, seen, path):
+                yield {**data, name: changed}
+    elif isinstance(data, list) and data:
+        yield [value, *data[1:]]
+        for changed in _spoiled(data[0], value, seen, f"{place}[]"):
+            yield [changed, *data[1:]]
+
+
+@pytest.mark.parametrize(("key", "sample"), _samples().items())
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_no_check_breaks_on_what_stands_in_a_field(key: str, sample: Exchange, odd: Json) -> None:
+    for changed in _spoiled(sample.data, odd, set()):
+        # ``judged`` raises where a check does.
+        judged(_with_data(sample, changed, n=1), _with_data(sample, sample.data, n=2))
+
+
+def _with_data(exchange: Exchange, data: Json, *, n: int) -> Exchange:
+    assert exchange.response is not None
+    response = replace(exchange.response, body={**(exchange.envelope or {}), "data": data})
+    return replace(exchange, n=n, response=response)
