@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import msgspec
 
@@ -50,6 +51,12 @@ class once(Generic[Value]):
         return value
 
 
+@lru_cache(maxsize=1024)
+def _layout(names: tuple[str, ...]) -> Mapping[str, int]:
+    """A client sends the same headers again and again."""
+    return MappingProxyType({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+
+
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
     """What a request and a response have in common: headers as sent, and a body with its state.
 
@@ -88,13 +95,14 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         return self.form in UNKNOWN_FORMS
 
     @once
-    def named(self) -> dict[str, str]:
-        """The first value of each header, by its name in lower case."""
-        return {name.lower(): value for name, value in reversed(self.headers)}
+    def layout(self) -> Mapping[str, int]:
+        """Where the first header of each name stands, by its name in lower case."""
+        return _layout(tuple([name for name, _ in self.headers]))
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""
-        return self.named.get(name.lower())
+        at = self.layout.get(name.lower())
+        return None if at is None else self.headers[at][1]
 
     def is_without(self, name: str) -> bool:
         """Whether a header was certainly not sent: it is not here, and the source would have recorded it."""
@@ -114,14 +122,20 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
         return self.parts.path
 
     @once
+    def query(self) -> tuple[tuple[str, str], ...]:
+        """The parameters of the query in their order, decoded; a name without a value has an empty one."""
+        query = self.parts.query
+        return tuple(parse_qsl(query, keep_blank_values=True)) if query else ()
+
+    @once
     def operation(self) -> Operation | None:
         """The row of the specification that it belongs to; None where it is none of the 88."""
-        return operation_of(self.method, self.path)
+        return _operation_at(self.method, self.url)
 
     @property
     def bearer(self) -> str | None:
         """The token of an ``Authorization: Bearer`` header."""
-        scheme, _, token = self.named.get("authorization", "").partition(" ")
+        scheme, _, token = (self.header("authorization") or "").partition(" ")
         return token.strip() if scheme.lower() == "bearer" and token.strip() else None
 
 
@@ -165,6 +179,9 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         """The answer's body where it is a JSON object (decrypted where it was encrypted), else None."""
         if self.response is None:
             return None
+        body = self.response.body
+        if type(body) is dict and len(body) > 1 and self.response.form is None and self.plain is None:
+            return body
         body = self.response.json
         if self.plain is not None and self.plain.response is not ABSENT:
             body = self.plain.response
@@ -173,7 +190,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     @once
     def is_sealed(self) -> bool:
         """Whether the answer is encrypted and the record lacks its plaintext: nothing follows from it."""
-        if self.response is None or SECURE_SESSION not in self.request.named:
+        if self.response is None or SECURE_SESSION not in self.request.layout:
             return False
         if self.plain is not None and self.plain.response is not ABSENT:
             return False
@@ -201,7 +218,17 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     @once
     def coded(self) -> list[tuple[str, dict[str, Json]]]:
         """Every enumeration object in ``data``, with the name of the coded field it stands in."""
-        return list(_coded(self.data, ""))
+        found: list[tuple[str, dict[str, Json]]] = []
+        _coded(self.data, "", found)
+        return found
+
+    @once
+    def coded_by_field(self) -> dict[str, list[dict[str, Json]]]:
+        """The same by the name of the field, those of one name in their order."""
+        fields: dict[str, list[dict[str, Json]]] = {}
+        for name, entry in self.coded:
+            fields.setdefault(name, []).append(entry)
+        return fields
 
     def path_to(self, value: Json) -> str:
         """The place of a value in ``data``, found by identity."""
@@ -212,12 +239,10 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         """The request's JSON body, decrypted where it was encrypted, or ABSENT."""
         if self.plain is not None and self.plain.request is not ABSENT:
             return self.plain.request
-        return self.request.json
+        return ABSENT if self.request.body is ABSENT else self.request.json
 
     def at(self, path: str) -> Json:
         """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""
-        if path.isidentifier() and path != "status":
-            return ABSENT if self.envelope is None else self.envelope.get(path, ABSENT)
         if path == "status":
             return self.status if self.status is not None else ABSENT
         if path.startswith("headers."):
@@ -226,21 +251,22 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         return dig(self.envelope, steps(path))
 
 
-def _coded(value: Json, name: str) -> Iterator[tuple[str, dict[str, Json]]]:
-    if isinstance(value, dict):
+def _coded(value: Json, name: str, found: list[tuple[str, dict[str, Json]]]) -> None:
+    """Collects the enumeration objects of a value and of all within it, those above before those below."""
+    if type(value) is dict:
         if (
             name in CODED_FIELDS
             and isinstance(value.get("code"), str)
             and type(value.get("value")) in (int, float)
         ):
-            yield name, value
+            found.append((name, value))
         for field, inner in value.items():
-            if isinstance(inner, dict | list):
-                yield from _coded(inner, field)
-    elif isinstance(value, list):
+            if type(inner) is dict or type(inner) is list:
+                _coded(inner, field, found)
+    elif type(value) is list:
         for inner in value:
-            if isinstance(inner, dict | list):
-                yield from _coded(inner, name)
+            if type(inner) is dict or type(inner) is list:
+                _coded(inner, name, found)
 
 
 def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
@@ -252,6 +278,11 @@ def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _paths(inner, wanted, f"{path}[{index}]")
+
+
+@lru_cache(maxsize=4096)
+def _operation_at(method: str, url: str) -> Operation | None:
+    return operation_of(method, urlsplit(url).path)
 
 
 @lru_cache(maxsize=4096)
@@ -269,12 +300,10 @@ def steps(path: str) -> tuple[str | int, ...]:
 def dig(value: Json, path: Iterable[str | int]) -> Json:
     """Follows keys and indexes into a JSON value; ABSENT where the way ends early."""
     for step in path:
-        known = (
-            step in value
-            if isinstance(value, dict)
-            else isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value)
-        )
-        if not known:
+        if isinstance(value, dict):
+            if step not in value:
+                return ABSENT
+        elif not (isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value)):
             return ABSENT
         value = value[step]
     return value

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Generic, TypeVar
 
 import msgspec
 
-from conformance.checks.registry import CREDENTIALS
-from conformance.exchange import ABSENT, Exchange, Json
+from conformance.exchange import ABSENT, Exchange, Json, Request
 
 KEPT = 20_000
 """How many of each kind are remembered at least; twice as many at most."""
-
-DECIDING = (*sorted(CREDENTIALS), "x-client-hash", "x-request-id", "x-locale")
-"""Request headers of which it matters whether they are there."""
 
 Place = tuple[str, bool, tuple[Json, ...]]
 """An operation, whether through the ingress, and a surface."""
@@ -29,55 +24,92 @@ def surface(exchange: Exchange) -> tuple[Json, ...]:
 
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
-    envelope, request, response = exchange.envelope or {}, exchange.request, exchange.response
-    stamp = envelope.get("timestamp", ABSENT)
-    data = envelope.get("data", ABSENT)
-    message, version = envelope.get("message", ABSENT), envelope.get("version", ABSENT)
-    success = envelope.get("success", ABSENT)
-    names = request.named
+    envelope, response = exchange.envelope or {}, exchange.response
+    told = envelope.get
+    stamp, data, success = told("timestamp", ABSENT), told("data", ABSENT), told("success", ABSENT)
+    message, version, code = told("message", ABSENT), told("version", ABSENT), told("code")
     return (
         exchange.status,
-        None if response is None else response.named.get("content-type"),
-        success if isinstance(success, bool | str) else type(success),
-        exchange.code,
+        None if response is None else response.header("content-type"),
+        None if response is None else response.lacks,
+        success if success is True or success is False or isinstance(success, str) else type(success),
+        code if isinstance(code, str) else None,
         message if isinstance(message, str) else type(message),
         version if isinstance(version, str) else type(version),
-        (type(stamp), len(str(int(stamp))), stamp == int(stamp))
-        if type(stamp) in (int, float)
-        else type(stamp),
+        _kind_of_stamp(stamp),
         data if data is None or data is ABSENT else type(data),
         "code" in envelope,
-        *(name in names for name in DECIDING),
-        names.get("accept-language"),
-        names.get("x-locale"),
-        request.lacks,
-        None if response is None else response.lacks,
+        _asked(exchange.request),
     )
 
 
-def answer(exchange: Exchange, seen: Settled) -> tuple[int, bytes] | None:
-    """A surface, and a digest of the request's URL and body and of the envelope without its timestamp: all of
-    an exchange but its moment, and its secrets. None where it cannot be made."""
-    envelope, sent = exchange.envelope, exchange.sent
+def likeness(exchange: Exchange, ingress: bool) -> bytes | None:
+    """A digest of all of an exchange but its secrets and its moment: of what its surface is made of, of the
+    request's URL and body, and of the envelope without its timestamp. None where it cannot be made.
+    """
+    request, response, sent = exchange.request, exchange.response, exchange.sent
+    envelope, stamp = exchange.envelope, ABSENT
     if envelope is not None and "timestamp" in envelope:
-        envelope = {name: value for name, value in envelope.items() if name != "timestamp"}
-    shown = (exchange.request.url, exchange.request.form, None if sent is ABSENT else [sent], envelope)
+        envelope = envelope.copy()
+        stamp = envelope.pop("timestamp")
+    seen = (
+        ingress,
+        request.method,
+        request.url,
+        request.form,
+        None if sent is ABSENT else (sent,),
+        _asked(request),
+        exchange.status,
+        None if response is None else response.header("content-type"),
+        None if response is None else response.lacks,
+        _kind_of_stamp(stamp),
+        envelope,
+    )
     try:
-        return seen.number, blake2b(_ENCODE(shown), digest_size=16).digest()
+        return sha256(_ENCODE(seen)).digest()
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
         return None
 
 
-@dataclass(slots=True)
-class Settled:
+def _asked(request: Request) -> tuple[bool | str | tuple[str, ...] | None, ...]:
+    """Which of the headers that matter a request has, and the language that it asks for."""
+    layout = request.layout
+    return (
+        "authorization" in layout,
+        "cookie" in layout,
+        "x-api-key" in layout,
+        "api-key" in layout,
+        "x-client-hash" in layout,
+        "x-request-id" in layout,
+        request.header("x-locale") if "x-locale" in layout else None,
+        request.header("accept-language") if "accept-language" in layout else None,
+        request.lacks,
+    )
+
+
+def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
+    """Of a timestamp what checks by the surface may see: its type, and its order of magnitude."""
+    if type(stamp) is int:
+        return "int", len(str(stamp)), True
+    if type(stamp) is float:
+        return "float", len(str(int(stamp))), stamp == int(stamp)
+    return type(stamp).__name__, 0, False
+
+
+class Settled(msgspec.Struct, gc=False):
     """What was said of an exchange, as far as it was looked at, and how often others like it came again."""
 
-    number: int
     endpoint: str
-    held: tuple[tuple[tuple[str, str], int], ...]
+    held: tuple[tuple[tuple[str, str], int], ...] = ()
     """What was decided by which check, and how often it held."""
-    observed: tuple[tuple[str, Json], ...]
+    observed: tuple[tuple[str, Json], ...] = ()
     again: int = 0
+    looked_closer: bool = False
+    """Whether the fields of the data were gone through: nothing new is found in them another time."""
+
+    def and_then(self, other: Settled, *, looked_closer: bool) -> Settled:
+        held, observed = self.held + other.held, self.observed + other.observed
+        return Settled(self.endpoint, held, observed, looked_closer=looked_closer)
 
 
 Key = TypeVar("Key")

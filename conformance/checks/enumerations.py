@@ -58,20 +58,26 @@ def is_integer(value: Json) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
 
 
+def _in(exchange: Exchange, fields: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Json]]]:
+    """The enumeration objects in some coded fields."""
+    found = exchange.coded_by_field
+    return ((name, entry) for name in fields if name in found for entry in found[name])
+
+
 def _code_rules(of_code: str, of_value: str, fields: Mapping[str, Mapping[str, int]]) -> None:
     codes = {name: {value: code for code, value in family.items()} for name, family in fields.items()}
 
     @check(of_code, on=coded)
     def listed_code_has_its_value(exchange: Exchange) -> Iterator[Comparison]:
-        for name, entry in exchange.coded:
-            value = fields.get(name, {}).get(entry["code"])
+        for name, entry in _in(exchange, fields):
+            value = fields[name].get(entry["code"])
             if value is not None:
                 yield (HELD if entry["value"] == value else wrong(exchange, entry, "value", value))
 
     @check(of_value, on=coded)
     def listed_value_has_its_code(exchange: Exchange) -> Iterator[Comparison]:
-        for name, entry in exchange.coded:
-            code = codes[name].get(entry["value"]) if name in codes else None
+        for name, entry in _in(exchange, fields):
+            code = codes[name].get(entry["value"])
             if code is not None:
                 yield (HELD if entry["code"] == code else wrong(exchange, entry, "code", code))
 
@@ -84,9 +90,9 @@ _code_rules("ENUM-010", "ENUM-011", LISTED)
 def code_keeps_its_value(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     for name, entry in exchange.coded:
         key = f"{name} {entry['code']}"
-        if key not in memory:
-            memory[key] = entry["value"]
-        known = memory[key]
+        known = memory.get(key)
+        if known is None:
+            known = memory[key] = entry["value"]
         yield (HELD if known == entry["value"] else wrong(exchange, entry, "value", known))
 
 
@@ -95,9 +101,7 @@ def _state_rule(field: str, requirement: str, family: Mapping[str, int]) -> None
 
     @check(requirement, on=coded)
     def state_has_its_value(exchange: Exchange) -> Iterator[Comparison]:
-        for name, entry in exchange.coded:
-            if name != field:
-                continue
+        for entry in exchange.coded_by_field.get(field, ()):
             value, code = family.get(entry["code"]), by_value.get(entry["value"])
             if value is not None:
                 yield (HELD if entry["value"] == value else wrong(exchange, entry, "value", value))
@@ -220,8 +224,8 @@ def description_of_enumerations(exchange: Exchange) -> Iterator[str]:
 
 @reading("further-states", on=coded)
 def states_beyond_those_listed(exchange: Exchange) -> Iterator[Json]:
-    for name, entry in exchange.coded:
-        if name in STATE_FIELDS and entry["code"] not in STATES[STATE_FIELDS[name][1]]:
+    for name, entry in _in(exchange, STATE_FIELDS):
+        if entry["code"] not in STATES[STATE_FIELDS[name][1]]:
             yield {"field": name, "code": entry["code"], "value": entry["value"]}
 
 

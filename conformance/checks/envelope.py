@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+
+import msgspec
 
 from conformance.checks.registry import answers, check, errors, is_asked_in_english, reading, successes
 from conformance.comparisons import contradicts, equal, holds, is_from_before_the_portal, one_of
@@ -148,10 +151,13 @@ SECRET_FIELDS = frozenset(
 )
 
 
-@check("ENV-019", on=enveloped.in_depth().where(lambda exchange: bool(_sent_secrets(exchange.sent))))
+@check("ENV-019", on=enveloped.in_depth())
 def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
-    for secret in _sent_secrets(exchange.sent):
-        place = next(_places(exchange.envelope, secret), None)
+    secrets = _sent_secrets(exchange.sent)
+    told = msgspec.json.encode(exchange.envelope) if secrets else b""
+    for secret in secrets:
+        may_stand = msgspec.json.encode(secret) in told
+        place = next(_places(exchange.envelope, secret), None) if may_stand else None
         if place is None:
             yield HELD
         else:
@@ -172,9 +178,12 @@ def _sent_secrets(sent: Json) -> list[str]:
     ]
 
 
+MASKING = re.compile(r"([*•●·#×])\1\1|\A[xX]{3,}\Z")
+
+
 def is_mask(text: str) -> bool:
     """Whether letters were put out of sight: by a run of stars or dots, also within what is left to see."""
-    return any(letter * 3 in text for letter in "*•●·#×") or (len(text) >= 3 and set(text.lower()) == {"x"})
+    return MASKING.search(text) is not None
 
 
 def _places(value: Json, secret: str, path: str = "") -> Iterator[str]:

@@ -10,17 +10,17 @@ from functools import lru_cache
 
 import conformance.checks as chapter_files
 from conformance.checks import registry
-from conformance.checks.alike import Known, Place, Settled, answer, surface
+from conformance.checks.alike import Known, Place, Settled, likeness, surface
 from conformance.checks.registry import (
     KINDS,
     Check,
     Kind,
     Memory,
+    Predicate,
     Reading,
     Selection,
     Sight,
     kind_of,
-    through_the_ingress,
 )
 from conformance.checks.shape import Shape, shape_of
 from conformance.exchange import Exchange, Json
@@ -28,11 +28,13 @@ from conformance.findings import HELD, Comparison, Finding, Ledger, endpoint_of
 from conformance.spec import BY_KEY, Operation
 
 for _module in pkgutil.iter_modules(chapter_files.__path__):
-    if _module.name not in ("alike", "judge", "registry"):
+    if _module.name not in ("alike", "judge", "quick", "registry"):
         importlib.import_module(f"conformance.checks.{_module.name}")
 
-Rows = tuple[tuple[Check, ...], tuple[Reading, ...]]
+Rows = tuple[tuple[tuple[Predicate, ...], tuple[Check, ...], tuple[Reading, ...]], ...]
+"""Checks and readings, those together that select by the same predicates."""
 
+SIGHTS: tuple[Sight, ...] = ("surface", "answer", "moment")
 INGRESSES_KEPT = 100
 PENDING = "ACCOUNT_PENDING_APPROVAL"
 
@@ -60,14 +62,21 @@ def _row(key: str, kind: Kind, *, ingress: bool, steady: bool) -> dict[Sight, Ro
 
     checks = [row for row in registry.CHECKS if meant(row.on)]
     readings = [row for row in registry.READINGS if meant(row.on)]
-    sights: tuple[Sight, ...] = ("surface", "answer", "moment")
-    return {
-        wanted: (
-            tuple(row for row in checks if sight(row) == wanted),
-            tuple(row for row in readings if row.on.sight == wanted),
+    rows: dict[Sight, Rows] = {}
+    for wanted in SIGHTS:
+        judging = [row for row in checks if sight(row) == wanted]
+        reading = [row for row in readings if row.on.sight == wanted]
+        rows[wanted] = tuple(
+            (
+                predicates,
+                tuple(row for row in judging if row.on.predicates == predicates),
+                tuple(row for row in reading if row.on.predicates == predicates),
+            )
+            for predicates in dict.fromkeys(
+                [row.on.predicates for row in judging] + [row.on.predicates for row in reading]
+            )
         )
-        for wanted in sights
-    }
+    return rows
 
 
 class Judge:
@@ -87,8 +96,8 @@ class Judge:
         self._shapes: dict[str, Shape] = {}
         self._held: Counter[tuple[str, str]] = Counter()
         self._surfaces: Known[Place] = Known(self._count)
-        self._answers: Known[tuple[int, bytes]] = Known(self._count)
-        self._doubts = self._settled = 0
+        self._answers: Known[bytes] = Known(self._count)
+        self._doubts = 0
         self._ingresses: set[str] = set()
         self.operations_seen: Counter[str] = Counter()
 
@@ -108,29 +117,27 @@ class Judge:
         rows = self._table[operation.key, kind, ingress]
         shown = kind == "success" and operation.data is not None and exchange.code != PENDING
         shape = self._shape_of(operation) if shown else None
-        place = (operation.key, ingress, surface(exchange))
-        seen = self._surfaces.get(place)
-        alike = None if seen is None else answer(exchange, seen)
+        closer = shape is not None and shape.looks_closer()
+        alike = likeness(exchange, ingress)
         known = None if alike is None else self._answers.get(alike)
         found: list[Finding] = []
-        is_sound = shape is None or known is not None or self._has_its_shape(shape, exchange, found)
-        if seen is None:
-            seen = self._judge(rows["surface"], exchange, found)
-            if seen is not None:
-                self._surfaces.add(place, seen)
-        else:
-            seen.again += 1
         if known is None:
-            known = self._judge(rows["answer"], exchange, found)
-            if alike is not None and known is not None and is_sound:
-                self._answers.add(alike, known)
+            doubts = self._doubts
+            if shape is not None:
+                self._compare_shape(shape, exchange, found, closer)
+            by_surface = self._judge_surface(rows["surface"], (operation.key, ingress), exchange, found)
+            by_answer = self._judge(rows["answer"], exchange, found)
+            if alike is not None and self._doubts == doubts:
+                self._answers.add(alike, by_surface.and_then(by_answer, looked_closer=closer))
+            if self._steady and any(memory.has_forgotten for memory in self._steady):
+                self._look_again()
         else:
             known.again += 1
-            if shape is not None and shape.looks_closer():
+            if shape is not None and closer and not known.looked_closer:
+                known.looked_closer = True
                 self._look_closer(shape, exchange, set())
-        self._judge(rows["moment"], exchange, found)
-        if self._steady and any(memory.has_forgotten for memory in self._steady):
-            self._look_again()
+        if rows["moment"]:
+            self._judge(rows["moment"], exchange, found)
         return found
 
     def finish(self) -> None:
@@ -156,53 +163,75 @@ class Judge:
 
         What turns away a wrong access code may stand before the portal, and answer in its own way.
         """
-        if not through_the_ingress(exchange):
+        code = exchange.request.header("x-portal-access-code")
+        if code is None:
             return False
-        code = exchange.request.header("x-portal-access-code") or ""
         if exchange.success and len(self._ingresses) < INGRESSES_KEPT:
             self._ingresses.add(code)
         return not self._ingresses or code in self._ingresses
 
-    def _judge(self, rows: Rows, exchange: Exchange, found: list[Finding]) -> Settled | None:
-        """Applies what looks so far at an exchange; gives what it said, unless something is contradicted."""
+    def _judge_surface(
+        self, rows: Rows, way: tuple[str, bool], exchange: Exchange, found: list[Finding]
+    ) -> Settled:
+        place = (*way, surface(exchange))
+        settled = self._surfaces.get(place)
+        if settled is not None:
+            settled.again += 1
+            return settled
         doubts = self._doubts
-        checks, readings = rows
-        held = []
-        for check in checks:
-            times = self._apply(check, exchange, found)
-            if times:
-                held.append((check.decision, times))
-                self._held[check.decision] += times
-        observed = []
-        for reading in readings:
-            for value in self._read(reading, exchange):
-                observed.append((reading.key, value))
-                self.ledger.observe(reading.key, exchange, value)
-        if self._doubts != doubts:
-            return None
-        self._settled += 1
-        return Settled(self._settled, endpoint_of(exchange), tuple(held), tuple(observed))
+        settled = self._judge(rows, exchange, found)
+        if self._doubts == doubts:
+            self._surfaces.add(place, settled)
+        return settled
 
-    def _apply(self, row: Check, exchange: Exchange, found: list[Finding]) -> int:
-        """Writes down what is contradicted; gives how many comparisons held."""
-        held = 0
+    def _judge(self, rows: Rows, exchange: Exchange, found: list[Finding]) -> Settled:
+        """Applies what looks so far at an exchange; gives what held and what was read."""
+        held: list[tuple[tuple[str, str], int]] = []
+        observed: list[tuple[str, Json]] = []
+        for predicates, checks, readings in rows:
+            if predicates and not self._is_selected(predicates, (*checks, *readings), exchange):
+                continue
+            for check in checks:
+                times = 0
+                try:
+                    judging = check.judging
+                    comparisons = (
+                        judging(exchange, self._memory_of(check)) if check.remembers else judging(exchange)
+                    )
+                    for comparison in comparisons:
+                        if comparison is HELD:
+                            times += 1
+                        else:
+                            self._contradicted(check, comparison, found)
+                except Exception as bug:
+                    self._note(check, bug, exchange)
+                if times:
+                    held.append((check.decision, times))
+                    self._held[check.decision] += times
+            for reading in readings:
+                for value in self._read(reading, exchange):
+                    observed.append((reading.key, value))
+                    self.ledger.observe(reading.key, exchange, value)
+        return Settled(endpoint_of(exchange), tuple(held), tuple(observed))
+
+    def _is_selected(
+        self, predicates: tuple[Predicate, ...], rows: tuple[Check | Reading, ...], exchange: Exchange
+    ) -> bool:
         try:
-            for predicate in row.on.predicates:
+            for predicate in predicates:
                 if not predicate(exchange):
-                    return held
-            comparisons = (
-                row.judging(exchange, self._memory_of(row)) if row.remembers else row.judging(exchange)
-            )
-            for comparison in comparisons:
-                if comparison is HELD:
-                    held += 1
-                else:
-                    self._doubts += 1
-                    self._contradicted(row, comparison, found)
+                    return False
         except Exception as bug:
-            self._doubts += 1
-            self.ledger.errors[f"check {row.name}"] = f"{type(bug).__name__}: {bug} (exchange {exchange.n})"
-        return held
+            for row in rows:
+                self._note(row, bug, exchange)
+            return False
+        return True
+
+    def _note(self, row: Check | Reading, bug: Exception, exchange: Exchange) -> None:
+        """A bug in a check is the suite's error, and is never held against the target."""
+        self._doubts += 1
+        kind = "check" if isinstance(row, Check) else "reading"
+        self.ledger.errors[f"{kind} {row.name}"] = f"{type(bug).__name__}: {bug} (exchange {exchange.n})"
 
     def _memory_of(self, row: Check) -> Memory:
         memory = self._memories.get(row.decision)
@@ -219,18 +248,16 @@ class Judge:
         self._steady.clear()
 
     def _contradicted(self, row: Check, comparison: Comparison, found: list[Finding]) -> None:
+        self._doubts += 1
         finding = self.ledger.decide(row.requirement, comparison, case=self._case() or f"check {row.name}")
         if finding is not None:
             found.append(finding)
 
     def _read(self, topic: Reading, exchange: Exchange) -> list[Json]:
         try:
-            if all(predicate(exchange) for predicate in topic.on.predicates):
-                return list(topic.read(exchange))
+            return list(topic.read(exchange))
         except Exception as bug:
-            self._doubts += 1
-            where = f"reading {topic.name}"
-            self.ledger.errors[where] = f"{type(bug).__name__}: {bug} (exchange {exchange.n})"
+            self._note(topic, bug, exchange)
         return []
 
     def _shape_of(self, operation: Operation) -> Shape:
@@ -239,17 +266,17 @@ class Judge:
             shape = self._shapes[operation.key] = shape_of(operation)
         return shape
 
-    def _has_its_shape(self, shape: Shape, exchange: Exchange, found: list[Finding]) -> bool:
+    def _compare_shape(self, shape: Shape, exchange: Exchange, found: list[Finding], closer: bool) -> None:
         contradictions = shape.contradictions(exchange)
         for requirement, contradiction in contradictions:
             finding = self.ledger.decide(requirement, contradiction, case=self._case() or "check shape")
             if finding is not None:
                 found.append(finding)
         if contradictions:
+            self._doubts += 1
             self.ledger.note_misshapen(exchange, (contradiction.path for _, contradiction in contradictions))
-        if shape.looks_closer():
+        if closer:
             self._look_closer(shape, exchange, {requirement for requirement, _ in contradictions})
-        return not contradictions
 
     def _look_closer(self, shape: Shape, exchange: Exchange, contradicted: set[str]) -> None:
         for requirement in shape.newly_satisfied(exchange, contradicted):

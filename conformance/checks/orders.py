@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from urllib.parse import parse_qsl
 
 from conformance.checks.records import has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import check, is_asked_in_english, successes
 from conformance.comparisons import equal, holds
 from conformance.exchange import Exchange
-from conformance.findings import Comparison
+from conformance.findings import HELD, Comparison
 from conformance.spec.tables import LIMITS, ORDER_COMPLETED
 
 ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
 
 SHOWN = timedelta(seconds=1)
 """A time may be shown with less than the precision that it is kept and compared with."""
+
+DAY, RANGE = timedelta(days=1), timedelta(days=LIMITS.order_range_days)
 
 ZONES = timedelta(hours=14)
 """How far a time that names no zone may be off."""
@@ -41,12 +42,15 @@ def the_total_is_amount_and_fee(exchange: Exchange) -> Iterator[Comparison]:
         amounts = [order.get(name) for name in ("amount", "feeAmount", "totalAmount")]
         if all(isinstance(value, int | float) and not isinstance(value, bool) for value in amounts):
             amount, fee, total = (Decimal(str(value)) for value in amounts)
-            yield holds(exchange, f"{path}.totalAmount", _is_nearly(amount + fee, total), float(amount + fee))
+            held = _is_nearly(amount + fee, total)
+            yield HELD if held else holds(exchange, f"{path}.totalAmount", held, float(amount + fee))
 
 
 def _is_nearly(left: Decimal, right: Decimal) -> bool:
     """Sums may have been made in binary floating point, of which about 15 digits are right."""
-    return abs(left - right) <= max(Decimal("0.000001"), max(abs(left), abs(right)) * Decimal("1e-12"))
+    return left == right or abs(left - right) <= max(
+        Decimal("0.000001"), max(abs(left), abs(right)) * Decimal("1e-12")
+    )
 
 
 @check("ORDER-026", on=successes(ORDERS))
@@ -59,23 +63,23 @@ def an_order_is_completed_after_it_was_created(exchange: Exchange) -> Iterator[C
 def a_completed_order_says_when(exchange: Exchange) -> Iterator[Comparison]:
     for path, order in records(exchange):
         if order.get("status") == ORDER_COMPLETED[0]:
-            yield holds(exchange, f"{path}.completedAt", order.get("completedAt") is not None, "a time")
+            held = order.get("completedAt") is not None
+            yield HELD if held else holds(exchange, f"{path}.completedAt", held, "a time")
 
 
 @check("ORDER-034", on=successes(ORDERS))
 def a_completed_order_has_not_failed(exchange: Exchange) -> Iterator[Comparison]:
     for path, order in records(exchange):
         if order.get("status") == ORDER_COMPLETED[0]:
-            yield holds(exchange, f"{path}.failureReason", order.get("failureReason") is None, None)
+            held = order.get("failureReason") is None
+            yield HELD if held else holds(exchange, f"{path}.failureReason", held, None)
 
 
 # The time range.
 
 
 def _queried(exchange: Exchange, name: str) -> list[str]:
-    return [
-        value for key, value in parse_qsl(exchange.request.parts.query, keep_blank_values=True) if key == name
-    ]
+    return [value for key, value in exchange.request.query if key == name]
 
 
 def query_time(exchange: Exchange, name: str) -> datetime | None:
@@ -84,28 +88,38 @@ def query_time(exchange: Exchange, name: str) -> datetime | None:
     return moment(given[0]) if len(given) == 1 and has_offset(given[0]) else None
 
 
-def created(exchange: Exchange) -> Iterator[tuple[str, datetime, timedelta]]:
+def created(exchange: Exchange) -> list[tuple[str, datetime, timedelta]]:
     """When each order was created, and how exactly that is known."""
-    for path, order in records(exchange):
-        time = moment(order.get("createdAt"))
-        if time is not None:
-            yield f"{path}.createdAt", time, SHOWN if has_offset(order["createdAt"]) else ZONES
+    # Several checks ask for it.
+    found: list[tuple[str, datetime, timedelta]] | None = exchange.__dict__.get("_created")
+    if found is None:
+        times = ((path, order.get("createdAt")) for path, order in records(exchange))
+        found = exchange.__dict__["_created"] = [
+            (f"{path}.createdAt", time, SHOWN if has_offset(str(told)) else ZONES)
+            for path, told in times
+            if (time := moment(told)) is not None
+        ]
+    return found
 
 
 @check("ORDER-021", on=successes(ORDERS))
 def no_order_is_from_before_the_start(exchange: Exchange) -> Iterator[Comparison]:
     start = query_time(exchange, "startTime")
+    if start is None:
+        return
     for path, time, about in created(exchange):
-        if start is not None:
-            yield holds(exchange, path, time >= start - about, f"not before {start.isoformat()}")
+        held = time >= start - about
+        yield HELD if held else holds(exchange, path, held, f"not before {start.isoformat()}")
 
 
 @check("ORDER-022", on=successes(ORDERS))
 def no_order_is_from_after_the_end(exchange: Exchange) -> Iterator[Comparison]:
     end = query_time(exchange, "endTime")
+    if end is None:
+        return
     for path, time, about in created(exchange):
-        if end is not None:
-            yield holds(exchange, path, time <= end + about, f"not after {end.isoformat()}")
+        held = time <= end + about
+        yield HELD if held else holds(exchange, path, held, f"not after {end.isoformat()}")
 
 
 def _has_no_range(exchange: Exchange) -> bool:
@@ -117,13 +131,8 @@ def the_default_range_is_thirty_days(exchange: Exchange) -> Iterator[Comparison]
     """A day of tolerance at both ends: clocks and the beginning of a day may be taken differently."""
     now = portal_time(exchange)
     for path, time, _ in created(exchange):
-        age = (now - time).total_seconds() / 86400
-        yield holds(
-            exchange,
-            path,
-            -1 <= age <= LIMITS.order_range_days + 1,
-            f"within the last {LIMITS.order_range_days} days",
-        )
+        held = -DAY <= now - time <= RANGE + DAY
+        yield HELD if held else holds(exchange, path, held, f"within the last {LIMITS.order_range_days} days")
 
 
 # The sort.

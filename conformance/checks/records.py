@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Memory, check, successes, with_data
@@ -29,15 +30,23 @@ UNTYPED: dict[str, tuple[str, ...]] = {
 """Fields to which the document gives no type and which it does not call nullable, by their data."""
 
 UNTYPED_FIELDS = {key: names for resource, names in UNTYPED.items() for key in with_data(resource)}
+ALL_UNTYPED = sorted({name for fields in UNTYPED_FIELDS.values() for name in fields})
 DATED = tuple(key for key in UNTYPED_FIELDS if "createdAt" in UNTYPED_FIELDS[key])
 LISTINGS = ("accounts", "items", "content")
 COUNTS = ("pagination", "totalElements")
 """What only a page has: one whose listing is no array shows no record."""
 
 
-def records(exchange: Exchange) -> Iterator[tuple[str, dict[str, Json]]]:
-    """The records of an answer: of a page, of an array, or the one it is."""
-    data = exchange.data
+def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
+    """The records of an answer with their places: of a page, of an array, or the one it is."""
+    # Many checks ask for them.
+    found: tuple[tuple[str, dict[str, Json]], ...] | None = exchange.__dict__.get("_records")
+    if found is None:
+        found = exchange.__dict__["_records"] = tuple(_records(exchange.data))
+    return found
+
+
+def _records(data: Json) -> Iterator[tuple[str, dict[str, Json]]]:
     if isinstance(data, dict):
         name = next((name for name in LISTINGS if isinstance(data.get(name), list)), None)
         listed, path = (data[name], f"data.{name}") if name else ([], "")
@@ -60,7 +69,18 @@ def sent_fields(exchange: Exchange) -> dict[str, Json]:
 
 def moment(value: Json) -> datetime | None:
     """An ISO 8601 date and time; one without an offset is taken as UTC. None where it is none."""
-    if not isinstance(value, str) or not ISO_8601.match(value):
+    if not isinstance(value, str):
+        return None
+    return _moment(value) if len(value) <= USUAL_TIME else _moment.__wrapped__(value)
+
+
+USUAL_TIME = 40
+"""Characters up to which a time is remembered: several checks ask for the same one."""
+
+
+@lru_cache(maxsize=4096)
+def _moment(value: str) -> datetime | None:
+    if not ISO_8601.match(value):
         return None
     try:
         found = datetime.fromisoformat(value.upper())
@@ -88,7 +108,8 @@ def in_order(
     """The second of two times is not before the first, where both are known."""
     early, late = moment(record.get(first)), moment(record.get(second))
     if early is not None and late is not None:
-        yield holds(exchange, f"{path}.{second}", late >= early, f"not before {record[first]}")
+        held = late >= early
+        yield HELD if held else holds(exchange, f"{path}.{second}", held, f"not before {record[first]}")
 
 
 # What a filter asks for.
@@ -180,7 +201,8 @@ def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterato
     for name, entry in exchange.coded:
         if name == field:
             matches = wanted in (entry["code"], entry["value"], str(entry["value"]))
-            yield holds(exchange, exchange.path_to(entry), matches, wanted, actual=entry["code"])
+            place = "" if matches else exchange.path_to(entry)
+            yield holds(exchange, place, matches, wanted, actual=entry["code"])
 
 
 # Rules for the records of several chapters.
@@ -188,14 +210,11 @@ def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterato
 
 @check("RESOURCE-001", on=successes(*UNTYPED_FIELDS))
 def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]:
-    for path, name, value in untyped(exchange):
-        yield HELD if value is not None else contradicts(exchange, f"{path}.{name}", "a value", None)
-
-
-def untyped(exchange: Exchange) -> Iterator[tuple[str, str, Json]]:
-    names = {name for fields in UNTYPED_FIELDS.values() for name in fields}
     for path, record in records(exchange):
-        yield from ((path, name, record[name]) for name in sorted(names & record.keys()))
+        for name in sorted(ALL_UNTYPED & record.keys()):
+            yield (
+                HELD if record[name] is not None else contradicts(exchange, f"{path}.{name}", "a value", None)
+            )
 
 
 @check("RESOURCE-002", on=successes(*DATED))
@@ -203,9 +222,8 @@ def record_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("createdAt", "updatedAt"):
             if record.get(name) is not None:
-                yield holds(
-                    exchange, f"{path}.{name}", moment(record[name]) is not None, "an ISO 8601 date and time"
-                )
+                held = moment(record[name]) is not None
+                yield HELD if held else holds(exchange, f"{path}.{name}", held, "an ISO 8601 date and time")
 
 
 @check("RESOURCE-003", on=successes(*DATED))
@@ -213,7 +231,8 @@ def record_ids_are_strings(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("bizId", "institutionBizId", "workspaceBizId"):
             if record.get(name) is not None:
-                yield holds(exchange, f"{path}.{name}", isinstance(record[name], str), "a string")
+                held = isinstance(record[name], str)
+                yield HELD if held else holds(exchange, f"{path}.{name}", held, "a string")
 
 
 @check("RESOURCE-004", on=successes(*DATED, *with_data("ChannelPage")))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
+import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from conformance.checks.quick import quick
 from conformance.exchange import ABSENT, Exchange, Json, dig
 from conformance.findings import Contradiction
 from conformance.spec import Operation
@@ -31,6 +34,7 @@ class Shape:
         self.root = f"OP-{operation.number:03}"
         self.annotation: Any = list[resource] if (operation.data or "").endswith("[]") else resource  # type: ignore[valid-type]
         self.node = _node(self.annotation)
+        self.quick = _quick(self.annotation)
         self.adapter: TypeAdapter[Any] = TypeAdapter(self.annotation)
         self.open = {self.root, *requirements_of(self.annotation)}
         self.extras: set[str] = set()
@@ -47,6 +51,10 @@ class Shape:
         data = exchange.data
         if self.annotation is Any:
             return [] if data is not None else [(self.root, Contradiction(exchange, "data", "a value", None))]
+        if self.quick is not None:
+            with suppress(msgspec.ValidationError):
+                msgspec.convert(data, self.quick)
+                return []
         try:
             self.adapter.validate_python(data)
         except ValidationError as error:
@@ -80,9 +88,11 @@ class Shape:
 
     def null_fields(self, exchange: Exchange) -> list[str]:
         """Whether nullable fields are sent as null or left out; each form once."""
-        if len(self._nulls) == 2:
-            return []
-        new = sorted(set(_nulls(self.node, exchange.data)) - self._nulls)
+        new = [
+            form
+            for form in ("left out", "null")
+            if form not in self._nulls and _shows(form, self.node, exchange.data)
+        ]
         self._nulls.update(new)
         return new
 
@@ -102,6 +112,12 @@ class Shape:
             found, at = _id(field) or found, tuple(place[: depth + 1])
             annotation = field.annotation
         return found, at
+
+
+def _quick(annotation: Any) -> Any:
+    with suppress(TypeError):
+        return quick(annotation)
+    return None
 
 
 def shape_of(operation: Operation) -> Shape:
@@ -217,12 +233,23 @@ def _extras(node: Node, data: Json, path: str) -> Iterator[str]:
             yield from _extras(inner, data[names[0]], f"{path}.{names[0]}")
 
 
-def _nulls(node: Node, data: Json) -> Iterator[str]:
-    for requirement, value in _fields(node, data):
+def _shows(form: str, node: Node, data: Json) -> bool:
+    """Whether some nullable field is sent as null, or left out."""
+    if isinstance(data, list):
+        return node.item is not None and any(_shows(form, node.item, entry) for entry in data)
+    if not isinstance(data, dict):
+        return False
+    for names, requirement, required, inner in node.fields:
+        value = next((data[name] for name in names if name in data), ABSENT)
         if value is None:
-            yield "null"
-        if value is ABSENT and requirement != "ENUM-004":
-            yield "left out"
+            if form == "null" and requirement:
+                return True
+        elif value is ABSENT:
+            if form == "left out" and requirement and not required and requirement != "ENUM-004":
+                return True
+        elif (inner.fields or inner.item) and _shows(form, inner, value):
+            return True
+    return False
 
 
 def _place(location: Sequence[str | int], data: Json) -> list[str | int]:

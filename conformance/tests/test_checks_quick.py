@@ -1,0 +1,89 @@
+"""Structs that stand in for the models: whatever they take, the models take too."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from conformance.checks.quick import quick
+from conformance.checks.shape import Shape, shape_of
+from conformance.exchange import ABSENT, Json
+from conformance.spec import OPERATIONS, Operation
+from conformance.spec.resources import CountryCode, Email, Instant, Integer, Number, Text
+from conformance.tests import traffic
+
+SHOWN = [operation for operation in OPERATIONS if operation.data]
+VALUES: tuple[Json, ...] = (
+    None, ABSENT, "", "x", "2026-01-01T00:00:00Z", "a@b", "DE", 0, 1, 1.0, 1.5, 2**70, True, [], [None], {},
+    {"code": "A", "value": 1, "label": "a"}, {"code": "A", "value": 1.0, "label": None},
+)  # fmt: skip
+
+
+def takes(shape: Any, value: Json) -> bool:
+    try:
+        msgspec.convert(value, shape)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def is_lawful(shape: Any, value: Json) -> bool:
+    try:
+        TypeAdapter(shape).validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def filled(model: Any, dice: random.Random) -> Json:
+    """Something of a model's fields, each with a value that may or may not suit it."""
+    fields = getattr(model, "model_fields", {})
+    made = {name: dice.choice(VALUES) for name in fields}
+    return {name: value for name, value in made.items() if value is not ABSENT}
+
+
+@pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.key)
+def test_every_resource_has_a_stand_in(operation: Operation) -> None:
+    assert shape_of(operation).quick is not None
+
+
+@pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.key)
+def test_a_stand_in_takes_nothing_that_the_model_refuses(operation: Operation) -> None:
+    shape: Shape = shape_of(operation)
+    dice = random.Random(operation.number)
+    for _ in range(200):
+        made = filled(shape.node.model or (shape.node.item and shape.node.item.model), dice)
+        for value in (made, [made], dice.choice(VALUES)):
+            if takes(shape.quick, value):
+                shape.adapter.validate_python(value)
+
+
+@pytest.mark.parametrize("stated", [Text, Integer, Number, Instant, Email, CountryCode])
+@pytest.mark.parametrize("value", [*VALUES, "a@b\n", "@b", "a@", "a@b@", "a@b@c", "DE\n", "D", "dé"])
+def test_a_plain_stand_in_takes_nothing_that_is_refused(stated: Any, value: Json) -> None:
+    if takes(quick(stated), value):
+        assert is_lawful(stated, value)
+
+
+DATES = st.from_regex(
+    r"\d{4}-?\d\d-?\d\d[Tt _]\d\d:?\d\d(:?\d\d([.,]\d{1,12})?)?([Zz]|[+-]\d\d(:?\d\d)?)?\n?"
+)
+
+
+@given(st.one_of(DATES, st.datetimes().map(str), st.text(max_size=30)))
+def test_a_time_that_is_taken_is_an_instant(text: str) -> None:
+    if takes(quick(Instant), text):
+        assert is_lawful(Instant, text)
+
+
+def test_what_a_stand_in_refuses_is_asked_of_the_model() -> None:
+    listing = "GET /web/v1/system/roles"
+    whole = {"code": "OWNER", "value": 10010901.0, "label": "Owner"}
+    assert traffic.contradicted_by(traffic.answer(listing, [traffic.role(roleType=whole)])) == set()
+    assert not takes(quick(Integer), 1.0)
