@@ -16,7 +16,7 @@ run: $(READY)
 	$(BIN)/portal-conformance run --out reports
 
 test: $(READY)
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 serve: $(READY)
 	$(BIN)/portal-conformance serve
@@ -34,6 +34,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) test
+	$(MAKE) selftest
 
 clean:
 	rm -rf $(VENV) reports/* .mypy_cache .ruff_cache .pytest_cache
