@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from conformance.checks import Judge
-from conformance.exchange import Exchange
+from conformance.exchange import Exchange, Json
 from conformance.findings import Finding, Ledger, Verdict, endpoint_of
 from conformance.portal.budget import is_rate_limited
 from conformance.replay.compare import Comparer, Difference
@@ -16,6 +16,8 @@ from conformance.spec import REQUIREMENTS, operation_of
 
 FREE_TEXTS = frozenset({"message", "label", "description"})
 """Texts for people: the specification leaves their wording open."""
+
+KEYS_STAY_SECRET = "SECURE-007"
 
 WEIGHED = frozenset({Verdict.FAIL, Verdict.WARN})
 
@@ -29,6 +31,8 @@ class Assessor:
     past: Past
     tally: Tally = field(default_factory=Tally)
     learns: bool = False
+    reveals: Callable[[Json], bool] = lambda value: False
+    """Whether a value holds a key of a secure channel."""
 
     def __post_init__(self) -> None:
         self._judge_of_recorded = Judge(Ledger(REQUIREMENTS))
@@ -109,6 +113,8 @@ class Assessor:
         requirements: list[tuple[str, str]] = []
         for one in differences:
             contradicted = next((found.requirement for found in after if _speaks_of(found, one)), None)
+            if one.kind == "extra" and self.reveals(one.replayed):
+                contradicted = KEYS_STAY_SECRET
             repaired = contradicted is None and any(_speaks_of(found, one) for found in before)
             if contradicted is not None:
                 requirements.append((one.path, contradicted))

@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import msgspec
+
+from conformance.encodings import blocks
 from conformance.exchange import Exchange, Json
 from conformance.portal.cipher import FoundKey, Scheme, find_key
 from conformance.portal.secure import Channel, Wrapping, wrapped
@@ -62,6 +65,13 @@ class Channels:
             self.opened[session] = self._channel(id, keys, live)
             if len(self.opened) > KEPT:
                 del self.opened[next(iter(self.opened))]
+
+    def reveals(self, value: Json) -> bool:
+        """Whether one of our keys stands in a value, in whatever encoding: nobody may send it back."""
+        text = msgspec.json.encode(value).decode()
+        kept = [key for one in self.opened.values() for key in (one.request_key, one.response_key)]
+        keys = [*kept, *(key for pair in self._asked.values() for key in pair)]
+        return any(form in text for key in keys for form in blocks(key))
 
     def for_request(self, recorded: Exchange) -> Channel:
         """The channel of an encrypted request; one that was never opened, when recorded, has its own keys."""

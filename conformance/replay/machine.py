@@ -23,6 +23,7 @@ from conformance.replay.kinds import TAKEN_OUT
 from conformance.replay.outcome import Outcome, State
 from conformance.replay.plan import INITIATE, Plan, is_unwanted
 from conformance.replay.renew import CannotBeMade, Lost, Pending, Renewal
+from conformance.replay.turns import Turns
 from conformance.spec import Operation, operation_of
 
 AUTH = "POST /web/v1/system/auth"
@@ -73,15 +74,19 @@ class Machine:
     logins: dict[str, str] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     authenticators: dict[str, str] = field(default_factory=dict)
+    mailed: dict[str, str] = field(default_factory=dict)
+    """By recorded login session, or email: the code in the mail that came for it."""
     failures: Counter[str] = field(default_factory=Counter)
     mails: int = 0
     on_ended: Callable[[int], None] = lambda position: None
 
     def __post_init__(self) -> None:
         self.heads = Heads(self.renewal, self.plan)
+        self.assessor.reveals = self.channels.reveals
         self.ended = bytearray(len(self.plan.store))
         for position in self.plan.refused:
             self.ended[position] = self.plan.session_of[position] < 0
+        self.turns = Turns(self.ended)
         self.renewal.done = lambda position: bool(self.ended[position])
         self._provides: dict[int, list[str]] = {}
         for value, position in self.plan.given.items():
@@ -124,6 +129,8 @@ class Machine:
         number = self.plan.number_of(position)
         self.assessor.assess(number, recorded, live, left_out=self._left_out(position, client))
         self._learn(position, recorded, live, client)
+        if self.plan.sessions > 1 and live.success:
+            yield from self._read_mail(recorded)
 
     def _sent(self, position: int, recorded: Exchange, client: Client) -> Generator[Action, Reply, Exchange]:
         """Makes the request, and sends it until its answer is not that of a rate limit."""
@@ -181,7 +188,7 @@ class Machine:
             if isinstance(told, dict):
                 if renames:
                     told = {name: renames.get(name, value) for name, value in told.items()}
-                told = yield from self._with_secrets(key, recorded, told, client)
+                told = yield from self._with_secrets(position, key, recorded, told, client)
             if sealed_payload(request.body) is not None and recorded.plain is not None:
                 channel = self.channels.for_request(recorded)
                 plain = Plain(request=told)
@@ -236,7 +243,7 @@ class Machine:
     # --- what nobody returned
 
     def _with_secrets(
-        self, key: str, recorded: Exchange, told: dict[str, Json], client: Client
+        self, position: int, key: str, recorded: Exchange, told: dict[str, Json], client: Client
     ) -> Generator[Action, Reply, dict[str, Json]]:
         """The body with passwords, codes and keys that fit the target and the time."""
         sent: dict[str, Json] = recorded.sent
@@ -245,10 +252,10 @@ class Machine:
         elif key == SECURE_SESSION:
             return self.channels.keys_for(recorded, told)
         elif key in (SEND, FORGOT, INVITE):
-            yield from self._mail(key, recorded, sent)
+            yield from self._mail(position, key, recorded, sent)
         name = next((field for field in CODE_FIELDS if isinstance(sent.get(field), str)), None)
         if name is not None and (key in (COMPLETE, OTP_VERIFY) or key in MAILED):
-            told = {**told, name: (yield from self._code(key, recorded, sent, sent[name], client))}
+            told = {**told, name: (yield from self._code(position, key, recorded, sent[name], client))}
         return told
 
     def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
@@ -268,22 +275,41 @@ class Machine:
                 )
             self.failures[account] += 1
 
-    def _mail(self, key: str, recorded: Exchange, sent: dict[str, Json]) -> Steps:
+    def _mail(self, position: int, key: str, recorded: Exchange, sent: dict[str, Json]) -> Steps:
         """Before a mail: whether the budget allows it, and what the inbox holds by then."""
         if not recorded.success:
             return
         if self.mails >= self.renewal.profile.limits.max_mails:
             raise CannotBeMade(f"{self.mails} mails were sent, all that [limits] max_mails allows")
         self.mails += 1
-        login = sent.get("sessionId")
-        account = self.logins.get(login) if key == SEND and isinstance(login, str) else None
-        account = account or self.renewal.account_of(sent.get("email"))
+        account = self._account(sent)
         if account is None:
             return
         if key == SEND:
-            yield from self._sit_out_cooldown(str(login))
+            yield from self._sit_out_cooldown(str(sent.get("sessionId")))
         if self.renewal.profile.accounts[account].inbox is not None:
+            yield from self.turns.take(f"the inbox of {account}", position)
             yield Mark(account)
+
+    def _account(self, sent: dict[str, Json]) -> str | None:
+        """Whose login session, or whose email, a body names."""
+        login = sent.get("sessionId")
+        account = self.logins.get(login) if isinstance(login, str) else None
+        return account or self.renewal.account_of(sent.get("email"))
+
+    def _read_mail(self, recorded: Exchange) -> Steps:
+        """Where several clients sign in, a mail is read before the next is sent to the same account."""
+        operation = recorded.request.operation
+        if operation is None or operation.key not in (SEND, FORGOT) or not recorded.success:
+            return
+        account = self._account(recorded.sent)
+        if account is not None and self.renewal.profile.accounts[account].inbox is not None:
+            try:
+                code = yield Code(account, "EMAIL")
+            except CannotBeMade:
+                return  # whoever needs the code is told
+            assert isinstance(code, str)
+            self.mailed[_mailed_for(recorded.sent)] = code
 
     def _sit_out_cooldown(self, login: str) -> Steps:
         """A resend that was accepted when recorded is not sent before the cooldown is over."""
@@ -294,12 +320,11 @@ class Machine:
         self._last_sends[login] = self.now()
 
     def _code(
-        self, key: str, recorded: Exchange, sent: dict[str, Json], value: str, client: Client
+        self, position: int, key: str, recorded: Exchange, value: str, client: Client
     ) -> Generator[Action, Reply, str]:
         """A code that is right where it was right, wrong where it was wrong, and used again where it was."""
-        login = sent.get("sessionId")
-        account = self.logins.get(login) if isinstance(login, str) else None
-        account = account or self.renewal.account_of(sent.get("email")) or client.account
+        sent: dict[str, Json] = recorded.sent
+        account = self._account(sent) or client.account
         is_wrong = recorded.code == "AUTH.MFA_CODE_INVALID"
         if not recorded.success and not is_wrong:
             fallback = "000000" if TAKEN_OUT.fullmatch(value) else value
@@ -308,7 +333,15 @@ class Machine:
             raise CannotBeMade("nothing says whose code it was")
         secret = client.setup_secret if key == OTP_VERIFY else self.authenticators.get(account)
         factor = self._factor(key, sent, account)
-        code = yield Code(account, factor, not is_wrong, secret)
+        code: Reply = None
+        if factor == "OTP":
+            # Time that is moved for the next code makes the others old.
+            owner = "everybody" if self.movable else account
+            yield from self.turns.take(f"the authenticator of {owner}", position)
+        elif not is_wrong:
+            code = self.mailed.get(_mailed_for(sent))
+        if code is None:
+            code = yield Code(account, factor, not is_wrong, secret)
         assert isinstance(code, str)
         self.codes[value] = code
         return code
@@ -368,18 +401,21 @@ class Machine:
 
     def _let_time_pass(self, position: int) -> Steps:
         """Moves the target's clock by what passed when recorded, where it can be moved."""
-        if not self.movable:
+        if not self.movable or self._behind(position) <= LONG:
             return
+        yield AwaitAllBefore(position)
+        behind = self._behind(position)  # those before may have moved it
+        if behind > LONG:
+            yield Pass(behind, "the time that passed when this was recorded")
+            self._moved += behind
+
+    def _behind(self, position: int) -> float:
+        """Seconds by which the target's time lags behind the recorded one."""
         plan = self.plan
         passed = plan.moments[position] - plan.moments[self._first]
         if self.scale is None:
-            behind = passed - (self.now() - self._live_start)
-        else:
-            behind = passed - (plan.started[position] - plan.started[self._first]) - self._moved
-        if behind > LONG:
-            yield AwaitAllBefore(position)
-            yield Pass(behind, "the time that passed when this was recorded")
-            self._moved += behind
+            return passed - (self.now() - self._live_start)
+        return passed - (plan.started[position] - plan.started[self._first]) - self._moved
 
     def _due(self, position: int) -> float | None:
         if self.scale is None:
@@ -423,6 +459,10 @@ class Machine:
         for name, value in chosen.items():
             self.renewal.identities.set(value, renamed[name])
         return renamed
+
+
+def _mailed_for(sent: dict[str, Json]) -> str:
+    return str(sent.get("sessionId") or sent.get("email"))
 
 
 def _is_taken(operation: Operation | None, recorded: Exchange, live: Exchange) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -65,11 +66,17 @@ class Walker:
 
     def sign_in(self, account: dict[str, str], *, errs: bool = False) -> None:
         """By authenticator, or by the mailed code; ``errs``: mistypes the password and the code first."""
+        for _ in self.sign_in_by_steps(account, errs=errs):
+            pass
+
+    def sign_in_by_steps(self, account: dict[str, str], *, errs: bool = False) -> Iterator[None]:
+        """A sign-in that stops for others when it has begun, and when it has a code."""
         self.token = ""
         email = account["email"]
         if errs:
             self.post("/auth/login/initiate", {"email": email, "password": "not the password"})
         begun = self.post("/auth/login/initiate", {"email": email, "password": account["password"]})
+        yield
         session = begun["data"]["sessionId"]
         method = 10011002 if account.get("mfa") == "OTP" else 10011001
         if errs:
@@ -77,6 +84,7 @@ class Walker:
         if method == 10011001:
             self.post("/auth/login/mfa/send", {"sessionId": session, "method": method})
         code = self.code(account)
+        yield
         done = self.post("/auth/login/complete", {"sessionId": session, "method": method, "code": code})
         self.token, self.refresh = done["data"]["accessToken"], done["data"]["refreshToken"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,9 @@ from conformance import capture, record
 from conformance.exchange import Exchange
 from conformance.profile import Profile, parse
 from conformance.replay import Options, Replayed, replay
+from conformance.replay.actions import Await
 from conformance.replay.outcome import State
+from conformance.replay.turns import Turns
 from conformance.tests.scripted_client import Walker, walk
 from reference_impl import serve as reference
 
@@ -197,6 +200,49 @@ def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
     assert told.plan.sessions == 3
     assert told.run.regressions == []
     assert told.tally.counts[State.SAME] == told.tally.counts.total()
+
+
+def test_an_authenticator_is_asked_for_one_sign_in_at_a_time() -> None:
+    ended = bytearray(2)
+    turns = Turns(ended)
+    assert list(turns.take("authenticator", 0)) == []
+
+    second = turns.take("authenticator", 1)
+    assert next(second) == Await(0)
+
+    ended[0] = 1
+    assert list(second) == []
+    assert list(turns.take("authenticator", 1)) == []
+
+
+@pytest.mark.parametrize("concurrency", [1, 6])
+@pytest.mark.parametrize("name", ["admin", "spare"])
+def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
+    tmp_path: Path, name: str, concurrency: int
+) -> None:
+    out = tmp_path / "several.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(6)]
+        sign_ins = [walker.sign_in_by_steps(profile["accounts"][name]) for walker in walkers]
+        for sign_in in sign_ins:
+            next(sign_in)
+        if profile["accounts"][name]["mfa"] == "EMAIL":
+            for sign_in in sign_ins:
+                next(sign_in)
+        for walker, sign_in in zip(walkers, sign_ins, strict=True):
+            # No time step of an authenticator serves twice.
+            portal.portal.clock.advance(30)
+            walker.ahead = portal.portal.clock.now() - time.time()
+            assert list(sign_in) in ([], [None])
+        for walker in walkers:
+            walker.get("/profile")
+
+    told = replayed(out, tmp_path / "reports", concurrency=concurrency)
+
+    assert told.plan.sessions == 6
+    assert told.run.regressions == []
+    assert told.tally.counts == {State.SAME: told.tally.wanted}
 
 
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
