@@ -86,6 +86,10 @@ class CannotSignIn(Untestable):
 
     default_class = "credentials"
 
+    def again(self) -> CannotSignIn:
+        """The same reason, to be raised once more: what is raised twice keeps all that led to the first."""
+        return CannotSignIn(self.reason, self.fault_class)
+
 
 class OutOfBudget(Untestable):
     """The profile's ``[limits]`` allow no more of this."""

@@ -199,7 +199,7 @@ class Account:
         """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime."""
         with self._lock:
             if self._broken is not None:
-                raise self._broken
+                raise self._broken.again()
             try:
                 tokens = self._sign_in()
             except SignInRefused as refused:
@@ -302,7 +302,7 @@ class Account:
     def usable_password(self) -> str:
         """Its password. Raises CannotSignIn where that was refused: another try could lock the account."""
         if self._broken is not None and not self._password_good:
-            raise self._broken
+            raise self._broken.again()
         return self.password
 
     def was_answered(self, initiated: Exchange) -> None:

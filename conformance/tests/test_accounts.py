@@ -120,14 +120,17 @@ def test_a_wrong_password_is_tried_once_and_never_again() -> None:
 
     portal = answering(respond)
     admin = portal.account("admin")
+    reasons: list[CannotSignIn] = []
     for attempt in (admin.signed_in, admin.fresh_sign_in, lambda: portal.login.initiate(admin)):
         with pytest.raises(
             CannotSignIn, match=r"\[accounts\.admin\]: email or password is refused"
         ) as caught:
             attempt()
         assert caught.value.fault_class == "credentials"
+        reasons.append(caught.value)
 
     assert len(asked) == 1
+    assert len(set(map(id, reasons))) == len(reasons)  # what is raised anew holds no old tracebacks
 
 
 def test_a_password_that_worked_before_is_the_targets_to_accept() -> None:
