@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import zlib
 from base64 import b64decode, b64encode
 from typing import Any, NoReturn
@@ -23,8 +24,8 @@ _LOOKS_WRAPPED = frozenset({"text", "base64"})
 def body_of(raw: bytes) -> tuple[Json, Form | None]:
     """A body as the record holds it: its JSON value where it is JSON, else ``{"text"}`` or ``{"base64"}``.
 
-    The form is given only where the value could be misread, or cannot be judged: JSON too deep or
-    too large a number to be held is ``undecodable``.
+    The form is given only where the value could be misread, or cannot be judged: JSON too deep to be held
+    is ``undecodable``. Of a number beyond a double the largest stands, of half a surrogate pair U+FFFD.
     """
     if not raw:
         return ABSENT, None
@@ -95,7 +96,7 @@ def _is_text(raw: bytes) -> bool:
 def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
     """What the fast decoder refuses: not JSON at all, or JSON that holds what a record cannot."""
     try:
-        value: Any = json.loads(raw, parse_constant=_no_such_constant)
+        value: Any = json.loads(raw, parse_constant=_no_such_constant, parse_float=_finite)
         kept = _LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False))
         value = _DECODE(kept)
     except RecursionError:
@@ -104,6 +105,11 @@ def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
         held = text_of(raw)
         return held, "undecodable" if _is_json(raw) else None
     return value, form_of_json(value)
+
+
+def _finite(digits: str) -> float:
+    """The nearest double: a number beyond all of them is JSON all the same."""
+    return max(-sys.float_info.max, min(sys.float_info.max, float(digits)))
 
 
 def _is_json(raw: bytes) -> bool:

@@ -13,16 +13,18 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from conformance import __version__
+from conformance.capture.bodies import body_of, text_of
 from conformance.clock import Clock, MovableClock, SystemClock, Watch
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
-from conformance.exchange import Exchange, Header, Plain, Request, Response
-from conformance.portal.body import read_body
+from conformance.exchange import ABSENT, Exchange, Form, Header, Json, Plain, Request, Response
 from conformance.profile import Profile
 from conformance.redact import Secrets, secrets_in
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 
 READ_AT_MOST = 20_000_000
 """Bytes of an answer that are read; of a longer one the record says that it was cut."""
+
+SHOWN_OF_CUT = 100_000
 
 Opener = Callable[[Response], Plain | None]
 """Gives the plaintext of an encrypted exchange, once the answer is there."""
@@ -143,7 +145,7 @@ class Transport:
         except httpx.DecodingError:
             undecodable = True
         headers = [(name.decode("latin-1"), _text(value)) for name, value in answer.headers.raw]
-        body, form = read_body(bytes(content[:READ_AT_MOST]), cut=cut, undecodable=undecodable)
+        body, form = _answered(bytes(content), cut=cut, undecodable=undecodable)
         return Response(status=answer.status_code, headers=headers, body=body, form=form)
 
     def _record(
@@ -237,7 +239,7 @@ def _advance(profile: Profile, address: str, seconds: float) -> float | None:
         raise ProfileError(
             f"{profile.source}: [clock] advance: {address} answers HTTP {status}. Is the clock offered there?"
         )
-    body, _ = read_body(text.encode())
+    body, _ = body_of(text.encode())
     now = body.get("now") if isinstance(body, dict) else None
     return float(now) if isinstance(now, int | float) and not isinstance(now, bool) else None
 
@@ -289,8 +291,19 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 def _recorded(request: httpx.Request, content: bytes | None) -> Request:
     headers = [(name.decode("latin-1"), _text(value)) for name, value in request.headers.raw]
-    body, form = read_body(content or b"")
+    body, form = body_of(content or b"")
     return Request(method=request.method, url=str(request.url), headers=headers, body=body, form=form)
+
+
+def _answered(content: bytes, *, cut: bool, undecodable: bool) -> tuple[Json, Form | None]:
+    """``cut``: there was more. ``undecodable``: what came is not what its Content-Encoding says."""
+    if undecodable:
+        return ABSENT, "undecodable"
+    if cut:
+        return text_of(content[:SHOWN_OF_CUT]), "truncated"
+    body, form = body_of(content)
+    # Nested too deeply to be held: no envelope is, so that it is judged as the text that came.
+    return body, None if form == "undecodable" else form
 
 
 def _text(value: bytes) -> str:

@@ -124,8 +124,8 @@ class Heads:
                 return self._origin + _after_origin(value)
             case "cookie":
                 return "; ".join(self._cookie(pair.strip()) for pair in value.split(";"))
-        if lower == self._bot_header and self._bot.token:
-            return self._bot.token
+        if lower == self._bot_header:
+            return renewal.bot_token(value)
         return str(renewal.value(lower, value, 0.0))
 
     def _credentials(self, value: str) -> str:

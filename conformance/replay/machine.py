@@ -177,6 +177,7 @@ class Machine:
         """The request, made anew. What may raise Pending comes before what asks for a code."""
         renewal, request = self.renewal, recorded.request
         renewal.succeeded = recorded.success
+        renewal.refused = recorded.code if recorded.response and not recorded.success else None
         shift = self.now() - self.plan.moments[position]
         target = renewal.url(recorded, operation, shift)
         headers = self.heads.headers(request.headers, token=self._missing_token(recorded, operation, client))

@@ -16,7 +16,7 @@ from conformance.errors import UsageError
 from conformance.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Form, Header, Json
 from conformance.portal.cipher import sealed_payload
 from conformance.portal.transport import impact_of
-from conformance.replay.kinds import is_opaque, kind_of
+from conformance.replay.kinds import TAKEN_OUT, is_opaque, kind_of
 from conformance.replay.lineage import Lineages
 from conformance.replay.store import Store
 from conformance.replay.values import (
@@ -133,6 +133,8 @@ class Plan:
     """Those of them that mean nothing by themselves: ids, tokens. The others are texts that both may know."""
     passwords: dict[str, str] = field(default_factory=dict)
     """By email, the password that was accepted."""
+    accepted: set[str] = field(default_factory=set)
+    """What stands in place of secrets that requests sent and were not refused for."""
     emails: dict[str, None] = field(default_factory=dict)
     access_code: str | None = None
     hosts: Counter[str] = field(default_factory=Counter)
@@ -208,7 +210,7 @@ def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
             plan.set_aside[ASIDE] += 1
             plan.session_of.append(-1)
             continue
-        _note_sent(sent, plan.handles, line, began)
+        _note_sent(plan, sent, line, began)
         _note_who(plan, codes, line)
         lineages.add(position, line, began)
     plan.session_of = lineages.sessions(len(plan.store))
@@ -216,8 +218,9 @@ def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
     return sent
 
 
-def _note_sent(sent: dict[bytes, float], handles: set[str], line: PlanLine, began: float) -> None:
-    operation = line.operation
+def _note_sent(plan: Plan, sent: dict[bytes, float], line: PlanLine, began: float) -> None:
+    operation, handles = line.operation, plan.handles
+    succeeded = line.response is not None and line.response.status < 300
     for found in sent_values(
         line.request.method, line.request.url, line.request.headers, line.sent, operation
     ):
@@ -228,6 +231,8 @@ def _note_sent(sent: dict[bytes, float], handles: set[str], line: PlanLine, bega
                 sent[raw] = began
             if value not in handles and _is_handle(found):
                 handles.add(value)
+            if succeeded and value[0] == "[" and TAKEN_OUT.fullmatch(value):
+                plan.accepted.add(value)
 
 
 def _is_handle(found: Found) -> bool:

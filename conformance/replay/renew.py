@@ -32,6 +32,8 @@ RECORDS = {
 }
 """The profile's records that stand for ids that no answer gave, by the names under which those are sent."""
 
+BROKEN_RULES = frozenset({"VALIDATION.INVALID_PARAMETER", "4000"})
+CHALLENGE_FAILED = "4030"
 EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
 
 
@@ -75,6 +77,8 @@ class Renewal:
     notes: dict[str, None] = field(default_factory=dict)
     succeeded: bool = False
     """Whether the exchange that is made anew succeeded when it was recorded."""
+    refused: str | None = None
+    """The code with which it was refused."""
 
     def __post_init__(self) -> None:
         self.appoint({})
@@ -170,7 +174,7 @@ class Renewal:
         if lower.endswith("password"):
             return self.password(value)
         if lower == "turnstiletoken":
-            return self.profile.bot_challenge.token or value
+            return self.bot_token(value)
         if ISO.match(value):
             return shifted(value, shift)
         if "[" in value and TAKEN_OUT.search(value):
@@ -183,9 +187,22 @@ class Renewal:
         return f"{local}-{random.token_hex(3)}{at}{host}"
 
     def password(self, value: str) -> str:
-        """The live password for a recorded one; made up, once, where the recording does not tell it."""
+        """The live password for a recorded one; made up, once, where the recording does not tell it.
+
+        CannotBeMade: it may be what broke the rules, in a way that nobody knows.
+        """
         known = self.passwords.get(value)
-        return self._stand_in(value) if known is None and TAKEN_OUT.fullmatch(value) else known or value
+        if known is not None or not TAKEN_OUT.fullmatch(value):
+            return known or value
+        if self.refused in BROKEN_RULES and value not in self.plan.accepted:
+            raise CannotBeMade(f"it was refused ({self.refused}), maybe for a password that was taken out")
+        return self._stand_in(value)
+
+    def bot_token(self, value: str) -> str:
+        """The profile's; one that nobody knows where the recorded one was refused."""
+        if self.refused != CHALLENGE_FAILED:
+            return self.profile.bot_challenge.token or value
+        return "not-a-token" if TAKEN_OUT.fullmatch(value) else value
 
     def _stand_in(self, placeholder: str) -> str:
         known = self.identities.live.get(placeholder) or self.passwords.get(placeholder)

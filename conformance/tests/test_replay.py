@@ -245,6 +245,31 @@ def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
     assert told.tally.counts == {State.SAME: told.tally.wanted}
 
 
+def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
+    out = tmp_path / "refused.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(spare)
+        workspace = walker.get("/workspaces/current")["data"]["bizId"]
+        path = f"/web/v1/admin/transfer/query/orders/workspace/{workspace}"
+        walker.call("GET", path, **{profile["bot_challenge"]["header"]: "a-token-of-yesterday"})
+        walker.post("/auth/password/forgot", {"email": spare["email"], "turnstileToken": "another-one-of-it"})
+        walker.change_password(spare["password"], "Sh0rt")
+        walker.change_password("Not-the-old-password-1", "Another-password-1")
+        walker.sign_in(spare)
+    assert walker.statuses.count(403) == 2
+
+    told = replayed(out, tmp_path / "reports")
+
+    left = [one for one in told.tally.kept if one.state is not State.SAME]
+    assert told.run.regressions == []
+    assert [one.state for one in left] == [State.NOT_REPLAYABLE, State.NOT_REPLAYABLE]
+    assert {one.endpoint for one in left} == {"POST /web/v1/system/auth/password/change"}
+    assert all(one.reason.startswith("it was refused (") for one in left)
+
+
 def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
     out = tmp_path / "paced.jsonl"
     with reference.start() as portal, record.serve(portal.url, out) as recorder:
