@@ -109,6 +109,31 @@ def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
     assert proof.finds()
 
 
+@pytest.mark.parametrize("name", ["createdAt", "updatedAt"])
+@pytest.mark.parametrize(
+    ("time", "contradicts"),
+    [
+        ("2031-05-01T00:00:00.5Z", set()),
+        ("2031-05-01T00:00:00.5z", set()),
+        ("2031-05-01T00:00:00.5+0000", set()),
+        ("2031-05-01T00:00:00.5+00", set()),
+        ("2031-05-01T00:00:00.5-00:00", set()),
+        ("2031-05-01T00:00:00,5Z", set()),
+        ("2031-05-01T09:00:00.5+09:00", {"ACCOUNT-014"}),
+        ("2031-05-01T00:00:00.5", {"ACCOUNT-043"}),
+        ("2031-05-01T00:00:00Z", {"ACCOUNT-015"}),
+    ],
+)
+def test_each_time_of_an_account_is_in_utc_with_its_zone_and_fractions(
+    name: str, time: str, contradicts: set[str]
+) -> None:
+    both = {"createdAt": "2031-05-01T00:00:00.5Z", "updatedAt": "2031-05-01T00:00:00.5Z", name: time}
+
+    found = contradicted_by(answer(PROFILE, account(**both)))
+
+    assert found & {"ACCOUNT-014", "ACCOUNT-015", "ACCOUNT-043"} == contradicts
+
+
 def test_a_time_that_is_none_is_the_shape_checks_matter_alone() -> None:
     assert contradicted_by(answer(PROFILE, account(createdAt="yesterday"))) == {"ACCOUNT-009"}
 
