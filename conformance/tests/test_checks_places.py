@@ -101,9 +101,18 @@ def _spoiled(data: Json, value: Json, seen: set[str], place: str = "") -> Iterat
 @pytest.mark.parametrize(("key", "sample"), _samples().items())
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 def test_no_check_breaks_on_what_stands_in_a_field(key: str, sample: Exchange, odd: Json) -> None:
-    for changed in _spoiled(sample.data, odd, set()):
+    data = _short(sample.data)
+
+    for changed in _spoiled(data, odd, set()):
         # ``judged`` raises where a check does.
-        judged(_with_data(sample, changed, n=1), _with_data(sample, sample.data, n=2))
+        judged(_with_data(sample, changed, n=1), _with_data(sample, data, n=2))
+
+
+def _short(data: Json) -> Json:
+    """The data with two at the most in each list."""
+    if isinstance(data, dict):
+        return {name: _short(inner) for name, inner in data.items()}
+    return [_short(inner) for inner in data[:2]] if isinstance(data, list) else data
 
 
 def _with_data(exchange: Exchange, data: Json, *, n: int) -> Exchange:
