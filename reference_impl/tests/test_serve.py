@@ -1,3 +1,4 @@
+import socket
 import subprocess
 import sys
 import tomllib
@@ -86,3 +87,9 @@ def test_wrong_arguments_are_named(arguments: list[str], capsys: pytest.CaptureF
     told = capsys.readouterr().err
     assert arguments[0] in told
     assert arguments[1].split("=")[-1] in told
+
+
+def test_answers_leave_at_once_whatever_reads_the_requests() -> None:
+    """asyncio turns Nagle's algorithm off only where a socket is named as TCP, not only as a stream."""
+    with serve._listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
