@@ -48,9 +48,10 @@ class Answers:
         self.tokens: set[bytes] = set()
         self._count = itertools.count()
 
-    def to(self, method: bytes, target: bytes, authorization: bytes) -> tuple[int, bytes]:
-        found = self.known.get(_key(method, other_ids(target)))
-        if found is None or (b"/auth/" not in target and authorization not in self.tokens):
+    def to(self, method: bytes, target: bytes, authorization: bytes, *, follows: bool) -> tuple[int, bytes]:
+        """``follows``: whether the client sends ids and tokens as it was given them, or as recorded."""
+        found = self.known.get(_key(method, other_ids(target) if follows else target))
+        if found is None or (follows and b"/auth/" not in target and authorization not in self.tokens):
             return 401, b'{"success":false,"code":"4010","message":"no","data":null}'
         status, body = found
         if target == INITIATE:
@@ -74,6 +75,7 @@ class Server(asyncio.Protocol):
     def _begin(self) -> None:
         self.parser = httptools.HttpRequestParser(self)
         self.target = self.authorization = b""
+        self.follows = True
 
     def data_received(self, data: bytes) -> None:
         self.parser.feed_data(data)
@@ -84,14 +86,19 @@ class Server(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if name.lower() == b"authorization":
             self.authorization = value
+        elif name == b"x-as-recorded":
+            self.follows = False
 
     def on_message_complete(self) -> None:
-        status, body = self.answers.to(self.parser.get_method(), self.target, self.authorization)
+        status, body = self.answers.to(
+            self.parser.get_method(), self.target, self.authorization, follows=self.follows
+        )
         self.transport.write(  # type: ignore[attr-defined]
             b"HTTP/1.1 %d OK\r\ndate: Thu, 01 Jan 2026 00:00:00 GMT\r\ncontent-type: application/json\r\n"
             b"content-length: %d\r\n\r\n%s" % (status, len(body), body)
         )
         self.target = self.authorization = b""
+        self.follows = True
 
 
 async def main(visit: str, port: str) -> None:
