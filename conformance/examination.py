@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
@@ -59,11 +61,15 @@ class ExchangeLog:
         self._encoder = msgspec.json.Encoder()
         self._file: TextIO = path.open("w", encoding="utf-8")
         self._lock = threading.Lock()
+        self._count = self._written_before = 0
+        self._known = len(secrets)
 
     def write(self, exchange: Exchange) -> None:
         for value, kind in secrets_in(exchange):
             self._secrets.add(value, kind)
         with self._lock:
+            self._note_new_secrets()
+            self._count += 1
             self._file.write(self._secrets.redact_line(self._encoder.encode(exchange).decode()) + "\n")
 
     def flush(self) -> None:
@@ -71,12 +77,22 @@ class ExchangeLog:
             self._file.flush()
 
     def close(self) -> None:
-        """Closes the file and goes over it once more: a secret may have become known after it was written."""
+        """Closes the file, and goes over the lines that were written before the last secret was known."""
+        self._note_new_secrets()
         self._file.close()
+        if not self._written_before:
+            return
         clean = self.path.with_suffix(".jsonl.clean")
         with self.path.open(encoding="utf-8") as lines, clean.open("w", encoding="utf-8") as out:
-            out.writelines(self._secrets.redact_line(line) for line in lines)
+            out.writelines(self._secrets.redact_line(line) for line in islice(lines, self._written_before))
+            shutil.copyfileobj(lines, out)
         clean.replace(self.path)
+
+    def _note_new_secrets(self) -> None:
+        """A secret may stand in what was written before it was known to be one."""
+        if len(self._secrets) != self._known:
+            self._known = len(self._secrets)
+            self._written_before = self._count
 
 
 @dataclass

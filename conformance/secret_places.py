@@ -51,6 +51,7 @@ CODES = (
     "/password/change",
 )
 """Where a request's ``code`` is a secret: an answer's ``code`` never is one."""
+PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]\Z")
 MASKED = re.compile(r"[*•●.·]+\Z|\[[a-z-]+-\d+\]\Z")
 
 
@@ -62,12 +63,14 @@ def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     """The secrets that an exchange shows by their place, as (value, kind).
 
     Not among them: ids of login sessions and secure channels (of no use without what is taken out here, and
-    needed to follow the traffic), and ``encReqKey`` and ``encRespKey``, which are ciphertext.
+    needed to follow the traffic), ``encReqKey`` and ``encRespKey``, which are ciphertext, and the
+    placeholders of what was taken out before.
     """
     # Several look at each exchange: the transport, the writer of the record, a recorder.
     found: tuple[tuple[str, str], ...] | None = exchange.__dict__.get("_secrets")
     if found is None:
-        found = exchange.__dict__["_secrets"] = tuple(dict.fromkeys(_secrets_in(exchange)))
+        shown = dict.fromkeys(_secrets_in(exchange))
+        found = exchange.__dict__["_secrets"] = tuple(one for one in shown if not PLACEHOLDER.match(one[0]))
     yield from found
 
 
