@@ -81,7 +81,7 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
     verify("LOGIN-029", is_error(wrong, WRONG_CODE, first.sent))
     if wrong.success:
         raise Untestable("a wrong code completed the login session", "target")
-    accepted, code = _completed(portal, account, verify, first, second)
+    accepted, code = _completed(portal, account, verify, first, second, wrong)
     if not serves_everywhere(portal, account, "EMAIL"):
         again = completed(portal, other, "EMAIL", code)
         message = "a used code completed another sign-in"
@@ -183,17 +183,20 @@ def _undisturbed(
 
 
 def _completed(
-    portal: Portal, account: Account, verify: Verify, first: Mailed, second: str
+    portal: Portal, account: Account, verify: Verify, first: Mailed, second: str, wrong: Exchange
 ) -> tuple[Exchange, str]:
-    """The answer that completes the session, and the code that did: the first mail's, if still valid."""
+    """The answer that completes the session after a wrong code, and the code that did: the first mail's, if
+    still valid."""
+    before = [first.sent, wrong]
     if first.code != second:
         answer = completed(portal, first.session, "EMAIL", first.code)
         verify.observe(
             "resend-invalidates-code", answer, "still valid" if answer.success else "no longer valid"
         )
         if answer.success:
-            verify("LOGIN-028", is_success(answer, first.sent))
+            verify("LOGIN-028", is_success(answer, *before))
             return answer, first.code
+        before.append(answer)
     answer = completed(portal, first.session, "EMAIL", second)
     if first.code == second and not answer.success:
         # The same "code" in two mails may be any number that stands in both.
@@ -203,10 +206,10 @@ def _completed(
     if not answer.success and ended(answer) >= first.session.time + _lifetime(first.session):
         raise Untestable("the login session came to its end on the way", "environment")
     if answer.success or answer.code == NO_SESSION:
-        verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, first.sent))
+        verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
     elif taken_elsewhere(portal, account, "EMAIL") is False:
         # Else it is the inbox that gives another number for the code, or the account that is locked.
-        verify("LOGIN-028", is_success(answer, first.sent))
+        verify("LOGIN-028", is_success(answer, *before))
     if not answer.success:
         raise Untestable(f"the sign-in could not be completed ({said(answer)})", "target")
     return answer, second
