@@ -37,11 +37,24 @@ class Assessor:
     def __post_init__(self) -> None:
         self._judge_of_recorded = Judge(Ledger(REQUIREMENTS))
 
-    def assess(self, number: int, recorded: Exchange, live: Exchange, *, left_out: float = 0.0) -> Outcome:
+    def assess(
+        self,
+        number: int,
+        recorded: Exchange,
+        live: Exchange,
+        *,
+        left_out: float = 0.0,
+        strange: Sequence[str] = (),
+    ) -> Outcome:
         """The outcome of one exchange, counted. ``left_out``: seconds that the client had waited before it
-        when it was recorded, and that the replay did not wait."""
+        when it was recorded, and that the replay did not wait. ``strange``: ids in it that nobody gave."""
         findings = self.judge.feed(live)
-        outcome = self._outcome(number, recorded, live, findings, left_out)
+        if strange and live.status == 404 and recorded.success:
+            endpoint = endpoint_of(recorded)
+            reason = f"the target does not know {strange[0]}, which no answer gave: name one in [records]"
+            outcome = Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
+        else:
+            outcome = self._outcome(number, recorded, live, findings, left_out)
         self.tally.add(outcome)
         return outcome
 

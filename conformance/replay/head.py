@@ -13,7 +13,7 @@ from conformance.exchange import Header
 from conformance.portal.headers import edge_headers
 from conformance.replay.kinds import TAKEN_OUT
 from conformance.replay.plan import Plan
-from conformance.replay.renew import Renewal
+from conformance.replay.renew import CannotBeMade, Renewal
 from conformance.replay.values import TRANSPORT_HEADERS
 
 Treatment = Literal[
@@ -66,6 +66,8 @@ class Heads:
     renewal: Renewal
     plan: Plan
     host: str = ""
+    needs_token: bool = False
+    """Whether the request was not refused for its token, where one is needed."""
     _ids: itertools.count[int] = field(default_factory=itertools.count)
     _prefix: str = field(default_factory=lambda: random.token_hex(8))
 
@@ -81,7 +83,8 @@ class Heads:
 
     def headers(self, recorded: list[Header], *, token: str | None) -> list[Header]:
         """The headers of a request, but for those that frame it. ``token`` is added where the recording
-        may lack it, and what an edge sets where it stood before one. Raises Lost, Pending."""
+        may lack it, and what an edge sets where it stood before one. Raises Lost, Pending,
+        CannotBeMade."""
         found: list[Header] = [("Host", self.host)]
         is_behind_edge = False
         for pair in recorded:
@@ -130,8 +133,12 @@ class Heads:
 
     def _credentials(self, value: str) -> str:
         live = self.renewal.live(value)
+        if live != value or value in self.plan.given:
+            return live
+        if self.needs_token:
+            raise CannotBeMade("no recorded answer gave the token that it sends: record from the sign-in on")
         # A token that nobody gave, and whose value was taken out: one that no portal knows.
-        return "not-a-token" if live == value and TAKEN_OUT.fullmatch(value) else live
+        return "not-a-token" if TAKEN_OUT.fullmatch(value) else value
 
     def _access_code(self, value: str) -> str:
         if value == self.plan.access_code:

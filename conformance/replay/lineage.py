@@ -49,6 +49,8 @@ class Lineages:
     _group_numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _by_value: dict[str, int] = field(default_factory=dict)
     _lineages: list[Lineage] = field(default_factory=list)
+    _latest: dict[int, int] = field(default_factory=dict)
+    """By group, the last sign-in: what follows is its, where the source leaves tokens out."""
     _positions: array[int] = field(default_factory=lambda: array("i"))
 
     def add(self, position: int, line: PlanLine, began: float) -> None:
@@ -56,10 +58,13 @@ class Lineages:
         number = self._group_numbers.setdefault(group, len(self._group_numbers))
         found = next((self._by_value[value] for value in _carried(line) if value in self._by_value), -1)
         given = list(_given(line))
+        if found < 0 and "authorization" in line.request.lacks and not (given and _is_sign_in(line)):
+            found = self._latest.get(number, -1)
         if given:
             if found < 0:
                 found = len(self._lineages)
                 self._lineages.append(Lineage(group, began, began))
+                self._latest[number] = found
             for value in given:
                 self._by_value.setdefault(value, found)
         if found >= 0:
@@ -88,6 +93,10 @@ class Lineages:
                 crowded.add(group)
             ends[group] = max(ends.get(group, lineage.last), lineage.last)
         return crowded
+
+
+def _is_sign_in(line: PlanLine) -> bool:
+    return line.operation is not None and line.operation.key.startswith(f"{AUTH}/login/")
 
 
 def _group(line: PlanLine) -> tuple[str, str]:

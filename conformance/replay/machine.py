@@ -28,13 +28,14 @@ from conformance.spec import Operation, operation_of
 
 AUTH = "POST /web/v1/system/auth"
 SEND, COMPLETE, REFRESH = f"{AUTH}/login/mfa/send", f"{AUTH}/login/complete", f"{AUTH}/token/refresh"
+LOGOUT = f"{AUTH}/logout"
 FORGOT = f"{AUTH}/password/forgot"
 INVITE = "POST /web/v1/system/invitations"
 OTP_SETUP = "POST /web/v1/system/security/mfa/otp/setup"
 OTP_VERIFY = "POST /web/v1/system/security/mfa/otp/verify"
 MAILED = frozenset({f"{AUTH}/password/reset", f"{AUTH}/password/init"})
 CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
-TOKENLESS = frozenset({"ACCESS.TOKEN_MISSING", "4010"})
+TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 
 RETRIES = 3
 LONG = 1.0
@@ -57,6 +58,7 @@ class Client:
     token: str | None = None
     setup_secret: str | None = None
     last: int | None = None
+    signed_out: bool = False
 
 
 @dataclass
@@ -97,6 +99,7 @@ class Machine:
         self._last_sends: dict[str, float] = {}
         self._roots: dict[int, int] = {}
         self._clients: dict[int, Client] = {}
+        self._strange: dict[int, list[str]] = {}
 
     def session(self, positions: Iterable[int]) -> Steps:
         """One recorded client from its first exchange to its last, or several in the order given."""
@@ -127,7 +130,8 @@ class Machine:
             self._end_without_answer(position, State.NOT_REPLAYABLE, str(problem))
             return
         number = self.plan.number_of(position)
-        self.assessor.assess(number, recorded, live, left_out=self._left_out(position, client))
+        left_out, strange = self._left_out(position, client), tuple(self._strange.pop(position, ()))
+        self.assessor.assess(number, recorded, live, left_out=left_out, strange=strange)
         self._learn(position, recorded, live, client)
         if self.plan.sessions > 1 and live.success:
             yield from self._read_mail(recorded)
@@ -178,8 +182,12 @@ class Machine:
         renewal, request = self.renewal, recorded.request
         renewal.succeeded = recorded.success
         renewal.refused = recorded.code if recorded.response and not recorded.success else None
+        renewal.strange = self._strange[position] = []
         shift = self.now() - self.plan.moments[position]
         target = renewal.url(recorded, operation, shift)
+        self.heads.needs_token = (
+            recorded.status != 401 and operation is not None and not operation.is_prelogin
+        )
         headers = self.heads.headers(request.headers, token=self._missing_token(recorded, operation, client))
         key = operation.key if operation else ""
         body, plain = request.body, None
@@ -233,8 +241,10 @@ class Machine:
         request = recorded.request
         if request.header("authorization") is not None or request.is_without("authorization"):
             return None
-        if operation is None or operation.is_prelogin or recorded.code in TOKENLESS:
+        if operation is None or operation.is_prelogin or recorded.code == TOKEN_MISSING:
             return None
+        if recorded.status == 401 and not client.signed_out:
+            raise CannotBeMade("the recording leaves Authorization out, and the token was refused or missing")
         if client.token is None:
             raise CannotBeMade(
                 "the recording leaves Authorization out, and no sign-in before it gave a token"
@@ -381,10 +391,13 @@ class Machine:
         elif key in (COMPLETE, REFRESH):
             token = live.at("data.accessToken")
             client.token = token if isinstance(token, str) else client.token
+            client.signed_out = False
             session = recorded.sent.get("sessionId") if key == COMPLETE else None
             client.account = (
                 self.logins.get(session, client.account) if isinstance(session, str) else client.account
             )
+        elif key == LOGOUT:
+            client.signed_out = True
         elif key == OTP_SETUP:
             client.setup_secret = self._setup_secret(live)
         elif key == OTP_VERIFY and client.account and client.setup_secret:

@@ -45,6 +45,7 @@ class PlanRequest(msgspec.Struct, gc=False):
     headers: list[Header] = []
     body: Json = ABSENT
     form: Form | None = None
+    lacks: list[str] = []
 
 
 class PlanResponse(msgspec.Struct, gc=False):

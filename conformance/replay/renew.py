@@ -79,6 +79,8 @@ class Renewal:
     """Whether the exchange that is made anew succeeded when it was recorded."""
     refused: str | None = None
     """The code with which it was refused."""
+    strange: list[str] = field(default_factory=list)
+    """The ids in it that worked, and that neither an answer nor the profile gave."""
 
     def __post_init__(self) -> None:
         self.appoint({})
@@ -141,6 +143,7 @@ class Renewal:
             return value
         known: str | None = getattr(self.profile.records, RECORDS[name])
         if known is None:
+            self.strange.append(value)
             return value
         self.identities.set(value, known)
         return known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,6 +92,47 @@ def test_what_the_browser_encrypted_and_nobody_opened_is_named_and_not_compared(
     left = [one for one in replay.tally.kept if one.state is State.NOT_REPLAYABLE]
     assert [one.endpoint for one in left] == [CHANGE, CHANGE]
     assert all("encrypted" in one.reason for one in left)
+
+
+def test_a_browsers_har_without_authorization_replays_as_well(
+    saved: Path, portal: reference.Running, tmp_path: Path
+) -> None:
+    replay = replayed(sanitized(saved, tmp_path / "sanitized.har"), portal, tmp_path)
+
+    assert told(replay) == []
+    assert replay.tally.share >= 0.95
+
+
+def sanitized(har: Path, out: Path) -> Path:
+    """As Chrome's network panel saves it by default: without Authorization and cookies."""
+    content = json.loads(har.read_text(encoding="utf-8"))
+    content["log"]["creator"] = {"name": "WebInspector", "version": "537.36"}
+    for entry in content["log"]["entries"]:
+        for message in (entry["request"], entry["response"]):
+            message["cookies"] = []
+            message["headers"] = [
+                header
+                for header in message["headers"]
+                if header["name"].lower() not in ("authorization", "cookie", "set-cookie")
+            ]
+    out.write_text(json.dumps(content), encoding="utf-8")
+    return out
+
+
+def test_a_recording_that_begins_after_the_sign_in_is_inconclusive_and_no_regression(
+    saved: Path, portal: reference.Running, tmp_path: Path
+) -> None:
+    content = json.loads(saved.read_text(encoding="utf-8"))
+    entries = content["log"]["entries"]
+    signed_in = max(at for at, one in enumerate(entries) if one["request"]["url"].endswith("/login/complete"))
+    content["log"]["entries"] = entries[signed_in + 1 : signed_in + 30]
+    (tmp_path / "late.har").write_text(json.dumps(content), encoding="utf-8")
+
+    replay = replayed(tmp_path / "late.har", portal, tmp_path)
+
+    assert told(replay) == []
+    assert replay.run.exit_code == 5
+    assert any("record from the sign-in on" in note for note in replay.notes)
 
 
 def test_what_an_edge_sets_is_set_where_the_recording_stood_before_one(saved: Path, tmp_path: Path) -> None:
