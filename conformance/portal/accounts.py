@@ -6,7 +6,6 @@ import base64
 import hashlib
 import hmac
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -191,8 +190,10 @@ class Account:
         with self._lock:
             left = self._portal.login.left.oldest(self.email)
             if left is not None and self._broken is None:
-                with suppress(SignInRefused):
+                try:
                     return self._session(self._sign_in(left))
+                except SignInRefused:
+                    self._portal.login.left.drop(self.email)
             return self.fresh_sign_in()
 
     def fresh_sign_in(self) -> SignedIn:
