@@ -15,7 +15,8 @@ from conformance.portal.budget import is_rate_limited, retry_after
 from conformance.portal.cipher import sealed_payload
 from conformance.portal.login import METHODS
 from conformance.profile import Factor
-from conformance.replay.actions import Action, Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send
+from conformance.redact import secrets_in
+from conformance.replay.actions import Action, Await, AwaitAllBefore, Code, Mark, Pass, Reply, Secret, Send
 from conformance.replay.assess import Assessor
 from conformance.replay.channels import PUBLIC_KEY, SECURE_SESSION, Channels
 from conformance.replay.head import Heads, framed
@@ -131,7 +132,10 @@ class Machine:
             return
         number = self.plan.number_of(position)
         left_out, strange = self._left_out(position, client), tuple(self._strange.pop(position, ()))
-        self.assessor.assess(number, recorded, live, left_out=left_out, strange=strange)
+        outcome = self.assessor.assess(number, recorded, live, left_out=left_out, strange=strange)
+        if outcome.differences:  # which are told with what was recorded
+            for value, kind in secrets_in(recorded):
+                self.renewal.keep(Secret(value, kind))
         self._learn(position, recorded, live, client)
         if self.plan.sessions > 1 and live.success:
             yield from self._read_mail(recorded)

@@ -64,4 +64,4 @@ class Past:
             return True
         if not isinstance(old, str) or claims_of(old) is not None:
             return bool(old == new)
-        return old == new or self.identities.live.get(old) == new
+        return bool(old == new) or self.identities.live.get(old) == new

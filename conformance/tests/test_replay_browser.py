@@ -119,6 +119,14 @@ def sanitized(har: Path, out: Path) -> Path:
     return out
 
 
+def test_a_token_that_only_the_recording_knows_stands_in_no_report(saved: Path, tmp_path: Path) -> None:
+    with reference.start(faults=["access-token-carries-the-email"]) as portal:
+        replay = replayed(saved, portal, tmp_path)
+
+    assert {one.path for one in replay.run.regressions} == {"data.accessToken"}
+    assert [file.name for file in tmp_path.iterdir() if "eyJ" in file.read_text(encoding="utf-8")] == []
+
+
 def test_a_recording_that_begins_after_the_sign_in_is_inconclusive_and_no_regression(
     saved: Path, portal: reference.Running, tmp_path: Path
 ) -> None:
