@@ -1,0 +1,73 @@
+"""The README's commands about recorded traffic, run one after the other as they stand there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from conformance.tests.scripted_client import walk
+from reference_impl import serve as reference
+
+README = Path(__file__).parents[2] / "README.md"
+UPSTREAM = "http://127.0.0.1:8000"
+
+
+def commands() -> dict[str, list[str]]:
+    """By name, the commands of the section, as words."""
+    section = README.read_text(encoding="utf-8").partition("## Recorded traffic\n")[2].partition("\n## ")[0]
+    lines = re.findall(r"^    portal-conformance (.+)$", section, re.MULTILINE)
+    return {line.split()[0]: shlex.split(line, comments=True) for line in lines}
+
+
+def run(words: list[str], folder: Path) -> int:
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance.cli", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode
+
+
+def record(words: list[str], folder: Path) -> None:
+    """What a client does while the recorder runs, on a free port and before a portal of its own."""
+    with reference.start(seed=1) as portal:
+        asked = [portal.url if word == UPSTREAM else word for word in words]
+        recorder = subprocess.Popen(
+            [sys.executable, "-m", "conformance.cli", *asked, "--port", "0"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert recorder.stdout is not None
+        listening = re.search(r"at (\S+) into", recorder.stdout.readline())
+        assert listening is not None
+        walk(listening[1], portal.profile())
+        recorder.send_signal(signal.SIGINT)
+        recorder.communicate(timeout=30)
+    assert recorder.returncode == 0
+
+
+def test_what_is_recorded_is_checked_replayed_and_compared(tmp_path: Path) -> None:
+    told = commands()
+    assert list(told) == ["record", "check", "replay", "compare", "matrix"]
+
+    record(told["record"], tmp_path)
+    assert (tmp_path / "today.jsonl").stat().st_size > 10_000
+
+    assert run(told["check"], tmp_path) == 0
+
+    with reference.start(seed=2) as portal:
+        (tmp_path / "next.toml").write_text(portal.profile(), encoding="utf-8")
+        assert run(told["replay"], tmp_path) == 0
+    assert '"regressions":[]' in (tmp_path / "reports-new/results.json").read_text().replace(" ", "")
+
+    shutil.copytree(tmp_path / "reports-new", tmp_path / "reports-old")
+    assert run(told["compare"], tmp_path) == 0
+    assert run(told["matrix"], tmp_path) == 0
