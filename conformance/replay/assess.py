@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.checks import Judge
 from conformance.exchange import Exchange, Json
@@ -45,16 +45,22 @@ class Assessor:
         *,
         left_out: float = 0.0,
         strange: Sequence[str] = (),
+        change: str | None = None,
     ) -> Outcome:
         """The outcome of one exchange, counted. ``left_out``: seconds that the client had waited before it
-        when it was recorded, and that the replay did not wait. ``strange``: ids in it that nobody gave."""
+        when it was recorded, and that the replay did not wait. ``strange``: ids in it that nobody gave.
+        ``change``: one that was recorded before it, may show in it, and is not replayed."""
         findings = self.judge.feed(live)
         if strange and live.status == 404 and recorded.success:
             endpoint = endpoint_of(recorded)
             reason = f"the target does not know {strange[0]}, which no answer gave: name one in [records]"
             outcome = Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
         else:
+            mark = len(self.comparer.identities.journal)
             outcome = self._outcome(number, recorded, live, findings, left_out)
+            if change is not None and outcome.differences:
+                self.comparer.align(recorded, live, mark)
+                outcome = _for_want_of(change, outcome)
         self.tally.add(outcome)
         return outcome
 
@@ -150,6 +156,16 @@ class Assessor:
             )
         reason = "new fields, other wording, or a fault that was repaired"
         return Outcome(number, State.CHANGED, endpoint, reason, tuple(changed), live.n)
+
+
+def _for_want_of(change: str, outcome: Outcome) -> Outcome:
+    """Where a change was left out, only what the specification forbids is held against the target."""
+    stated = {path for path, _ in outcome.requirements}
+    forbidden = tuple(one for one in outcome.differences if one.path in stated)
+    if outcome.state is not State.REGRESSED or forbidden:
+        return replace(outcome, differences=forbidden or outcome.differences)
+    reason = f"it was recorded after {change}, which is left out"
+    return replace(outcome, state=State.NOT_COMPARABLE, reason=reason)
 
 
 def _contradicting(

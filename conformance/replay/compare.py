@@ -139,6 +139,21 @@ class Comparer:
             return [Difference("order", (), _names(old), _names(new))]
         return found
 
+    def align(self, recorded: Exchange, replayed: Exchange, mark: int) -> None:
+        """Takes back the identities that were learned since the journal had ``mark`` entries, and learns
+        those of what corresponds: where records are missing, others stand in their places."""
+        self.identities.forget_since(mark)
+        self._learn_alike(_body(recorded), _body(replayed), "")
+
+    def _learn_alike(self, old: Json, new: Json, name: str) -> None:
+        if isinstance(old, dict) and isinstance(new, dict):
+            for key in old.keys() & new.keys():
+                self._learn_alike(old[key], new[key], key)
+        elif isinstance(old, list) and isinstance(new, list):
+            self._learn_aligned(old, new, name)
+        elif type(old) is type(new):
+            self.values(old, new, name)
+
     def _learn_aligned(self, old: list[Json], new: list[Json], name: str) -> None:
         """Learns the identities of the items that correspond, whatever their order."""
         there: dict[str, list[Json]] = {}

@@ -132,7 +132,12 @@ class Machine:
             return
         number = self.plan.number_of(position)
         left_out, strange = self._left_out(position, client), tuple(self._strange.pop(position, ()))
-        outcome = self.assessor.assess(number, recorded, live, left_out=left_out, strange=strange)
+        change = self.plan.left_out.before(
+            self.plan.started[position], recorded.request.path, status=recorded.status
+        )
+        outcome = self.assessor.assess(
+            number, recorded, live, left_out=left_out, strange=strange, change=change
+        )
         if outcome.differences:  # which are told with what was recorded
             for value, kind in secrets_in(recorded):
                 self.renewal.keep(Secret(value, kind))
@@ -453,6 +458,7 @@ class Machine:
         self, position: int, state: State, reason: str, *, root: int | None = None
     ) -> None:
         line = self.plan.line(position)
+        self.plan.leave_out(position, line)
         operation = line.operation
         endpoint = operation.key if operation else f"{line.request.method} {line.path}"
         number = self.plan.number_of(position)

@@ -17,6 +17,7 @@ from conformance.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Form, Header, 
 from conformance.portal.cipher import sealed_payload
 from conformance.portal.transport import impact_of
 from conformance.replay.kinds import TAKEN_OUT, is_opaque, kind_of
+from conformance.replay.left_out import LeftOut
 from conformance.replay.lineage import Lineages
 from conformance.replay.store import Store
 from conformance.replay.values import (
@@ -137,6 +138,7 @@ class Plan:
     accepted: set[str] = field(default_factory=set)
     """What stands in place of secrets that requests sent and were not refused for."""
     emails: dict[str, None] = field(default_factory=dict)
+    left_out: LeftOut = field(default_factory=LeftOut)
     access_code: str | None = None
     hosts: Counter[str] = field(default_factory=Counter)
     set_aside: Counter[str] = field(default_factory=Counter)
@@ -155,6 +157,11 @@ class Plan:
     def exchanges(self) -> Iterator[Exchange]:
         """The portal's, in the order of the replay."""
         return (self.store.exchange(at) for at in self.order if self.session_of[at] >= 0)
+
+    def leave_out(self, position: int, line: PlanLine) -> None:
+        """Remembers that an exchange is not replayed, for those that may differ without it."""
+        status = line.response.status if line.response else None
+        self.left_out.note(self.started[position], line.request.method, line.path, status=status)
 
     def line(self, position: int) -> PlanLine:
         return _DECODE(self.store.line(position))
@@ -207,6 +214,8 @@ def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
         refusal = _refusal(line, choice, position + 1)
         if refusal is not None:
             plan.refused[position] = refusal
+            if refusal != ASIDE:
+                plan.leave_out(position, line)
         if refusal == ASIDE:
             plan.set_aside[ASIDE] += 1
             plan.session_of.append(-1)

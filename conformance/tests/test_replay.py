@@ -16,6 +16,7 @@ from conformance.exchange import Exchange
 from conformance.profile import Profile, parse
 from conformance.replay import Options, Replayed, replay
 from conformance.replay.actions import Await
+from conformance.replay.left_out import LeftOut
 from conformance.replay.outcome import State
 from conformance.replay.turns import Turns
 from conformance.tests.scripted_client import Walker, walk
@@ -167,6 +168,49 @@ def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Pat
     sent = {one.request.path.rpartition("/")[2] for one in capture.read(tmp_path / "exchanges.jsonl")}
     assert "profile" in sent
     assert sent.isdisjoint({"update", "create", "delete", "change", "logout", "cancel", "deactivate"})
+
+
+def test_what_differs_for_want_of_a_change_that_is_left_out_is_not_comparable(
+    recording: Path, tmp_path: Path
+) -> None:
+    told = replayed(recording, tmp_path, impact="read-only")
+
+    reasons = {one.endpoint: one.reason for one in told.tally.kept if one.state is State.NOT_COMPARABLE}
+    assert told.run.regressions == []
+    assert told.run.exit_code == 0
+    assert reasons["GET /web/v1/system/profile"].startswith("it was recorded after POST /web/v1/system/")
+
+
+@pytest.mark.parametrize("fault", ["a-method-twice", "login-session-expires-in-text"])
+def test_a_fault_is_reported_where_changes_are_left_out(recording: Path, tmp_path: Path, fault: str) -> None:
+    told = replayed(recording, tmp_path, impact="read-only", faults=(fault,))
+
+    assert FAULTS[fault] in [(one.endpoint, one.path, one.kind) for one in told.run.regressions]
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "status", "explained"),
+    [
+        ("POST profile/update", "profile", 200, True),
+        ("POST profile/update", "accounts/admin/a-1", 200, True),
+        ("POST profile/update", "roles", 200, False),
+        ("POST notifications/channels/create", "notifications/channels/query", 200, True),
+        ("POST notifications/channels/query", "notifications/channels/query", 200, False),
+        ("GET profile", "profile", 200, False),
+        ("POST auth/logout", "roles", 401, True),
+        ("POST auth/logout", "roles", 200, False),
+    ],
+)
+def test_a_change_explains_what_shows_it_and_comes_after_it(
+    change: str, path: str, status: int, explained: bool
+) -> None:
+    method, _, changed = change.partition(" ")
+    left_out = LeftOut()
+    left_out.note(10.0, method, f"/web/v1/system/{changed}", status=200)
+
+    told = left_out.before(20.0, f"/web/v1/system/{path}", status=status)
+    assert told == (f"{method} /web/v1/system/{changed}" if explained else None)
+    assert left_out.before(5.0, f"/web/v1/system/{path}", status=status) is None
 
 
 def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
