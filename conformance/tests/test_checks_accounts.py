@@ -80,7 +80,11 @@ PROOFS = [
     ),
     Proof(
         "ACCOUNT-024",
-        [accounts(account(), name="on"), accounts(account(accountName="José One"), name="jose two")],
+        [
+            accounts(account(), name="on"),
+            accounts(account(accountName="José One"), name="jose two"),
+            accounts(account(accountName="Jose One"), name="JOSÉ"),
+        ],
         accounts(account(), name="two"),
     ),
     Proof(

@@ -6,8 +6,8 @@ import pytest
 
 from conformance.exchange import Exchange, Json
 from conformance.findings import Verdict
-from conformance.spec import OPERATIONS, Operation
-from conformance.tests.traffic import answer, envelope, verdict_on
+from conformance.spec import BY_KEY, OPERATIONS, Operation
+from conformance.tests.traffic import answer, envelope, judged, verdict_on
 
 
 def missing(operation: Operation) -> Exchange:
@@ -41,6 +41,36 @@ def test_an_endpoint_whose_answer_is_not_shown_may_answer_anything_in_the_envelo
     shapes: tuple[Json, ...] = (None, {}, [1], "done")
     for data in shapes:
         assert verdict_on(f"OP-{operation.number:03}", [answer(operation.key, data)]) is Verdict.PASS
+
+
+@pytest.mark.parametrize("status", [405, 501])
+def test_what_is_not_offered_is_told_of_the_status(status: int) -> None:
+    (finding,) = [
+        one
+        for one in judged(answer(OPERATIONS[0].key, body=envelope("METHOD"), status=status)).findings
+        if one.requirement == "OP-001"
+    ]
+
+    assert (finding.path, finding.actual) == ("status", status)
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"),
+    [
+        ("GET /web/v1/system/roles", Verdict.FAIL),
+        ("GET /web/v1/system/constants/countries", Verdict.FAIL),
+        ("GET /web/v1/system/security/sessions/config", Verdict.UNTESTED),
+        ("GET /web/v1/system/workspaces/current", Verdict.UNTESTED),
+        ("GET /web/v1/system/roles/{roleBizId}", Verdict.UNTESTED),
+        ("POST /web/v1/system/accounts/admin/query", Verdict.UNTESTED),
+    ],
+)
+def test_a_404_of_another_code_speaks_of_a_record_only_where_a_request_can_name_one(
+    key: str, verdict: Verdict
+) -> None:
+    refused = answer(key, body=envelope("NOTHING_HERE"), status=404)
+
+    assert verdict_on(f"OP-{BY_KEY[key].number:03}", [refused]) is verdict
 
 
 def test_a_gateway_that_knows_no_ingress_says_nothing_of_the_endpoint() -> None:
