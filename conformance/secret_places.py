@@ -55,6 +55,7 @@ PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]\Z")
 MASKED = re.compile(r"[*•●.·]+\Z|\[[a-z-]+-\d+\]\Z")
 
 
+BACKUP_CODES = "/backup-codes/generate"
 BACKUP_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9-]{6,40}\Z")
 """How a backup code looks among other things in an answer whose form is not shown (N5)."""
 
@@ -70,7 +71,7 @@ def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     found: tuple[tuple[str, str], ...] | None = exchange.__dict__.get("_secrets")
     if found is None:
         shown = dict.fromkeys(_secrets_in(exchange))
-        found = exchange.__dict__["_secrets"] = tuple(one for one in shown if not PLACEHOLDER.match(one[0]))
+        found = exchange.__dict__["_secrets"] = tuple(one for one in shown if not is_placeholder(one[0]))
     yield from found
 
 
@@ -84,11 +85,39 @@ def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     if response is not None:
         yield from _in_headers(response)
         yield from _in_json(response.json, takes_code=False)
-        if path.endswith("/backup-codes/generate") and exchange.success:
+        if path.endswith(BACKUP_CODES) and exchange.success:
             yield from _backup_codes(exchange.data)
     if plain is not None:
         yield from _in_json(plain.request, takes_code=takes_code)
         yield from _in_json(plain.response, takes_code=False)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it is what a recorder wrote in place of a secret."""
+    return value[:1] == "[" and PLACEHOLDER.match(value) is not None
+
+
+def in_headers_and_query(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """The secrets outside of bodies: all that there are where no name in the JSON ``names_a_secret``, and the
+    path ``takes_secrets`` no more."""
+    yield from _in_headers(exchange.request)
+    yield from _in_query(exchange.request.url)
+    if exchange.response is not None:
+        yield from _in_headers(exchange.response)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether what stands in JSON under a name of this kind is a secret, wherever it is."""
+    plain = name.lower().replace("_", "").replace("-", "")
+    return plain.endswith(_ENDINGS) or plain in FIELDS
+
+
+def takes_secrets(path: str) -> bool:
+    """Whether fields are secrets on this path that are none elsewhere."""
+    return path.rstrip("/").endswith((*CODES, BACKUP_CODES))
+
+
+_ENDINGS = tuple(ENDINGS)
 
 
 def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from conformance.exchange import Exchange
-from conformance.redact import Secrets, secrets_in
+from conformance.redact import Secrets
+from conformance.secret_places import (
+    in_headers_and_query,
+    is_placeholder,
+    names_a_secret,
+    secrets_in,
+    takes_secrets,
+)
 
 KEPT = 100_000
 """Pieces of text that are remembered as holding no secret."""
 
 
 _QUOTE = re.compile(r'(?<!\\)"')
+
+
+def pieces_of(text: str) -> list[str]:
+    """What stands between the quotes in some JSON: its texts and names, and in turn what separates them."""
+    return _QUOTE.split(text) if '\\"' in text else text.split('"')
 
 
 class Cleaner:
@@ -31,13 +44,16 @@ class Cleaner:
         """The line without its secrets. It stays JSON, also where a number had to go."""
         if len(self._secrets) != self._count or len(self._seen) > KEPT:
             self._forget()
-        pieces = _QUOTE.split(text) if '\\"' in text else text.split('"')
-        new = set(pieces).difference(self._seen)
+        pieces = pieces_of(text)
+        present = set(pieces)
+        new = present - self._seen
         if new:
             self._look_through(new)
-        if not self._unquoted.isdisjoint(pieces):
+        if not self._unquoted.isdisjoint(present):
             return self._secrets.redact_line(text)
         clean = self._clean
+        if clean.keys().isdisjoint(present):
+            return text
         return '"'.join([clean.get(piece, piece) for piece in pieces])
 
     def _look_through(self, new: set[str]) -> None:
@@ -75,16 +91,36 @@ class Evidence:
         self._file = path.open("w", encoding="utf-8")
         self._known = len(secrets)
         self._written_before = 0
+        self._looked: set[str] = set()
+        self._naming: set[str] = set()
 
     def take(self, exchange: Exchange) -> Exchange:
         """Writes an exchange, and gives it back with its number."""
-        for value, kind in secrets_in(exchange):
-            self._secrets.add(value, kind)
-        self._note_new_secrets()
         self.count += 1
         numbered = replace(exchange, n=self.count)
-        self._file.write(self._cleaner.line(self._encode(numbered).decode()) + "\n")
+        text = self._encode(numbered).decode()
+        for value, kind in self._secrets_in(numbered, text):
+            self._secrets.add(value, kind)
+        self._note_new_secrets()
+        # Number and time are the suite's own, and other in each line.
+        start = text.index('"request":')
+        self._file.write(f"{text[:start]}{self._cleaner.line(text[start:])}\n")
         return numbered
+
+    def _secrets_in(self, exchange: Exchange, text: str) -> Iterable[tuple[str, str]]:
+        """As ``secrets_in``. Where no name in the JSON is that of a secret, the bodies need no look."""
+        if exchange.plain is not None or '\\"' in text or takes_secrets(exchange.request.path):
+            return secrets_in(exchange)
+        pieces = set(text.split('"'))
+        if len(self._looked) > KEPT:
+            self._looked.clear()
+            self._naming.clear()
+        new = pieces - self._looked
+        self._looked |= new
+        self._naming.update(filter(names_a_secret, new))
+        if not self._naming.isdisjoint(pieces):
+            return secrets_in(exchange)
+        return [one for one in in_headers_and_query(exchange) if not is_placeholder(one[0])]
 
     def _note_new_secrets(self) -> None:
         """A secret may stand in what was written before it was known to be one."""

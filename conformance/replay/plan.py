@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 import msgspec
 
@@ -144,7 +145,7 @@ class Plan:
     set_aside: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
-    @property
+    @cached_property
     def sessions(self) -> int:
         return max(self.session_of, default=-1) + 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 from markupsafe import Markup
@@ -354,7 +354,7 @@ class Report:
         if waited:
             said.append(f"waits for the target's clock came to {duration(waited)}, some of them at once")
         slow = sorted((one for one in timings if one.endpoint != OTHER), key=lambda one: -one.median_ms)
-        start = min([*self.evidence.pulse.started, *(wait.start for wait in waits)], default=0.0)
+        start = min(chain(self.evidence.pulse.started, (wait.start for wait in waits)), default=0.0)
         return row(
             words="; ".join(said) + ".",
             bars=chart.bars(_by_group(timings)),
@@ -374,8 +374,8 @@ class Report:
 
     def moved(self) -> tuple[str, str] | None:
         """How long the run took, and on the target's clock, where that was moved; else None."""
-        times = [time for time in self.evidence.pulse.started if time > 0]
-        there = max(times, default=0.0) - min(times, default=0.0)
+        times = self.evidence.pulse.started
+        there = max(times, default=0.0) - min((time for time in times if time > 0), default=0.0)
         return (duration(self.run.seconds), duration(there)) if there > self.run.seconds + 30 else None
 
     def _link(self, card: Card) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from xml.etree import ElementTree
 
-from conformance.report.chart import aligned, bars, timeline
+from conformance.report.chart import Timeline, aligned, bars, timeline
 from conformance.report.evidence import Pulse
 from conformance.report.run import OperationTime, Timed
 
@@ -100,3 +100,20 @@ def test_every_drawing_is_well_formed_and_stays_within_its_frame() -> None:
     for one in drawn(found.drawing, "bar1"):
         assert 0 <= float(one.get("x", "-1")) <= 960
         assert 0 <= float(one.get("y", "-1")) <= 155
+
+
+def test_exchanges_out_of_order_make_the_same_timeline() -> None:
+    began, took = [100.0, 101.0, 0.0, 103.0, 190.0], [5.0, 10.0, 5.0, 20.0, 5.0]
+    known = [at for at, time in enumerate(began) if time > 0]
+
+    def drawn(order: list[int]) -> Timeline | None:
+        pulse = Pulse(
+            array("d", (began[at] for at in order)),
+            array("d", (took[at] for at in order)),
+            bytearray(at == 1 for at in order),
+        )
+        return timeline(pulse, [])
+
+    assert drawn(known) is not None
+    assert drawn(known[::-1]) == drawn(known)
+    assert drawn([4, 2, 1, 0, 3]) == drawn(known)
