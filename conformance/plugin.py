@@ -183,16 +183,21 @@ def _announcer(config: pytest.Config) -> Any:
             return
         examination.waited(why, seconds, wall())
         if seconds >= 3:
-            _say(config, waiting(why, seconds))
+            say(config, waiting(why, seconds))
 
     return announce
 
 
-def _say(config: pytest.Config, line: str) -> None:
-    terminal = config.pluginmanager.get_plugin("terminalreporter")
-    if terminal is not None and not config.getoption("--brief"):
-        terminal.ensure_newline()
-        terminal.write_line(line)
+def say(config: pytest.Config, line: str) -> None:
+    """A line of its own between the dots, to be read at once also where a case waits or a log is kept."""
+    if config.getoption("--brief") or not config.pluginmanager.has_plugin("terminalreporter"):
+        return
+    terminal, capture = config.get_terminal_writer(), config.pluginmanager.get_plugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+        if terminal.width_of_current_line:
+            terminal.line()
+        terminal.line(line)
+        terminal.flush()
 
 
 # Fixtures.
@@ -297,7 +302,7 @@ def _agenda(session: pytest.Session, examination: Examination) -> Agenda[pytest.
     for line in foretold(
         cases, window=examination.profile.limits.login_window, budget=examination.clock.remaining()
     ):
-        _say(session.config, line)
+        say(session.config, line)
     return Agenda(cases)
 
 

@@ -88,3 +88,25 @@ def test_in_a_strict_run_of_plain_pytest_a_warning_fails(
 
     assert ran.returncode == code, ran.stdout
     assert "WARN ENV-007" in ran.stdout
+
+
+TOLD_WITHIN_A_CASE = """
+from conformance.plugin import say
+
+def test_one(request):
+    say(request.config, "waiting 5 s")
+"""
+
+
+def test_what_is_told_while_a_case_runs_is_seen_at_once(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(TOLD_WITHIN_A_CASE)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "conformance.plugin", "test_it.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stdout
+    assert ran.stdout.splitlines()[:2] == ["waiting 5 s", ".".ljust(72) + " [100%]"]
