@@ -15,9 +15,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import peers
+import replay_traffic
 import traffic
 
 from conformance import capture, openapi
@@ -26,7 +28,16 @@ from conformance.findings import Ledger
 from conformance.spec import REQUIREMENTS
 
 ROUNDS = 5
-WHOSE = {"visitors of one portal": False, "strangers, no id twice": True}
+
+Write = Callable[[Path, int], object]
+
+WHOSE: dict[str, Write] = {
+    "clients who sign in and read": lambda out, count: replay_traffic.write_traffic(
+        out, sessions=50, exchanges=count
+    ),
+    "visitors who read and change things": traffic.write,
+    "the same, and no id twice": lambda out, count: traffic.write(out, count, strangers=True),
+}
 
 
 def judge(file: Path) -> float:
@@ -87,9 +98,9 @@ def compare(exchanges: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         document = Path(folder) / "openapi.json"
         document.write_text(json.dumps(openapi.document()))
-        for words, strangers in WHOSE.items():
+        for words, write in WHOSE.items():
             file = Path(folder) / "traffic.jsonl"
-            traffic.write(file, exchanges, strangers=strangers)
+            write(file, exchanges)
             ours, theirs = [], []
             for _ in range(ROUNDS):
                 ours.append(rate([sys.executable, __file__, "--judge", str(file)]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from conformance import record
@@ -47,17 +48,19 @@ def write_traffic(out: Path, *, sessions: int, exchanges: int) -> int:
     sign_in, reads = visit[:3], visit[3:]
     each = exchanges // sessions
     body = (reads * (each // len(reads) + 1))[: each - len(sign_in)]
+    began = datetime.fromisoformat(json.loads(visit[0])["started"])
     ids = {json.loads(line)["response"]["body"]["data"]["sessionId"] for line in sign_in[:1]}
     count = 0
     with out.open("w") as file:
         for step, line in enumerate([*sign_in, *body]):
             for session in range(sessions):
                 count += 1
-                file.write(_of_session(line, ids, session, step, count) + "\n")
+                started = began + timedelta(seconds=step / 10)
+                file.write(_of_session(line, ids, session, started, count) + "\n")
     return count
 
 
-def _of_session(line: str, ids: set[str], session: int, step: int, number: int) -> str:
+def _of_session(line: str, ids: set[str], session: int, started: datetime, number: int) -> str:
     """The same exchange of another client: another login session, other tokens, another fingerprint."""
     for id in ids:
         line = line.replace(id, f"{id[:-4]}{session:04d}")
@@ -69,7 +72,7 @@ def _of_session(line: str, ids: set[str], session: int, step: int, number: int) 
     )
     exchange = json.loads(line)
     exchange["n"] = number
-    exchange["started"] = f"2026-01-01T00:{step // 600:02d}:{step / 10 % 60:09.6f}+00:00"
+    exchange["started"] = started.isoformat()
     if isinstance(exchange["response"]["body"].get("timestamp"), int):
-        exchange["response"]["body"]["timestamp"] = 1_767_225_600_000 + step * 100
+        exchange["response"]["body"]["timestamp"] = round(started.timestamp() * 1000)
     return json.dumps(exchange, ensure_ascii=False, separators=(",", ":"))

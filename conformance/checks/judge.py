@@ -129,8 +129,10 @@ class Judge:
             by_answer = self._judge(rows["answer"], exchange, found)
             if alike is not None and self._doubts == doubts:
                 self._answers.add(alike, by_surface.and_then(by_answer, looked_closer=closer))
-            if self._steady and any(memory.has_forgotten for memory in self._steady):
-                self._look_again()
+            for memory in self._steady:
+                if memory.has_forgotten:
+                    self._look_again()
+                    break
         else:
             known.again += 1
             if shape is not None and closer and not known.looked_closer:

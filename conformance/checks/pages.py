@@ -22,8 +22,10 @@ PAGED = with_data("LoginHistoryPage", "ChannelTypePage", "ChannelPage")
 def _complete(*names: str, under: str = "data") -> Selection:
     """Selects answers in which all these counts are integers that can be reckoned with."""
 
+    paths = [f"{under}.{name}" for name in names]
+
     def known(exchange: Exchange) -> bool:
-        return all(is_integer(exchange.at(f"{under}.{name}")) for name in names)
+        return all(is_integer(exchange.at(path)) for path in paths)
 
     return successes().where(known)
 

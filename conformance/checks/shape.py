@@ -214,7 +214,9 @@ def _fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
     if not isinstance(data, dict):
         return
     for names, requirement, required, inner in node.fields:
-        value = next((data[name] for name in names if name in data), ABSENT)
+        value = data.get(names[0], ABSENT)
+        if value is ABSENT and len(names) > 1:
+            value = next((data[name] for name in names if name in data), ABSENT)
         if requirement and (value is not ABSENT or not required):
             yield requirement, value
         if value is not ABSENT and value is not None:
@@ -240,7 +242,9 @@ def _shows(form: str, node: Node, data: Json) -> bool:
     if not isinstance(data, dict):
         return False
     for names, requirement, required, inner in node.fields:
-        value = next((data[name] for name in names if name in data), ABSENT)
+        value = data.get(names[0], ABSENT)
+        if value is ABSENT and len(names) > 1:
+            value = next((data[name] for name in names if name in data), ABSENT)
         if value is None:
             if form == "null" and requirement:
                 return True
