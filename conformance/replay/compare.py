@@ -21,6 +21,12 @@ MOST = 50
 """Differences of one answer that are told; more of them say nothing new."""
 
 
+GROWING = frozenset({"GET /web/v1/system/security/sessions", "GET /web/v1/system/security/sessions/history"})
+"""Lists that every sign-in makes longer, that of the recording and that of the replay as well."""
+
+COUNTS = frozenset({"totalRecords", "totalPages", "hasNext"})
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One place where the answers differ. ``place`` is empty for the body as a whole."""
@@ -79,7 +85,17 @@ class Comparer:
 
     def _bodies(self, old: Json, new: Json) -> list[Difference]:
         self._same_flags = _flags(old) == _flags(new)
-        return [one for one in self.values(old, new, "") if not self.noise.excuses(self.operation, one)]
+        found = self.values(old, new, "")
+        if self.operation in GROWING and any(_counts_use(one) for one in found):
+            found = [one for one in found if not self._is_of_use(one)]
+        return [one for one in found if not self.noise.excuses(self.operation, one)]
+
+    def _is_of_use(self, found: Difference) -> bool:
+        """Whether a list that every sign-in makes longer holds more or less, or other entries."""
+        is_of_use = _counts_use(found) or _is_of_another_entry(found)
+        if is_of_use:
+            self.noise.note(self.operation, found)
+        return is_of_use
 
     def values(self, old: Json, new: Json, name: str) -> list[Difference]:
         """The differences of two JSON values in a field of this name."""
@@ -203,6 +219,19 @@ class Comparer:
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
+
+
+def _counts_use(found: Difference) -> bool:
+    """Whether no more differs than how much such a list holds; it cannot hold nothing."""
+    if found.kind == "length":
+        return bool(found.replayed)
+    is_count = found.kind == "value" and bool(found.place) and found.place[-1] in COUNTS
+    return is_count and (isinstance(found.replayed, bool) or bool(found.replayed))
+
+
+def _is_of_another_entry(found: Difference) -> bool:
+    is_null = found.kind == "type" and (found.recorded is None or found.replayed is None)
+    return (found.kind == "value" or is_null) and any(isinstance(step, int) for step in found.place)
 
 
 def shown(place: Place) -> str:

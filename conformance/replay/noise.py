@@ -55,6 +55,10 @@ class Noise:
             self.excused[key] += 1
         return excused
 
+    def note(self, operation: str, found: Difference) -> None:
+        """Counts a difference that is none by the nature of its place."""
+        self.excused[operation, pattern(found), found.kind] += 1
+
     def knows(self, operation: str, found: Difference) -> bool:
         """Whether this place was learned to differ in this way."""
         return (operation, pattern(found), found.kind) in self.rules

@@ -349,6 +349,22 @@ def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path
     assert excused[1] == "data.expiresIn"
 
 
+def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, tmp_path: Path) -> None:
+    with reference.start() as portal:
+        profile = tomllib.loads(portal.profile())
+        for _ in range(3):
+            portal.portal.clock.advance(30)
+            walker = Walker(portal.url, profile, ahead=portal.portal.clock.now() - time.time())
+            walker.sign_in(profile["accounts"]["admin"])
+        portal.portal.clock.advance(30)
+        told = replay([recording], profile_of(portal), Options(out=tmp_path, impact="disruptive"))
+
+    history = "GET /web/v1/system/security/sessions/history"
+    assert told.run.regressions == []
+    assert (history, "data.pagination.totalRecords", "value") in told.noise.excused
+    assert ("GET /web/v1/system/security/sessions", "data", "length") in told.noise.excused
+
+
 def test_a_status_is_never_learned_as_noise(recording: Path, tmp_path: Path) -> None:
     noise = tmp_path / "noise.toml"
 
