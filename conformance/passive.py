@@ -102,6 +102,7 @@ def check(
     finally:
         judge.finish()
         log.close()
+    del judge  # what it knows is in the ledger, and the reports need the room
     notes = [*passing.notes, *coverage.sentences(), *_aside_sentences(passing)]
     run = Run.of(
         ledger.results(),

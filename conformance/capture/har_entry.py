@@ -22,9 +22,10 @@ Aside = Literal["answered from a cache", "WebSocket", "not HTTP", "no request"]
 Attachments = Callable[[str], bytes | None]
 """Reads a body that the tool put into a file of its own, by name; None where it is not there."""
 
+_PAIRS = msgspec.json.Decoder(list[Pair] | None).decode
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
-_REDACTED_ENDS = frozenset("]*dD")
+_REDACTED_ENDS = ("]", "*", "d", "D")
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
 
 
@@ -94,7 +95,7 @@ def _headers(pairs: list[Pair] | None, lacks: tuple[str, ...]) -> tuple[list[Hea
     if not pairs:
         return [], ("*",)
     kept = [(pair.name, pair.value or "") for pair in pairs if pair.name[:1] != ":"]
-    removed = [name.lower() for name, value in kept if value[-1:] in _REDACTED_ENDS and _is_redacted(value)]
+    removed = [name.lower() for name, value in kept if value.endswith(_REDACTED_ENDS) and _is_redacted(value)]
     if removed:
         kept = [(name, value) for name, value in kept if not _is_redacted(value)]
     if not lacks and not removed:
@@ -198,7 +199,9 @@ def _url(sent: HarRequest) -> str:
     url = sent.url.partition("#")[0]
     if "?" in url or sent.queryString is msgspec.UNSET:
         return url
-    told = msgspec.json.decode(sent.queryString, type=list[Pair] | None)
+    if bytes(sent.queryString) in (b"[]", b"null"):
+        return url
+    told = _PAIRS(sent.queryString)
     return f"{url}?{urlencode([(pair.name, pair.value or '') for pair in told])}" if told else url
 
 

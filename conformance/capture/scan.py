@@ -120,7 +120,7 @@ class Scanner:
             else:
                 raise self.broken("',' or ']' is missing")
 
-    def objects(self, decode: Callable[[bytes], T]) -> Iterator[T | bytes]:
+    def objects(self, decode: Callable[[bytes | memoryview], T]) -> Iterator[T | bytes]:
         """The objects of the array that starts here, decoded, or as bytes where ``decode`` refuses them.
 
         What stands between the first two of them tells where the others probably end; that an object
@@ -133,7 +133,7 @@ class Scanner:
             between = between or self._between(raw)
             while between and (end := self.buffer.find(between, self.at + 1)) > 0:
                 try:
-                    value = decode(self.buffer[self.at + 1 : end + 1])
+                    value = decode(memoryview(self.buffer)[self.at + 1 : end + 1])
                 except (ValueError, RecursionError):
                     break
                 self.at = self.buffer.index(b",", end)
@@ -190,7 +190,7 @@ class Scanner:
         return True
 
 
-def _decoded(decode: Callable[[bytes], T], raw: bytes) -> T | bytes:
+def _decoded(decode: Callable[[bytes | memoryview], T], raw: bytes) -> T | bytes:
     try:
         return decode(raw)
     except (ValueError, RecursionError):

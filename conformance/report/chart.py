@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from markupsafe import Markup
 
@@ -82,13 +82,13 @@ def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
     """The run from its first request to its last: sign-ins, other requests and waits, long pauses drawn
     short."""
     order = _in_order(pulse.started)
-    times = array("d", (pulse.started[at] for at in order))
-    if len(times) < 2:
+    if len(order) < 2:
         return None
+    times = array("d", (pulse.started[at] for at in order)) if type(order) is array else pulse.started
     ends = array("d", (pulse.started[at] + pulse.elapsed[at] / 1000 for at in order))
     stretches = _stretches(times, ends)
-    signed = _columns(array("d", (pulse.started[at] for at in order if pulse.sign_in[at])), stretches)
-    others = _columns(array("d", (pulse.started[at] for at in order if not pulse.sign_in[at])), stretches)
+    signed = _columns((pulse.started[at] for at in order if pulse.sign_in[at]), stretches)
+    others = _columns((pulse.started[at] for at in order if not pulse.sign_in[at]), stretches)
     most = max([1, *signed, *others])
     parts = [
         *_lane(signed, most, base=46, css="signin"),
@@ -101,16 +101,16 @@ def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
         '<text x="0" y="38">sign-ins</text><text x="0" y="94">requests</text><text x="0" y="118">waits</text>'
     )
     steps = f"{sum(pulse.sign_in)} of them sign-in steps"
-    words = f"Timeline: {plural(len(times), 'request')}, {steps}, {plural(len(waits), 'wait')}"
+    words = f"Timeline: {plural(len(order), 'request')}, {steps}, {plural(len(waits), 'wait')}"
     drawing = Markup('<svg viewBox="0 0 {} 155" role="img" aria-label="{}">{}{}</svg>').format(
         int(WIDTH), words, labels, Markup("").join(parts)
     )
     return Timeline(drawing, any(stretch.pause for stretch in stretches))
 
 
-def _in_order(started: Sequence[float]) -> Sequence[int]:
+def _in_order(started: Sequence[float]) -> range | array[int]:
     """The places of the known times, by time: a run of a million exchanges fits."""
-    if all(0 < before <= after for before, after in pairwise(started)):
+    if all(0 < before <= after for before, after in pairwise(started)) and started and started[0] > 0:
         return range(len(started))
     return array("L", sorted((at for at in range(len(started)) if started[at] > 0), key=started.__getitem__))
 
@@ -141,7 +141,7 @@ def _long_pauses(
     """The pauses that would each take more than a twenty-fifth of what is left without the longer ones."""
     pauses: list[tuple[float, float]] = []
     reached = ends[0]
-    for start, end in zip(starts[1:], ends[1:], strict=True):
+    for start, end in zip(islice(starts, 1, None), islice(ends, 1, None), strict=True):
         if start - reached > 1.0:
             pauses.append((reached, start))
         reached = max(reached, end)
@@ -159,7 +159,7 @@ def _place(time: float, stretches: Sequence[Stretch]) -> float:
     return WIDTH
 
 
-def _columns(times: Sequence[float], stretches: Sequence[Stretch]) -> list[int]:
+def _columns(times: Iterable[float], stretches: Sequence[Stretch]) -> list[int]:
     counts = [0] * COLUMNS
     for time in times:
         at = int((_place(time, stretches) - LEFT) / (WIDTH - LEFT) * COLUMNS)

@@ -65,7 +65,7 @@ class Pulse:
     sign-in."""
 
     started: array[float] = field(default_factory=lambda: array("d"))
-    elapsed: array[float] = field(default_factory=lambda: array("d"))
+    elapsed: array[float] = field(default_factory=lambda: array("f"))
     sign_in: bytearray = field(default_factory=bytearray)
 
 
