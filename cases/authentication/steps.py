@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from cases.premises import answered, count, said
-from conformance.cases import Account, Exchange, Portal, Untestable, Verify
+from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
 from conformance.portal.login import METHODS, chosen_factor, offered_factors, text_at
 from conformance.profile import Factor, FixedInbox
 from conformance.schedule import Wait
@@ -90,7 +90,16 @@ def delivered(portal: Portal, session: Exchange) -> Generator[Wait, None, Exchan
     if sent.code == COOLDOWN:
         yield portal.login.cooldown + SETTLING, "the resend cooldown of the sign-in before"
         sent = portal.login.send(session)
-    return judged(sent, COOLDOWN)
+    return undisturbed(portal, session, judged(sent, COOLDOWN))
+
+
+def undisturbed(portal: Portal, session: Exchange, sent: Exchange) -> Exchange:
+    """A refusal for the cooldown that only the session's own sends can have begun. Raises Untestable."""
+    elsewhere = portal.login.sent_elsewhere(session) if sent.code == COOLDOWN else None
+    longest = max(portal.login.cooldown, LIMITS.mfa_cooldown) + SETTLING
+    if elsewhere is not None and sent.time < elsewhere + longest:
+        raise Untestable("another sign-in of the account had a code sent meanwhile", "environment")
+    return sent
 
 
 def right_code(

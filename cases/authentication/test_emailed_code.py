@@ -24,6 +24,7 @@ from cases.authentication.steps import (
     seconds_at,
     serves_everywhere,
     taken_elsewhere,
+    undisturbed,
 )
 from cases.premises import answered, said, text
 from conformance.cases import (
@@ -160,7 +161,7 @@ def _second_mail(
         _verify_cooldown(verify, first, one, sent)
     if sent.code == COOLDOWN:
         sent = yield from _undisturbed(portal, account, first, sent)
-    judged(sent, COOLDOWN)
+    undisturbed(portal, first.session, judged(sent, COOLDOWN))
     verify("LOGIN-026", holds(sent, "code", sent.code != COOLDOWN, "no cooldown any more", first.sent))
     if not sent.success:
         raise Untestable(f"no second code is sent ({said(sent)})", "target")

@@ -189,6 +189,7 @@ class Login:
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
         self._begun: dict[str, Begun] = {}
+        self._sent: dict[str, dict[str, float]] = {}
         self.left = LeftSessions(portal.clock)
         self.cooldown = 60.0
 
@@ -238,6 +239,8 @@ class Login:
         exchange = self._step(
             SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
         )
+        if exchange.success and begun is not None:
+            self._sent.setdefault(begun.email.lower(), {})[id] = exchange.time + exchange.elapsed_ms / 1000
         cooldown = exchange.at("data.cooldownSeconds")
         if exchange.success and isinstance(cooldown, int) and 0 < cooldown < 3600:
             self.cooldown = float(cooldown)
@@ -258,6 +261,14 @@ class Login:
             self._portal.budget.code_was(begun.email, right=exchange.success)
         self._portal.remember_token(text_at(exchange, "data.accessToken"), begun.account, begun.client_hash)
         return exchange
+
+    def sent_elsewhere(self, session: Exchange | str) -> float | None:
+        """When a code was last sent for another login session of the account (epoch seconds); None: never.
+        A cooldown that is counted for the account began then."""
+        id = session_id(session)
+        begun = self._begun.get(id)
+        sent = self._sent.get(begun.email.lower(), {}) if begun is not None else {}
+        return max((moment for other, moment in sent.items() if other != id), default=None)
 
     def refresh(self, refresh_token: Json, *, client_hash: str | None = None, client: str = "") -> Exchange:
         """Trades a refresh token for a new pair."""

@@ -115,6 +115,18 @@ def _credentials(portal: Portal) -> dict[str, str]:
     return {"email": spare.email, "password": spare.password}
 
 
+def test_it_is_known_when_a_code_was_sent_for_another_login_session_of_the_account() -> None:
+    with connected() as (portal, _, _running):
+        spare, limited = portal.account("spare"), portal.account("limited")
+        one, two, foreign = (portal.login.initiate(account) for account in (spare, spare, limited))
+
+        sent = portal.login.send(one)
+
+        assert portal.login.sent_elsewhere(one) is None
+        assert portal.login.sent_elsewhere(foreign) is None
+        assert portal.login.sent_elsewhere(two) == pytest.approx(sent.time, abs=5)
+
+
 def test_where_time_can_be_moved_nothing_is_left() -> None:
     with connected() as (portal, _, _running):
         assert left_after(portal) == 0
