@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -70,6 +71,7 @@ class Pass:
 
 Action: TypeAlias = Send | Code | Mark | Await | AwaitAllBefore | Pass
 Reply: TypeAlias = Exchange | str | None
+Steps: TypeAlias = Generator[Action, Reply, None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from conformance.portal.inboxes import Reader, reader
 from conformance.portal.transport import _verification, unreachable
 from conformance.profile import Profile
 from conformance.redact import Secrets
-from conformance.replay.actions import Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send
-from conformance.replay.machine import Machine, Steps
+from conformance.replay.actions import Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send, Steps
+from conformance.replay.machine import Machine
 from conformance.replay.options import Lag
 from conformance.replay.renew import CannotBeMade
 from conformance.replay.wire import Answer, Connection

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
@@ -13,29 +12,18 @@ from conformance.capture.bodies import body_of, bytes_of
 from conformance.exchange import ABSENT, Exchange, Json, Plain, Request
 from conformance.portal.budget import is_rate_limited, retry_after
 from conformance.portal.cipher import sealed_payload
-from conformance.portal.login import METHODS
-from conformance.profile import Factor
 from conformance.redact import secrets_in
-from conformance.replay.actions import Action, Await, AwaitAllBefore, Code, Mark, Pass, Reply, Secret, Send
+from conformance.replay.actions import Action, Await, AwaitAllBefore, Pass, Reply, Secret, Send, Steps
 from conformance.replay.assess import Assessor
 from conformance.replay.channels import PUBLIC_KEY, SECURE_SESSION, Channels
 from conformance.replay.head import Heads, framed
-from conformance.replay.kinds import TAKEN_OUT
 from conformance.replay.outcome import Outcome, State
-from conformance.replay.plan import INITIATE, Plan, is_unwanted
+from conformance.replay.plan import Plan, is_unwanted
 from conformance.replay.renew import CannotBeMade, Lost, Pending, Renewal
+from conformance.replay.sign_ins import INVITE, Client, SignIns
 from conformance.replay.turns import Turns
 from conformance.spec import Operation, operation_of
 
-AUTH = "POST /web/v1/system/auth"
-SEND, COMPLETE, REFRESH = f"{AUTH}/login/mfa/send", f"{AUTH}/login/complete", f"{AUTH}/token/refresh"
-LOGOUT = f"{AUTH}/logout"
-FORGOT = f"{AUTH}/password/forgot"
-INVITE = "POST /web/v1/system/invitations"
-OTP_SETUP = "POST /web/v1/system/security/mfa/otp/setup"
-OTP_VERIFY = "POST /web/v1/system/security/mfa/otp/verify"
-MAILED = frozenset({f"{AUTH}/password/reset", f"{AUTH}/password/init"})
-CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 
 RETRIES = 3
@@ -45,21 +33,7 @@ LONG = 1.0
 IDLE = 30.0
 """Seconds of waiting between two requests of a client after which an answer may depend on the waiting."""
 
-COOLDOWN = 61.0
 ASSUMED_WINDOW = 60.0
-
-Steps = Generator[Action, Reply, None]
-
-
-@dataclass
-class Client:
-    """What one session knows: the account that signed in, its token, an authenticator that was set up."""
-
-    account: str | None = None
-    token: str | None = None
-    setup_secret: str | None = None
-    last: int | None = None
-    signed_out: bool = False
 
 
 @dataclass
@@ -74,13 +48,6 @@ class Machine:
     now: Callable[[], float]
     scale: float | None = None
     movable: bool = False
-    logins: dict[str, str] = field(default_factory=dict)
-    codes: dict[str, str] = field(default_factory=dict)
-    authenticators: dict[str, str] = field(default_factory=dict)
-    mailed: dict[str, str] = field(default_factory=dict)
-    """By recorded login session, or email: the code in the mail that came for it."""
-    failures: Counter[str] = field(default_factory=Counter)
-    mails: int = 0
     on_ended: Callable[[int], None] = lambda position: None
 
     def __post_init__(self) -> None:
@@ -89,7 +56,7 @@ class Machine:
         self.ended = bytearray(len(self.plan.store))
         for position in self.plan.refused:
             self.ended[position] = self.plan.session_of[position] < 0
-        self.turns = Turns(self.ended)
+        self.sign_ins = SignIns(self.renewal, Turns(self.ended), self.now, movable=self.movable)
         self.renewal.done = lambda position: bool(self.ended[position])
         self._provides: dict[int, list[str]] = {}
         for value, position in self.plan.given.items():
@@ -97,7 +64,6 @@ class Machine:
         self._first = self.plan.order[0] if self.plan.order else 0
         self._live_start = self.now()
         self._moved = 0.0
-        self._last_sends: dict[str, float] = {}
         self._roots: dict[int, int] = {}
         self._clients: dict[int, Client] = {}
         self._strange: dict[int, list[str]] = {}
@@ -143,7 +109,7 @@ class Machine:
                 self.renewal.keep(Secret(value, kind))
         self._learn(position, recorded, live, client)
         if self.plan.sessions > 1 and live.success:
-            yield from self._read_mail(recorded)
+            yield from self.sign_ins.read_mail(recorded)
 
     def _sent(self, position: int, recorded: Exchange, client: Client) -> Generator[Action, Reply, Exchange]:
         """Makes the request, and sends it until its answer is not that of a rate limit."""
@@ -260,121 +226,13 @@ class Machine:
             )
         return client.token
 
-    # --- what nobody returned
-
     def _with_secrets(
         self, position: int, key: str, recorded: Exchange, told: dict[str, Json], client: Client
     ) -> Generator[Action, Reply, dict[str, Json]]:
         """The body with passwords, codes and keys that fit the target and the time."""
-        sent: dict[str, Json] = recorded.sent
-        if key == INITIATE:
-            self._check_sign_in(recorded, sent)
-        elif key == SECURE_SESSION:
+        if key == SECURE_SESSION:
             return self.channels.keys_for(recorded, told)
-        elif key in (SEND, FORGOT, INVITE):
-            yield from self._mail(position, key, recorded, sent)
-        name = next((field for field in CODE_FIELDS if isinstance(sent.get(field), str)), None)
-        if name is not None and (key in (COMPLETE, OTP_VERIFY) or key in MAILED):
-            told = {**told, name: (yield from self._code(position, key, recorded, sent[name], client))}
-        return told
-
-    def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
-        email = sent.get("email")
-        account = self.renewal.account_of(email)
-        if recorded.success and account is None:
-            raise CannotBeMade(f"the profile has no account that stands for {email}")
-        if (
-            account is not None
-            and not recorded.success
-            and sent.get("password") not in self.renewal.passwords
-        ):
-            most = self.renewal.profile.limits.max_failed_sign_ins
-            if self.failures[account] >= most:
-                raise CannotBeMade(
-                    f"[accounts.{account}] has had {most} failed sign-ins, all that [limits] allows"
-                )
-            self.failures[account] += 1
-
-    def _mail(self, position: int, key: str, recorded: Exchange, sent: dict[str, Json]) -> Steps:
-        """Before a mail: whether the budget allows it, and what the inbox holds by then."""
-        if not recorded.success:
-            return
-        if self.mails >= self.renewal.profile.limits.max_mails:
-            raise CannotBeMade(f"{self.mails} mails were sent, all that [limits] max_mails allows")
-        self.mails += 1
-        account = self._account(sent)
-        if account is None:
-            return
-        if key == SEND:
-            yield from self._sit_out_cooldown(str(sent.get("sessionId")))
-        if self.renewal.profile.accounts[account].inbox is not None:
-            yield from self.turns.take(f"the inbox of {account}", position)
-            yield Mark(account)
-
-    def _account(self, sent: dict[str, Json]) -> str | None:
-        """Whose login session, or whose email, a body names."""
-        login = sent.get("sessionId")
-        account = self.logins.get(login) if isinstance(login, str) else None
-        return account or self.renewal.account_of(sent.get("email"))
-
-    def _read_mail(self, recorded: Exchange) -> Steps:
-        """Where several clients sign in, a mail is read before the next is sent to the same account."""
-        operation = recorded.request.operation
-        if operation is None or operation.key not in (SEND, FORGOT) or not recorded.success:
-            return
-        account = self._account(recorded.sent)
-        if account is not None and self.renewal.profile.accounts[account].inbox is not None:
-            try:
-                code = yield Code(account, "EMAIL")
-            except CannotBeMade:
-                return  # whoever needs the code is told
-            assert isinstance(code, str)
-            self.mailed[_mailed_for(recorded.sent)] = code
-
-    def _sit_out_cooldown(self, login: str) -> Steps:
-        """A resend that was accepted when recorded is not sent before the cooldown is over."""
-        last = self._last_sends.get(login)
-        left = 0.0 if last is None else last + COOLDOWN - self.now()
-        if left > 0:
-            yield Pass(left, "the resend cooldown")
-        self._last_sends[login] = self.now()
-
-    def _code(
-        self, position: int, key: str, recorded: Exchange, value: str, client: Client
-    ) -> Generator[Action, Reply, str]:
-        """A code that is right where it was right, wrong where it was wrong, and used again where it was."""
-        sent: dict[str, Json] = recorded.sent
-        account = self._account(sent) or client.account
-        is_wrong = recorded.code == "AUTH.MFA_CODE_INVALID"
-        if not recorded.success and not is_wrong:
-            fallback = "000000" if TAKEN_OUT.fullmatch(value) else value
-            return self.codes.get(value, fallback)
-        if account is None:
-            raise CannotBeMade("nothing says whose code it was")
-        secret = client.setup_secret if key == OTP_VERIFY else self.authenticators.get(account)
-        factor = self._factor(key, sent, account)
-        code: Reply = None
-        if factor == "OTP":
-            # Time that is moved for the next code makes the others old.
-            owner = "everybody" if self.movable else account
-            yield from self.turns.take(f"the authenticator of {owner}", position)
-        elif not is_wrong:
-            code = self.mailed.get(_mailed_for(sent))
-        if code is None:
-            code = yield Code(account, factor, not is_wrong, secret)
-        assert isinstance(code, str)
-        self.codes[value] = code
-        return code
-
-    def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
-        names: dict[Json, Factor] = {METHODS["EMAIL"]: "EMAIL", METHODS["OTP"]: "OTP"}
-        factor: Factor = names.get(sent.get("method"), "EMAIL") if key != OTP_VERIFY else "OTP"
-        settings = self.renewal.profile.accounts[account]
-        if factor == "OTP" and settings.otp_secret is None and key != OTP_VERIFY:
-            raise CannotBeMade(f"[accounts.{account}] has no otp_secret, and signed in with an authenticator")
-        if factor == "EMAIL" and settings.inbox is None:
-            raise CannotBeMade(f"[accounts.{account}] has no inbox, and its code was mailed")
-        return factor
+        return (yield from self.sign_ins.body(position, key, recorded, told, client))
 
     # --- what an answer tells
 
@@ -392,33 +250,10 @@ class Machine:
                     known[value] = value
 
     def _learn_session(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
-        if key == INITIATE:
-            account = self.renewal.account_of(recorded.sent.get("email"))
-            session = recorded.at("data.sessionId")
-            if account is not None and isinstance(session, str):
-                self.logins[session] = account
-        elif key in (COMPLETE, REFRESH):
-            token = live.at("data.accessToken")
-            client.token = token if isinstance(token, str) else client.token
-            client.signed_out = False
-            session = recorded.sent.get("sessionId") if key == COMPLETE else None
-            client.account = (
-                self.logins.get(session, client.account) if isinstance(session, str) else client.account
-            )
-        elif key == LOGOUT:
-            client.signed_out = True
-        elif key == OTP_SETUP:
-            client.setup_secret = self._setup_secret(live)
-        elif key == OTP_VERIFY and client.account and client.setup_secret:
-            self.authenticators[client.account] = client.setup_secret
-        elif key in (PUBLIC_KEY, SECURE_SESSION):
+        if key in (PUBLIC_KEY, SECURE_SESSION):
             self.channels.learn(key, recorded, live)
-
-    def _setup_secret(self, live: Exchange) -> str | None:
-        settings = self.renewal.profile.operations.get(OTP_SETUP)
-        path = (settings.secret if settings else None) or "data.secret"
-        secret = live.at(path)
-        return secret if isinstance(secret, str) else None
+        else:
+            self.sign_ins.learn(key, recorded, live, client)
 
     # --- time and order
 
@@ -483,10 +318,6 @@ class Machine:
         for name, value in chosen.items():
             self.renewal.identities.set(value, renamed[name])
         return renamed
-
-
-def _mailed_for(sent: dict[str, Json]) -> str:
-    return str(sent.get("sessionId") or sent.get("email"))
 
 
 def _is_taken(operation: Operation | None, recorded: Exchange, live: Exchange) -> bool:
