@@ -26,6 +26,9 @@ NOBODYS = frozenset(
 FREE = 8
 """From this length on a text is found anywhere, also inside a longer word; a shorter one only as a word."""
 
+FEW = 64
+"""Up to so many forms are looked for one by one before their pattern is tried."""
+
 GRAM = 4
 STRIDE = 3
 INDEXED = GRAM + STRIDE - 1
@@ -149,7 +152,10 @@ class Secrets:
         if self._numbers:
             spans.extend(self._number_spans(text))
         for loose in (self._words, self._short):
-            spans.extend((*found.span(), loose[found[0]]) for found in self._pattern(loose).finditer(text))
+            if len(loose) > FEW or any(form in text for form in loose):
+                spans.extend(
+                    (*found.span(), loose[found[0]]) for found in self._pattern(loose).finditer(text)
+                )
         return spans
 
     def _number_spans(self, text: str) -> Iterator[tuple[int, int, str]]:

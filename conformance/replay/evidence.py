@@ -40,11 +40,11 @@ class Cleaner:
         self._count = -1
         self._forget()
 
-    def line(self, text: str) -> str:
-        """The line without its secrets. It stays JSON, also where a number had to go."""
+    def line(self, text: str, pieces: list[str]) -> str:
+        """The line without its secrets, given with its ``pieces_of``. It stays JSON, also where a number had
+        to go."""
         if len(self._secrets) != self._count or len(self._seen) > KEPT:
             self._forget()
-        pieces = pieces_of(text)
         present = set(pieces)
         new = present - self._seen
         if new:
@@ -98,27 +98,29 @@ class Evidence:
         """Writes an exchange, and gives it back with its number."""
         self.count += 1
         numbered = replace(exchange, n=self.count)
-        text = self._encode(numbered).decode()
-        for value, kind in self._secrets_in(numbered, text):
+        # Number and time are the suite's own, and other in each line.
+        head, between, told = self._encode(numbered).decode().partition('"request":')
+        pieces = pieces_of(told)
+        for value, kind in self._secrets_in(numbered, pieces):
             self._secrets.add(value, kind)
         self._note_new_secrets()
-        # Number and time are the suite's own, and other in each line.
-        start = text.index('"request":')
-        self._file.write(f"{text[:start]}{self._cleaner.line(text[start:])}\n")
+        self._file.write(f"{head}{between}{self._cleaner.line(told, pieces)}\n")
         return numbered
 
-    def _secrets_in(self, exchange: Exchange, text: str) -> Iterable[tuple[str, str]]:
+    def _secrets_in(self, exchange: Exchange, pieces: list[str]) -> Iterable[tuple[str, str]]:
         """As ``secrets_in``. Where no name in the JSON is that of a secret, the bodies need no look."""
-        if exchange.plain is not None or '\\"' in text or takes_secrets(exchange.request.path):
-            return secrets_in(exchange)
-        pieces = set(text.split('"'))
         if len(self._looked) > KEPT:
             self._looked.clear()
             self._naming.clear()
-        new = pieces - self._looked
-        self._looked |= new
-        self._naming.update(filter(names_a_secret, new))
-        if not self._naming.isdisjoint(pieces):
+        new = set(pieces) - self._looked
+        if new:
+            self._looked |= new
+            self._naming.update(filter(names_a_secret, new))
+        if (
+            exchange.plain is not None
+            or takes_secrets(exchange.request.path)
+            or not self._naming.isdisjoint(pieces)
+        ):
             return secrets_in(exchange)
         return [one for one in in_headers_and_query(exchange) if not is_placeholder(one[0])]
 
@@ -137,6 +139,7 @@ class Evidence:
         clean = self.path.with_suffix(".jsonl.clean")
         with self.path.open(encoding="utf-8") as lines, clean.open("w", encoding="utf-8") as out:
             for _ in range(self._written_before):
-                out.write(self._cleaner.line(next(lines).rstrip("\n")) + "\n")
+                line = next(lines).rstrip("\n")
+                out.write(self._cleaner.line(line, pieces_of(line)) + "\n")
             shutil.copyfileobj(lines, out)
         clean.replace(self.path)
