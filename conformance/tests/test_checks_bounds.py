@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from msgspec.structs import replace
 
@@ -10,6 +12,7 @@ from conformance.checks.notifications import CHANNELS, CREATE, TYPES
 from conformance.checks.orders import ORDERS
 from conformance.exchange import Exchange, Json
 from conformance.tests.traffic import (
+    NOW,
     account,
     account_page,
     answer,
@@ -17,10 +20,13 @@ from conformance.tests.traffic import (
     channel,
     channel_type,
     coded,
+    completed,
     contradicted_by,
     email_config,
+    envelope,
     invitation,
     judged,
+    jwt,
     observed,
     order,
     order_page,
@@ -31,6 +37,9 @@ from conformance.tests.traffic import (
 ROLES = "GET /web/v1/system/roles"
 PROFILE = "GET /web/v1/system/profile"
 COUNTRIES = "GET /web/v1/system/constants/countries"
+SEND = "POST /web/v1/system/auth/login/mfa/send"
+COMPLETE = "POST /web/v1/system/auth/login/complete"
+LOGOUT = "POST /web/v1/system/auth/logout"
 FORGOT = "POST /web/v1/system/auth/password/forgot"
 ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
 
@@ -248,3 +257,101 @@ def test_a_mail_password_is_one_from_six_letters_on_that_are_no_mask(password: s
     listed = answer(CHANNELS, page(channel(emailConfig=email_config(password=password))), sent={}, n=2)
 
     assert ("CHANNEL-046" in contradicted_by(made, listed)) is is_found
+
+
+# Sign-in.
+
+
+def sent_code(n: int, seconds: int, **data: Json) -> Exchange:
+    body = {"sessionId": "session-1", "method": 10011001}
+    told = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **data}
+    started = NOW + timedelta(seconds=seconds)
+    return answer(SEND, told, sent=body, n=n, started=started, body=envelope(data=told, timestamp=None))
+
+
+@pytest.mark.parametrize(
+    ("first", "seconds", "is_found"),
+    [
+        ({}, 30, True),
+        ({}, 62, False),
+        ({"sent": False}, 30, False),
+        ({"cooldownSeconds": 10}, 12, False),
+        ({"cooldownSeconds": 10}, 8, True),
+        ({"cooldownSeconds": 0}, 30, True),
+        ({"cooldownSeconds": 1}, 30, False),
+        ({"cooldownSeconds": "soon"}, 30, True),
+        ({"cooldownSeconds": 90}, 70, False),
+    ],
+)
+def test_a_cooldown_is_sixty_seconds_from_a_code_that_was_sent_or_what_is_announced_if_less(
+    first: dict[str, Json], seconds: int, is_found: bool
+) -> None:
+    found = contradicted_by(sent_code(1, 0, **first), sent_code(2, seconds))
+
+    assert ("LOGIN-025" in found) is is_found
+
+
+@pytest.mark.parametrize(("ended", "is_found"), [(0, True), (1, False), (2, False)])
+def test_a_logout_ends_one_session_at_least(ended: int, is_found: bool) -> None:
+    left = answer(LOGOUT, {"success": True, "terminatedSessions": ended})
+
+    assert ("LOGOUT-003" in contradicted_by(left)) is is_found
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["email", "accountEmail", "name", "accountName", "phone", "accountPhone", "phone_number", "given_name",
+     "family_name"],
+)  # fmt: skip
+def test_each_claim_with_profile_data_is_found_in_a_token(claim: str) -> None:
+    issued = completed(accessToken=jwt(**{claim: "One"}))
+
+    assert "TOKEN-018" in contradicted_by(answer(COMPLETE, issued))
+
+
+@pytest.mark.parametrize(
+    ("lacking", "status", "is_judged"),
+    [
+        ("X-Request-Id", 400, False),
+        ("X-LOCALE", 400, False),
+        ("X-Request-Id", 403, True),
+        ("X-Client-Hash", 403, False),
+        ("X-Other", 400, True),
+    ],
+)
+def test_a_request_that_may_be_refused_for_its_headers_says_nothing_of_its_token(
+    lacking: str, status: int, is_judged: bool
+) -> None:
+    headers = {"Authorization": None, lacking: None}
+    refused = answer(ROLES, body=envelope("SOMETHING"), status=status, headers=headers)
+
+    assert ("AUTHN-001" in contradicted_by(refused)) is is_judged
+
+
+# Languages, and what is read.
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_judged"),
+    [
+        ({"X-LOCALE": "ja"}, False),
+        ({"Accept-Language": "ja"}, False),
+        ({"X-LOCALE": "EN", "Accept-Language": "EN-us"}, True),
+        ({"X-LOCALE": None}, True),
+    ],
+)
+def test_names_are_held_to_english_where_nothing_else_is_asked_for(
+    headers: dict[str, str | None], is_judged: bool
+) -> None:
+    named = answer(ORDERS, order_page(order(status=2, statusName="DONE")), headers=headers)
+
+    assert ("STATE-007" in contradicted_by(named)) is is_judged
+
+
+@pytest.mark.parametrize(
+    ("codes", "read"), [(["CN"], ["none"]), (["CN", "FR"], [["FR"]]), (["FR", "DE"], [["FR", "DE"]])]
+)
+def test_constants_beyond_those_of_the_specification_are_read(codes: list[str], read: Json) -> None:
+    listed: list[Json] = [coded(code, 95010301 + at_) for at_, code in enumerate(codes)]
+
+    assert observed("further-constants", answer(COUNTRIES, listed)) == read

@@ -12,6 +12,7 @@ from conformance.comparisons import (
     holds,
     is_error,
     is_error_of_table,
+    is_held_back,
     is_invalid_parameter,
     is_not_invalid_parameter,
     is_refused,
@@ -146,3 +147,38 @@ def test_every_comparison_keeps_the_steps_that_led_there(
 
 def test_a_contradiction_can_be_made_outright() -> None:
     assert contradicts(SERVED, "data", 1, 2, "because") == Contradiction(SERVED, "data", 1, 2, "because")
+
+
+@pytest.mark.parametrize("status", [408, 429, 502, 503, 504, 520, 530])
+def test_a_gateway_holds_an_answer_back(status: int) -> None:
+    assert is_held_back(answer(ROLES, body={"text": "Later"}, status=status, form="text"))
+
+
+@pytest.mark.parametrize("status", [400, 403, 500, 501, 505, 519, 531])
+def test_any_other_status_is_the_portals_own(status: int) -> None:
+    assert not is_held_back(answer(ROLES, body={"text": "Later"}, status=status, form="text"))
+
+
+@pytest.mark.parametrize(
+    ("status", "label", "is_block"),
+    [(403, "text/html; charset=utf-8", True), (404, "text/html", False), (403, "text/plain", False)],
+)
+def test_a_page_that_forbids_is_a_firewalls(status: int, label: str, is_block: bool) -> None:
+    paged = answer(
+        ROLES, body={"text": "<html>"}, status=status, form="text", answered={"Content-Type": label}
+    )
+
+    assert is_held_back(paged) is is_block
+
+
+def test_a_refusal_in_the_envelope_is_the_portals_own_however_it_is_labelled() -> None:
+    labelled = refusal(ROLES, "ACCESS.PERMISSION_DENIED", 403, answered={"Content-Type": "text/html"})
+
+    assert not is_held_back(labelled)
+
+
+@pytest.mark.parametrize(("status", "is_refusal"), [(200, False), (299, False), (300, True), (404, True)])
+def test_a_bare_answer_is_a_refusal_by_its_status(status: int, is_refusal: bool) -> None:
+    bare = answer(ROLES, body={"text": "?"}, status=status, form="text")
+
+    assert (is_refused(bare) is HELD) is is_refusal

@@ -202,6 +202,9 @@ def test_a_path_that_is_none_of_the_88_is_named_as_sent() -> None:
     [
         ([Verdict.PASS, Verdict.WARN, Verdict.FAIL], Verdict.FAIL),
         ([Verdict.UNTESTED, Verdict.PASS], Verdict.PASS),
+        ([Verdict.PASS, Verdict.WARN], Verdict.WARN),
+        ([Verdict.OPEN, Verdict.PASS], Verdict.PASS),
+        ([Verdict.UNTESTED, Verdict.OPEN], Verdict.OPEN),
         ([], Verdict.UNTESTED),
     ],
 )
