@@ -65,7 +65,10 @@ def total_pages_of_the_pagination_object(exchange: Exchange) -> Iterator[Compari
 
 
 def asks_for_a_page(exchange: Exchange) -> bool:
-    """Whether the request chose a page in any way that could be meant so."""
+    """Whether the request chose a page in any way that could be meant so, or may have, where its body is not
+    known."""
+    if exchange.request.is_unknown:
+        return True
     sent = exchange.sent if isinstance(exchange.sent, dict) else {}
     return any("page" in name.lower() for name in sent) or "page" in exchange.request.parts.query.lower()
 
@@ -121,8 +124,11 @@ def what_paginated_says(exchange: Exchange) -> Iterator[Json]:
 
 
 def asked(exchange: Exchange, name: str, default: int) -> int | None:
-    """The page or size that a request asks for; None where it is no plain number, so that nothing follows."""
+    """The page or size that a request asks for; None where that is not known, or no plain number, so that
+    nothing follows."""
     if exchange.request.method == "POST":
+        if exchange.request.is_unknown:
+            return None
         sent = exchange.sent if isinstance(exchange.sent, dict) else {}
         value = sent.get(name)
         return default if value is None else value if is_integer(value) else None
@@ -158,7 +164,10 @@ def has_a_usual_size(exchange: Exchange) -> bool:
 
 
 def asks_for_none(exchange: Exchange, name: str) -> bool:
+    """Whether a request surely leaves the page or size to the default."""
     if exchange.request.method == "POST":
+        if exchange.request.is_unknown:
+            return False
         sent = exchange.sent
         return sent is ABSENT or (isinstance(sent, dict) and name not in sent)
     return f"{name}=" not in exchange.request.parts.query

@@ -160,7 +160,7 @@ def coded_filter_rule(
         given = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
         wanted = given.pop(name, None)
         count = exchange.at(total)
-        is_alone = not given.keys() - PLACE and is_integer(count)
+        is_alone = not given.keys() - PLACE and is_integer(count) and not exchange.request.is_unknown
         if code_asked_for(wanted, family) is None:
             if wanted is None and is_alone:
                 memory["whole"] = count

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.checks.pages import ACCOUNTS, ORDERS, pages_for
-from conformance.exchange import Exchange, Json
+from conformance.exchange import ABSENT, Exchange, Form, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     account,
@@ -156,3 +157,25 @@ def test_a_size_that_cannot_be_asked_for_may_be_answered_as_the_portal_likes(que
 @pytest.mark.parametrize("said", [True, False])
 def test_what_paginated_says_is_read(said: bool) -> None:
     assert observed("paginated", types(paginated=said)) == [said]
+
+
+@pytest.mark.parametrize("form", ["omitted", "truncated", "sanitized", "undecodable"])
+def test_a_page_is_not_held_to_a_request_whose_body_is_not_known(form: Form) -> None:
+    asked = accounts(
+        *many_accounts(50),
+        sent={"page": 1, "size": 50},
+        totalElements=150,
+        totalPages=3,
+        currentPage=1,
+        pageSize=50,
+    )
+    unknown = replace(asked, request=replace(asked.request, body=ABSENT, form=form))
+    assert contradicted_by(asked) == set()
+    assert contradicted_by(unknown) == set()
+
+
+def test_an_object_that_names_its_second_page_may_have_been_asked_for_it() -> None:
+    asked = answer(TYPES, page(*TWENTY, currentPage=2, totalPages=3, totalRecords=50, pageSize=20), sent={})
+    unknown = replace(asked, request=replace(asked.request, body=ABSENT, form="omitted"))
+    assert "PAGE-009" in contradicted_by(asked)
+    assert "PAGE-009" not in contradicted_by(unknown)
