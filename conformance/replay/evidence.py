@@ -40,9 +40,9 @@ class Cleaner:
         self._count = -1
         self._forget()
 
-    def line(self, text: str, pieces: list[str]) -> str:
+    def line(self, text: str, pieces: list[str], *, opening: str = "") -> str:
         """The line without its secrets, given with its ``pieces_of``. It stays JSON, also where a number had
-        to go."""
+        to go; ``opening`` makes it JSON where it is the end of some."""
         if len(self._secrets) != self._count or len(self._seen) > KEPT:
             self._forget()
         present = set(pieces)
@@ -50,7 +50,7 @@ class Cleaner:
         if new:
             self._look_through(new)
         if not self._unquoted.isdisjoint(present):
-            return self._secrets.redact_line(text)
+            return self._secrets.redact_line(opening + text)[len(opening) :]
         clean = self._clean
         if clean.keys().isdisjoint(present):
             return text
@@ -104,7 +104,8 @@ class Evidence:
         for value, kind in self._secrets_in(numbered, pieces):
             self._secrets.add(value, kind)
         self._note_new_secrets()
-        self._file.write(f"{head}{between}{self._cleaner.line(told, pieces)}\n")
+        clean = self._cleaner.line(told, pieces, opening="{" + between)
+        self._file.write(f"{head}{between}{clean}\n")
         return numbered
 
     def _secrets_in(self, exchange: Exchange, pieces: list[str]) -> Iterable[tuple[str, str]]:

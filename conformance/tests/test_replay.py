@@ -14,12 +14,15 @@ from msgspec.structs import replace
 from conformance import capture, record
 from conformance.exchange import Exchange
 from conformance.profile import Profile, parse
+from conformance.redact import Secrets
 from conformance.replay import Options, Replayed, replay
 from conformance.replay.actions import Await
+from conformance.replay.evidence import Evidence
 from conformance.replay.left_out import LeftOut
 from conformance.replay.outcome import State
 from conformance.replay.turns import Turns
 from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.traffic import answer
 from reference_impl import serve as reference
 
 
@@ -118,6 +121,21 @@ def test_the_redacted_recording_holds_no_secret_and_neither_do_the_reports(
         text = file.read_text()
         assert [value for value in planted if value in text] == [], file.name
     assert '"eyJ' not in recording.read_text()
+
+
+@pytest.mark.parametrize("shown", [123456, "[hidden]"])
+def test_a_secret_that_stands_without_quotes_leaves_the_evidence_whole(
+    tmp_path: Path, shown: int | str
+) -> None:
+    secrets = Secrets()
+    secrets.add(str(shown), "code")
+    evidence = Evidence(tmp_path / "exchanges.jsonl", secrets)
+
+    evidence.take(answer("GET /web/v1/system/profile", {"seen": shown, "note": "kept"}))
+    evidence.close()
+
+    (kept,) = capture.read(tmp_path / "exchanges.jsonl")
+    assert kept.data == {"seen": "[code-1]", "note": "kept"}
 
 
 def test_the_results_are_those_of_the_contract(recording: Path, tmp_path: Path) -> None:
