@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: run test check serve selftest format clean
+.PHONY: run test check serve selftest bench format clean
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -24,6 +24,13 @@ serve: $(READY)
 selftest: $(READY)
 	$(BIN)/portal-conformance selftest
 
+bench: $(READY)
+	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/judge_traffic.py
+	$(BIN)/python benchmarks/million.py
+	$(BIN)/python benchmarks/read_har.py
+	$(BIN)/python benchmarks/replay_peers.py
+
 format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -37,4 +44,4 @@ check: $(READY)
 	$(MAKE) selftest
 
 clean:
-	rm -rf $(VENV) reports/* .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-peers reports/* .mypy_cache .ruff_cache .pytest_cache
