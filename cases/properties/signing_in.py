@@ -74,7 +74,8 @@ class Player:
 
 @dataclass
 class Begun:
-    """A login session. ``sent``: when its last code was; ``code``: that code."""
+    """A login session. ``sent``: when its last code was; ``code``: that code. ``is_newest``: no other was
+    begun for the account since; whether that would end it is not stated."""
 
     player: Player
     answer: Exchange
@@ -84,6 +85,7 @@ class Begun:
     sends: int = 0
     sent: float | None = None
     code: str | None = None
+    is_newest: bool = True
 
     def can(self, factor: Factor) -> bool:
         """Whether the account has the factor and the session offers it, or does not say what it offers."""
@@ -91,10 +93,10 @@ class Begun:
         return self.player.account.can(factor) and (not offered or factor in offered)
 
     def is_young(self, answer: Exchange) -> bool:
-        return ended(answer) < self.answer.time + min(SURELY, self.lifetime)
+        return self.is_newest and ended(answer) < self.answer.time + min(SURELY, self.lifetime)
 
     def lives(self, answer: Exchange) -> bool:
-        return ended(answer) < self.answer.time + self.lifetime - SETTLING
+        return self.is_newest and ended(answer) < self.answer.time + self.lifetime - SETTLING
 
     def is_over(self, answer: Exchange) -> bool:
         return answer.time > ended(self.answer) + self.lifetime + SETTLING
@@ -205,6 +207,8 @@ class SigningIn(Machine):
             self.trial.spoil()
         chosen.session_ids.add(id)
         lifetime = seconds_at(answer, "data.expiresIn", LIMITS.login_session)
+        for older in self.sessions:
+            older.is_newest = older.is_newest and older.player is not chosen
         self.sessions.append(Begun(chosen, answer, lifetime))
         return self.sessions[-1]
 

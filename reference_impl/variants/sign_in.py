@@ -49,6 +49,20 @@ def _earlier_codes_too(plan: Plan) -> None:
     handled(COMPLETE, accepting)(plan)
 
 
+def _one_login_session(handler: Handler) -> Handler:
+    """A sign-in that begins ends the login session that the account had before."""
+
+    def initiating(portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        begun = portal.login_sessions.get(data["sessionId"])
+        for other in list(portal.login_sessions.values()):
+            if begun is not None and other.account_id == begun.account_id and other is not begun:
+                del portal.login_sessions[other.id]
+        return data
+
+    return initiating
+
+
 def _otp_needs_no_sending(handler: Handler) -> Handler:
     """Asked to send for the authenticator, the portal says that it need not."""
 
@@ -212,6 +226,11 @@ VARIANTS: tuple[Variant, ...] = (
         "whether a refresh token may be used again is not stated",
         moved("refresh token", "VALID", "refresh", "VALID"),
         "rotation",
+    ),
+    may(
+        "one-login-session-an-account",
+        "whether a login session outlives the next one of its account is not stated",
+        handled(INITIATE, _one_login_session),
     ),
     may("logout-ends-all", "sessions ended: which, is not stated", chosen(logout_ends="all")),
     may("terminate-all-ends-all", "N5 and N1", chosen(terminate_all_spares_current=False)),
