@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
 import tomllib
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from conformance import capture, record
-from conformance.exchange import Exchange
-from conformance.profile import Profile, parse
 from conformance.redact import Secrets
-from conformance.replay import Options, Replayed, replay
-from conformance.replay.actions import Await
+from conformance.replay import Options, replay
 from conformance.replay.evidence import Evidence
 from conformance.replay.left_out import LeftOut
 from conformance.replay.outcome import State
-from conformance.replay.turns import Turns
+from conformance.tests.replays import profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
 from conformance.tests.traffic import answer
 from reference_impl import serve as reference
@@ -33,24 +27,6 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
         walk(recorder.url, portal.profile())
     return out
-
-
-def profile_of(portal: reference.Running) -> Profile:
-    return parse(portal.profile(), {})
-
-
-def replayed(
-    recording: Path,
-    out: Path,
-    *,
-    faults: tuple[str, ...] = (),
-    variants: tuple[str, ...] = (),
-    **options: object,
-) -> Replayed:
-    """The recording on a fresh portal: other keys, ids, tokens, passwords, clock."""
-    chosen = Options(out=out, **{"impact": "disruptive", **options})  # type: ignore[arg-type]
-    with reference.start(faults=faults, variants=variants) as portal:
-        return replay([recording], profile_of(portal), chosen)
 
 
 def test_a_fresh_portal_of_the_same_build_has_no_regression(recording: Path, tmp_path: Path) -> None:
@@ -107,6 +83,24 @@ def test_what_a_portal_may_choose_is_no_regression(recording: Path, tmp_path: Pa
 
     assert told.run.regressions == []
     assert told.tally.share >= 0.95
+
+
+@pytest.mark.parametrize(
+    "variant", ["another-mask", "cookies", "encrypted-answers", "my-workspaces-in-pages", "opaque-tokens"]
+)
+def test_what_a_lawful_portal_answered_another_of_its_kind_answers_too(tmp_path: Path, variant: str) -> None:
+    out = tmp_path / "traffic.jsonl"
+    with (
+        reference.start(variants=[variant]) as portal,
+        record.serve(portal.url, out, open_channel=True) as recorder,
+    ):
+        walk(recorder.url, portal.profile())
+
+    told = replayed(out, tmp_path / "reports", variants=(variant,))
+
+    assert told.run.regressions == []
+    assert told.tally.share >= 0.95
+    assert told.run.exit_code == 0
 
 
 def test_the_redacted_recording_holds_no_secret_and_neither_do_the_reports(
@@ -246,114 +240,6 @@ def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
     assert (tmp_path / "report.html").exists()
 
 
-def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
-    out = tmp_path / "several.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(3)]
-        for walker, name in zip(walkers, ("admin", "spare", "limited"), strict=True):
-            walker.sign_in(profile["accounts"][name])
-        for step in ("/profile", "/workspaces/mine", "/security/mfa"):
-            for walker in walkers:
-                walker.get(step)
-
-    told = replayed(out, tmp_path / "reports", concurrency=3)
-
-    assert told.plan.sessions == 3
-    assert told.run.regressions == []
-    assert told.tally.counts[State.SAME] == told.tally.counts.total()
-
-
-def test_an_authenticator_is_asked_for_one_sign_in_at_a_time() -> None:
-    ended = bytearray(2)
-    turns = Turns(ended)
-    assert list(turns.take("authenticator", 0)) == []
-
-    second = turns.take("authenticator", 1)
-    assert next(second) == Await(0)
-
-    ended[0] = 1
-    assert list(second) == []
-    assert list(turns.take("authenticator", 1)) == []
-
-
-@pytest.mark.parametrize("concurrency", [1, 6])
-@pytest.mark.parametrize("name", ["admin", "spare"])
-def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
-    tmp_path: Path, name: str, concurrency: int
-) -> None:
-    out = tmp_path / "several.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        profile = tomllib.loads(portal.profile())
-        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(6)]
-        sign_ins = [walker.sign_in_by_steps(profile["accounts"][name]) for walker in walkers]
-        for sign_in in sign_ins:
-            next(sign_in)
-        if profile["accounts"][name]["mfa"] == "EMAIL":
-            for sign_in in sign_ins:
-                next(sign_in)
-        for walker, sign_in in zip(walkers, sign_ins, strict=True):
-            # No time step of an authenticator serves twice.
-            portal.portal.clock.advance(30)
-            walker.ahead = portal.portal.clock.now() - time.time()
-            assert list(sign_in) in ([], [None])
-        for walker in walkers:
-            walker.get("/profile")
-
-    told = replayed(out, tmp_path / "reports", concurrency=concurrency)
-
-    assert told.plan.sessions == 6
-    assert told.run.regressions == []
-    assert told.tally.counts == {State.SAME: told.tally.wanted}
-
-
-def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
-    out = tmp_path / "refused.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
-        profile = tomllib.loads(portal.profile())
-        spare = profile["accounts"]["spare"]
-        walker = Walker(recorder.url, profile)
-        walker.sign_in(spare)
-        workspace = walker.get("/workspaces/current")["data"]["bizId"]
-        path = f"/web/v1/admin/transfer/query/orders/workspace/{workspace}"
-        walker.call("GET", path, **{profile["bot_challenge"]["header"]: "a-token-of-yesterday"})
-        walker.post("/auth/password/forgot", {"email": spare["email"], "turnstileToken": "another-one-of-it"})
-        walker.change_password(spare["password"], "Sh0rt")
-        walker.change_password("Not-the-old-password-1", "Another-password-1")
-        walker.sign_in(spare)
-    assert walker.statuses.count(403) == 2
-
-    told = replayed(out, tmp_path / "reports")
-
-    left = [one for one in told.tally.kept if one.state is not State.SAME]
-    assert told.run.regressions == []
-    assert [one.state for one in left] == [State.NOT_REPLAYABLE, State.NOT_REPLAYABLE]
-    assert {one.endpoint for one in left} == {"POST /web/v1/system/auth/password/change"}
-    assert all(one.reason.startswith("it was refused (") for one in left)
-
-
-def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
-    out = tmp_path / "paced.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
-        for _ in range(5):
-            walker.get("/profile")
-    spaced = tmp_path / "spaced.jsonl"
-    with capture.Writer(spaced) as writer:
-        for number, one in enumerate(capture.read(out)):
-            writer.write(moved(one, number * 0.5))
-
-    told = replayed(spaced, tmp_path / "reports", pace="5x")
-
-    starts = [one.time for one in capture.read(tmp_path / "reports" / "exchanges.jsonl")]
-    assert starts[-1] - starts[0] == pytest.approx(0.4, abs=0.15)
-    assert told.lag.count == 5
-
-
-def moved(exchange: Exchange, seconds: float) -> Exchange:
-    return replace(exchange, started=datetime.fromtimestamp(1_767_225_600 + seconds, UTC).isoformat())
-
-
 def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path: Path) -> None:
     fault = ("login-session-of-600",)
     noise = tmp_path / "noise.toml"
@@ -365,22 +251,6 @@ def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path
     assert any("noise" in note for note in told.notes)
     (excused,) = told.noise.excused
     assert excused[1] == "data.expiresIn"
-
-
-def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, tmp_path: Path) -> None:
-    with reference.start() as portal:
-        profile = tomllib.loads(portal.profile())
-        for _ in range(3):
-            portal.portal.clock.advance(30)
-            walker = Walker(portal.url, profile, ahead=portal.portal.clock.now() - time.time())
-            walker.sign_in(profile["accounts"]["admin"])
-        portal.portal.clock.advance(30)
-        told = replay([recording], profile_of(portal), Options(out=tmp_path, impact="disruptive"))
-
-    history = "GET /web/v1/system/security/sessions/history"
-    assert told.run.regressions == []
-    assert (history, "data.pagination.totalRecords", "value") in told.noise.excused
-    assert ("GET /web/v1/system/security/sessions", "data", "length") in told.noise.excused
 
 
 def test_a_status_is_never_learned_as_noise(recording: Path, tmp_path: Path) -> None:

@@ -1,0 +1,154 @@
+"""Several clients of one recording, their sign-ins and their pace."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from conformance import capture, record
+from conformance.exchange import Exchange
+from conformance.replay import Options, replay
+from conformance.replay.actions import Await
+from conformance.replay.outcome import State
+from conformance.replay.turns import Turns
+from conformance.tests.replays import profile_of, replayed
+from conformance.tests.scripted_client import Walker, walk
+from reference_impl import serve as reference
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole visit, recorded with the secure channel opened."""
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+        walk(recorder.url, portal.profile())
+    return out
+
+
+def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
+    out = tmp_path / "several.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(3)]
+        for walker, name in zip(walkers, ("admin", "spare", "limited"), strict=True):
+            walker.sign_in(profile["accounts"][name])
+        for step in ("/profile", "/workspaces/mine", "/security/mfa"):
+            for walker in walkers:
+                walker.get(step)
+
+    told = replayed(out, tmp_path / "reports", concurrency=3)
+
+    assert told.plan.sessions == 3
+    assert told.run.regressions == []
+    assert told.tally.counts[State.SAME] == told.tally.counts.total()
+
+
+def test_an_authenticator_is_asked_for_one_sign_in_at_a_time() -> None:
+    ended = bytearray(2)
+    turns = Turns(ended)
+    assert list(turns.take("authenticator", 0)) == []
+
+    second = turns.take("authenticator", 1)
+    assert next(second) == Await(0)
+
+    ended[0] = 1
+    assert list(second) == []
+    assert list(turns.take("authenticator", 1)) == []
+
+
+@pytest.mark.parametrize("concurrency", [1, 6])
+@pytest.mark.parametrize("name", ["admin", "spare"])
+def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
+    tmp_path: Path, name: str, concurrency: int
+) -> None:
+    out = tmp_path / "several.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walkers = [Walker(recorder.url, profile, hash=f"client-{n}") for n in range(6)]
+        sign_ins = [walker.sign_in_by_steps(profile["accounts"][name]) for walker in walkers]
+        for sign_in in sign_ins:
+            next(sign_in)
+        if profile["accounts"][name]["mfa"] == "EMAIL":
+            for sign_in in sign_ins:
+                next(sign_in)
+        for walker, sign_in in zip(walkers, sign_ins, strict=True):
+            # No time step of an authenticator serves twice.
+            portal.portal.clock.advance(30)
+            walker.ahead = portal.portal.clock.now() - time.time()
+            assert list(sign_in) in ([], [None])
+        for walker in walkers:
+            walker.get("/profile")
+
+    told = replayed(out, tmp_path / "reports", concurrency=concurrency)
+
+    assert told.plan.sessions == 6
+    assert told.run.regressions == []
+    assert told.tally.counts == {State.SAME: told.tally.wanted}
+
+
+def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
+    out = tmp_path / "refused.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(spare)
+        workspace = walker.get("/workspaces/current")["data"]["bizId"]
+        path = f"/web/v1/admin/transfer/query/orders/workspace/{workspace}"
+        walker.call("GET", path, **{profile["bot_challenge"]["header"]: "a-token-of-yesterday"})
+        walker.post("/auth/password/forgot", {"email": spare["email"], "turnstileToken": "another-one-of-it"})
+        walker.change_password(spare["password"], "Sh0rt")
+        walker.change_password("Not-the-old-password-1", "Another-password-1")
+        walker.sign_in(spare)
+    assert walker.statuses.count(403) == 2
+
+    told = replayed(out, tmp_path / "reports")
+
+    left = [one for one in told.tally.kept if one.state is not State.SAME]
+    assert told.run.regressions == []
+    assert [one.state for one in left] == [State.NOT_REPLAYABLE, State.NOT_REPLAYABLE]
+    assert {one.endpoint for one in left} == {"POST /web/v1/system/auth/password/change"}
+    assert all(one.reason.startswith("it was refused (") for one in left)
+
+
+def test_the_recorded_pace_is_kept_on_an_absolute_schedule(tmp_path: Path) -> None:
+    out = tmp_path / "paced.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+        for _ in range(5):
+            walker.get("/profile")
+    spaced = tmp_path / "spaced.jsonl"
+    with capture.Writer(spaced) as writer:
+        for number, one in enumerate(capture.read(out)):
+            writer.write(moved(one, number * 0.5))
+
+    told = replayed(spaced, tmp_path / "reports", pace="5x")
+
+    starts = [one.time for one in capture.read(tmp_path / "reports" / "exchanges.jsonl")]
+    assert starts[-1] - starts[0] == pytest.approx(0.4, abs=0.15)
+    assert told.lag.count == 5
+
+
+def moved(exchange: Exchange, seconds: float) -> Exchange:
+    return replace(exchange, started=datetime.fromtimestamp(1_767_225_600 + seconds, UTC).isoformat())
+
+
+def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, tmp_path: Path) -> None:
+    with reference.start() as portal:
+        profile = tomllib.loads(portal.profile())
+        for _ in range(3):
+            portal.portal.clock.advance(30)
+            walker = Walker(portal.url, profile, ahead=portal.portal.clock.now() - time.time())
+            walker.sign_in(profile["accounts"]["admin"])
+        portal.portal.clock.advance(30)
+        told = replay([recording], profile_of(portal), Options(out=tmp_path, impact="disruptive"))
+
+    history = "GET /web/v1/system/security/sessions/history"
+    assert told.run.regressions == []
+    assert (history, "data.pagination.totalRecords", "value") in told.noise.excused
+    assert ("GET /web/v1/system/security/sessions", "data", "length") in told.noise.excused
