@@ -300,6 +300,11 @@ class Account:
 
     # --- passwords
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether it was found out that it cannot sign in."""
+        return self._broken is not None
+
     def usable_password(self) -> str:
         """Its password. Raises CannotSignIn where that was refused: another try could lock the account."""
         if self._broken is not None and not self._password_good:

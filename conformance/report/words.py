@@ -32,7 +32,11 @@ HALTED: dict[int, tuple[Tone, str, str]] = {
     ),
     3: ("unsure", "Internal error", "The suite itself failed; what follows is no judgement of the target."),
     4: ("unsure", "Not run", "The command, the profile or a file is wrong."),
-    5: ("unsure", "Inconclusive", "Nothing was tested, or too little to tell."),
+    5: (
+        "unsure",
+        "Inconclusive",
+        "Nothing was tested, or too little to tell; what was not tested says why.",
+    ),
     6: ("unsure", "Inconclusive", "The target could not be reached, or went away during the run."),
     7: (
         "bad",

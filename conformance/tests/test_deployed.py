@@ -213,6 +213,7 @@ def test_a_wrong_password_is_a_credentials_error_after_one_attempt(tmp_path: Pat
     }
 
     assert run.fails == []
+    assert run.code == 5
     assert reasons == {"credentials"}
     assert len(attempts) == 1
 
