@@ -13,6 +13,7 @@ from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import (
     CREDENTIALS,
     Memory,
+    Predicate,
     Selection,
     answers,
     check,
@@ -47,15 +48,23 @@ PROTECTED = tuple(row.key for row in OPERATIONS if row.auth == "jwt")
 UNMARKED = tuple(row.key for row in OPERATIONS if row.auth == "unmarked")
 
 
-def _number_rule(requirement: str, key: str, path: str, value: int) -> None:
-    @check(requirement, on=successes(key).where(lambda exchange: is_integer(exchange.at(path))))
+def _number_rule(
+    requirement: str, key: str, path: str, value: int, *, meant: Predicate = lambda exchange: True
+) -> None:
+    @check(requirement, on=successes(key).where(lambda exchange: is_integer(exchange.at(path))).where(meant))
     def the_number_is_the_stated_one(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, path, value)
 
 
+def _by_mail(exchange: Exchange) -> bool:
+    """Whether a mail was asked for: how a send for the authenticator is answered is open."""
+    sent = exchange.sent
+    return isinstance(sent, dict) and sent.get("method") == MFA_METHODS["EMAIL"]
+
+
 _number_rule("LIMIT-005", INITIATE, "data.expiresIn", LIMITS.login_session)
-_number_rule("LIMIT-006", SEND, "data.codeExpiresIn", LIMITS.mfa_code)
-_number_rule("LIMIT-007", SEND, "data.cooldownSeconds", LIMITS.mfa_cooldown)
+_number_rule("LIMIT-006", SEND, "data.codeExpiresIn", LIMITS.mfa_code, meant=_by_mail)
+_number_rule("LIMIT-007", SEND, "data.cooldownSeconds", LIMITS.mfa_cooldown, meant=_by_mail)
 _number_rule("LIMIT-008", COMPLETE, "data.expiresIn", LIMITS.access_token)
 _number_rule("LIMIT-009", REFRESH, "data.expiresIn", LIMITS.access_token)
 
@@ -66,12 +75,6 @@ _number_rule("LIMIT-009", REFRESH, "data.expiresIn", LIMITS.access_token)
 )
 def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "data.mfaMethods", bool(exchange.at("data.mfaMethods")), "at least one method")
-
-
-def _by_mail(exchange: Exchange) -> bool:
-    """Whether a mail was asked for: how a send for the authenticator is answered is open."""
-    sent = exchange.sent
-    return isinstance(sent, dict) and sent.get("method") == MFA_METHODS["EMAIL"]
 
 
 @check(

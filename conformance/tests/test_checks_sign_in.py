@@ -86,8 +86,8 @@ def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more
 
 PROOFS = [
     Proof("LIMIT-005", begun(expiresIn=300.0), begun(expiresIn=600)),
-    Proof("LIMIT-006", sent(), sent(codeExpiresIn=30)),
-    Proof("LIMIT-007", sent(), sent(cooldownSeconds=61)),
+    Proof("LIMIT-006", [sent(), sent(method=10011002, codeExpiresIn=0)], sent(codeExpiresIn=30)),
+    Proof("LIMIT-007", [sent(), sent(method=10011002, cooldownSeconds=0)], sent(cooldownSeconds=61)),
     Proof("LIMIT-008", ended(), ended(expiresIn=7200)),
     Proof("LIMIT-009", answer(REFRESH, token_pair()), answer(REFRESH, token_pair(expiresIn=36))),
     Proof("LOGIN-021", begun(), begun(mfaMethods=[])),

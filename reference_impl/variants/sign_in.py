@@ -68,7 +68,7 @@ def _otp_needs_no_sending(handler: Handler) -> Handler:
 
     def sending(portal: Portal, caller: Caller, body: Body) -> Any:
         if body["method"] == 10011002 and body["sessionId"] in portal.login_sessions:
-            return {"sent": False, "cooldownSeconds": 60, "codeExpiresIn": 300}
+            return {"sent": False, "cooldownSeconds": 0, "codeExpiresIn": 0}
         return handler(portal, caller, body)
 
     return sending
