@@ -8,6 +8,9 @@ from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange
 from conformance.comparisons import is_held_back
 from conformance.findings import endpoint_of
 
+WRITTEN = 5.0
+"""Seconds in which a change shows wherever it is read: the document does not say that it does so at once."""
+
 
 def answered(exchange: Exchange) -> Exchange:
     """An answer to this very request, success or not. Raises Untestable where it was held back."""

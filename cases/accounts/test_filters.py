@@ -50,7 +50,7 @@ BEHIND = 5
 def test_a_coded_filter_takes_a_code_or_its_number(
     portal: Portal, verify: Verify, admin: Account, field: str
 ) -> None:
-    """Without a filter first, so that it shows whether one narrows the listing at all."""
+    """Without a filter before and after, so that it shows whether one narrows the listing at all."""
     found(portal, admin)
     form = form_of_filter(portal, admin, field)
     for code, value in CODED[field][1].items():
@@ -58,6 +58,7 @@ def test_a_coded_filter_takes_a_code_or_its_number(
         filtered = granted(asked(portal, admin, **{field: wanted}))
         if total(filtered) > BEHIND:
             granted(asked(portal, admin, **{field: wanted}, page=1, size=BEHIND))
+    found(portal, admin)
     verify.observe("account-filter-form", filtered, "codes" if form == "code" else "numbers")
 
 

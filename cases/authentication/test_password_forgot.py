@@ -5,6 +5,7 @@ from __future__ import annotations
 from cases.authentication.steps import FORGOT, an_account, nobody
 from cases.premises import answered, granted, outcome
 from conformance.cases import (
+    Exchange,
     Json,
     Portal,
     Verify,
@@ -25,10 +26,12 @@ def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
     portal: Portal, verify: Verify
 ) -> None:
     account = an_account(portal, "spare", "limited", "admin")
-    known = granted(portal.call(FORGOT, json={"email": account.email, "turnstileToken": portal.bot_token}))
-    unknown = answered(
-        portal.call(FORGOT, json={"email": nobody(portal), "turnstileToken": portal.bot_token})
-    )
+    known = granted(forgotten(portal, account.email))
+    unknown = answered(forgotten(portal, nobody(portal)))
+    if told(unknown) != told(known):
+        # A rate that a third request runs into as well tells of nobody.
+        again = answered(forgotten(portal, account.email))
+        known = known if told(again) == told(known) else granted(again)
 
     verify(
         "PASSWORD-003",
@@ -36,6 +39,14 @@ def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
         equal(unknown, "data.success", known.at("data.success"), known),
         equal(unknown, "data.message", known.at("data.message"), known),
     )
+
+
+def forgotten(portal: Portal, email: str) -> Exchange:
+    return portal.call(FORGOT, json={"email": email, "turnstileToken": portal.bot_token})
+
+
+def told(exchange: Exchange) -> Json:
+    return [exchange.success, exchange.at("data.success"), exchange.at("data.message")]
 
 
 @requirement("PASSWORD-004", "PASSWORD-005")

@@ -10,7 +10,7 @@ from cases.reading import ORDERS
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.checks.records import has_offset, moment
 
-DAY = timedelta(days=1)
+DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
 
 
 def asked(
@@ -39,11 +39,28 @@ def total(exchange: Exchange) -> int:
     return count(exchange, "data.totalElements")
 
 
+def orders(exchange: Exchange) -> list[dict[str, Json]]:
+    return listed(exchange, "data.content")
+
+
 def times(exchange: Exchange) -> list[datetime]:
     """When the listed orders were created, where that says its zone and so can be compared with a range."""
-    orders = listed(exchange, "data.content")
-    shown = [order["createdAt"] for order in orders if isinstance(order.get("createdAt"), str)]
+    return [time for order in orders(exchange) for time in _times(order, "createdAt")]
+
+
+def _times(order: dict[str, Json], *names: str) -> list[datetime]:
+    shown = [order[name] for name in names if isinstance(order.get(name), str)]
     return [time for value in shown if has_offset(value) and (time := moment(value)) is not None]
+
+
+def is_within(
+    order: dict[str, Json], *, start: datetime = datetime.min.replace(tzinfo=UTC), end: datetime | None = None
+) -> bool:
+    """Whether an order was created or completed in a range, whose field is not stated; a second is no matter,
+    nor an order whose times do not tell."""
+    known = _times(order, "createdAt", "completedAt")
+    last = end or datetime.max.replace(tzinfo=UTC)
+    return not known or any(start <= time + SECOND and time - SECOND <= last for time in known[:2])
 
 
 def some_times(exchange: Exchange, number: int) -> list[datetime]:

@@ -33,6 +33,7 @@ from conformance.cases import (
     is_refused,
     is_success,
 )
+from conformance.checks.sign_in import HEARD_OF
 from conformance.portal.codes import STEP
 from conformance.portal.login import offered_factors, text_at
 from conformance.profile import Factor
@@ -116,6 +117,8 @@ class Pair:
     access_lives: bool | None = True
     refresh_lives: bool | None = True
     session_id: str | None = None
+    left: float = 0.0
+    """When it was logged out."""
 
     def is_young(self, answer: Exchange) -> bool:
         return ended(answer) < self.answer.time + min(SURELY, self.lifetime)
@@ -336,13 +339,14 @@ class SigningIn(Machine):
             self.trial.verify("TOKEN-022", is_refused(stranger, pair.answer))
         answer = profile_by(self.portal, pair.access)
         if pair.access_lives is False:
-            self.trial.verify("TOKEN-011", is_refused(answer, pair.answer))
+            if answer.time > pair.left + HEARD_OF:
+                self.trial.verify("TOKEN-011", is_refused(answer, pair.answer))
         elif pair.is_over(answer):
             self.trial.verify("AUTHN-011", is_refused(answer, pair.answer))
         elif pair.access_lives and pair.is_young(answer):
             id = "TOKEN-014" if pair.is_refreshed else "TOKEN-013"
             self.trial.verify(id, is_success(answer, pair.answer))
-        if answer.success:
+        if answer.success and pair.access_lives is not False:
             pair.is_seen = pair.access_lives = True
 
     def refreshable(self) -> list[Pair]:
@@ -382,7 +386,7 @@ class SigningIn(Machine):
         could_refresh = pair.refresh_lives
         # Whether logout ends the account's other sessions is open.
         self._doubt(pair.player)
-        pair.access_lives = False
+        pair.access_lives, pair.left = False, ended(answer)
         pair.refresh_lives = False if could_refresh else None
 
     def listable(self) -> list[Pair]:

@@ -8,9 +8,11 @@ from conformance.checks.envelope import is_mask
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import (
     Matching,
+    asks_for_text,
     code_asked_for,
     coded_filter_rule,
     filter_rule,
+    folded,
     matches_enumeration,
     records,
     sent_fields,
@@ -43,7 +45,16 @@ def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
 
 
 filter_rule("CHANNELTYPE-020", TYPES, "bizId")
-filter_rule("CHANNELTYPE-021", TYPES, "typeCode")
+
+
+@check("CHANNELTYPE-021", on=successes(TYPES).where(asks_for_text("typeCode")))
+def only_types_of_the_code_are_given(exchange: Exchange) -> Iterator[Comparison]:
+    """How a text is matched is not stated: the code may be looked for in part, and without regard to case."""
+    wanted = sent_fields(exchange)["typeCode"]
+    for path, record in records(exchange):
+        if isinstance(record.get("typeCode"), str):
+            held = folded(wanted) in folded(record["typeCode"])
+            yield holds(exchange, f"{path}.typeCode", held, f"contains {wanted!r}")
 
 
 TOTAL = "data.pagination.totalRecords"
@@ -99,9 +110,11 @@ _filter_rule_of_texts("CHANNEL-043", "channelStatus", STATES_OF_CHANNELS)
     on=successes(CHANNELS).where(lambda exchange: sent_fields(exchange).get("activeOnly") is True),
 )
 def active_only_gives_active_channels(exchange: Exchange) -> Iterator[Comparison]:
+    """Further states are not shown, and a channel may be active in one of them: not in INACTIVE."""
     for path, record in records(exchange):
         if isinstance(record.get("channelStatus"), str):
-            yield equal(exchange, f"{path}.channelStatus", "ACTIVE")
+            inactive = record["channelStatus"] == "INACTIVE"
+            yield holds(exchange, f"{path}.channelStatus", not inactive, "ACTIVE")
 
 
 @check("CHANNEL-008", on=successes(CHANNELS, COMMAND))
@@ -144,16 +157,18 @@ def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Me
 
 @check("CHANNEL-046", on=successes(CREATE, UPDATE, CHANNELS, COMMAND), remembers=True)
 def a_mail_password_is_masked(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Contradicted by a password that was sent before; held by what is visibly a mask. Of anything else it
-    cannot be told which of the two it is."""
+    """Contradicted by a password that was sent before it was ever shown; held by what is visibly a mask. Of
+    anything else it cannot be told which of the two it is: a client sends back the mask that it was shown."""
     config = sent_fields(exchange).get("emailConfig")
     sent = config.get("password") if isinstance(config, dict) else None
     if isinstance(sent, str) and len(sent) >= 6 and not is_mask(sent):
-        memory[sent] = True
+        memory.setdefault(sent, "sent")
     for path, record in records(exchange):
         shown = record.get("emailConfig")
         password = shown.get("password") if isinstance(shown, dict) else None
-        if isinstance(password, str) and password in memory:
-            yield contradicts(exchange, f"{path}.emailConfig.password", "a mask", "the password that was set")
-        elif isinstance(password, str) and is_mask(password):
+        if not isinstance(password, str):
+            continue
+        if is_mask(password):
             yield HELD
+        elif memory.setdefault(password, "shown") == "sent":
+            yield contradicts(exchange, f"{path}.emailConfig.password", "a mask", "the password that was set")

@@ -102,6 +102,14 @@ def created(exchange: Exchange) -> list[tuple[str, datetime, timedelta]]:
     return found
 
 
+def completed(exchange: Exchange, path: str) -> tuple[datetime, timedelta] | None:
+    """When an order was completed, and how exactly that is known; None where it does not say. Whether a range
+    is of this time or of the creation is not stated."""
+    told = exchange.at(path.removesuffix("createdAt") + "completedAt")
+    time = moment(told)
+    return None if time is None else (time, SHOWN if has_offset(str(told)) else ZONES)
+
+
 @check("ORDER-021", on=successes(ORDERS))
 def no_order_is_from_before_the_start(exchange: Exchange) -> Iterator[Comparison]:
     start = query_time(exchange, "startTime")
@@ -109,6 +117,8 @@ def no_order_is_from_before_the_start(exchange: Exchange) -> Iterator[Comparison
         return
     for path, time, about in created(exchange):
         held = time >= start - about
+        if not held and (other := completed(exchange, path)) is not None:
+            held = other[0] >= start - other[1]
         yield HELD if held else holds(exchange, path, held, f"not before {start.isoformat()}")
 
 
@@ -119,6 +129,8 @@ def no_order_is_from_after_the_end(exchange: Exchange) -> Iterator[Comparison]:
         return
     for path, time, about in created(exchange):
         held = time <= end + about
+        if not held and (other := completed(exchange, path)) is not None:
+            held = other[0] <= end + other[1]
         yield HELD if held else holds(exchange, path, held, f"not after {end.isoformat()}")
 
 
@@ -132,6 +144,8 @@ def the_default_range_is_thirty_days(exchange: Exchange) -> Iterator[Comparison]
     now = portal_time(exchange)
     for path, time, _ in created(exchange):
         held = -DAY <= now - time <= RANGE + DAY
+        if not held and (other := completed(exchange, path)) is not None:
+            held = -DAY <= now - other[0] <= RANGE + DAY
         yield HELD if held else holds(exchange, path, held, f"within the last {LIMITS.order_range_days} days")
 
 

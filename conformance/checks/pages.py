@@ -212,11 +212,14 @@ def _page_rules(
 
     @check(bound_id, on=successes(key).where(has_a_usual_size))
     def a_page_holds_no_more_than_asked_for(exchange: Exchange) -> Iterator[Comparison]:
-        wanted, number = asked(exchange, "size", LIMITS.size), len(items(exchange, listing))
+        """Or than it announces, where that is less than the default: a least size may be asked for."""
+        wanted, number = asked(exchange, "size", LIMITS.size) or 0, len(items(exchange, listing))
+        if is_integer(told := exchange.at(f"data.{size}")) and told < LIMITS.size:
+            wanted = max(wanted, int(told))
         yield holds(
             exchange,
             f"data.{listing}",
-            number <= (wanted or 0),
+            number <= wanted,
             f"at most {wanted}",
             actual=f"{number} items",
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Memory, check, successes, with_data
-from conformance.comparisons import contradicts, equal, holds
+from conformance.comparisons import contradicts, holds
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import HELD, Comparison
 from conformance.spec.resources import ISO_8601
@@ -112,6 +113,20 @@ def in_order(
         yield HELD if held else holds(exchange, f"{path}.{second}", held, f"not before {record[first]}")
 
 
+# Texts.
+
+
+def folded(text: str) -> str:
+    """A text as databases compare it: without case, and without accents."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Whether two texts differ in no more than blanks, case and accents."""
+    return folded(" ".join(one.split())) == folded(" ".join(other.split()))
+
+
 # What a filter asks for.
 
 
@@ -131,14 +146,16 @@ def asks_for_text(name: str) -> Callable[[Exchange], bool]:
 
 
 def filter_rule(requirement: str, key: str, name: str) -> None:
-    """Every record of the listing has in the field of the filter's name what was asked for."""
+    """Every record of the listing has in the field of the filter's name what was asked for; in which case an
+    id is written may be no matter."""
 
     @check(requirement, on=successes(key).where(asks_for_text(name)))
     def only_what_matches_is_given(exchange: Exchange) -> Iterator[Comparison]:
         wanted = sent_fields(exchange)[name]
         for path, record in records(exchange):
             if isinstance(record.get(name), str):
-                yield equal(exchange, f"{path}.{name}", wanted)
+                same = record[name].casefold() == wanted.casefold()
+                yield holds(exchange, f"{path}.{name}", same, wanted)
 
 
 Matching = Callable[[Exchange, str, Json], Iterator[Comparison]]
@@ -152,7 +169,7 @@ def coded_filter_rule(
 
     Whether a code is asked for by its symbol or its number is open, and a portal may pass over the form that
     it does not take. What is given beside the code contradicts the filter where that form is taken, as fewer
-    were found at some time than without any filter, or where neither form is followed.
+    were found at some time than without any filter before and after, or where neither form is followed.
     """
 
     @check(requirement, on=successes(key), remembers=True)
@@ -161,22 +178,40 @@ def coded_filter_rule(
         wanted = given.pop(name, None)
         count = exchange.at(total)
         is_alone = not given.keys() - PLACE and is_integer(count) and not exchange.request.is_unknown
+        caller = exchange.request.bearer or ""
+        whole, narrower = f"whole {caller}", f"narrower {caller}"
         if code_asked_for(wanted, family) is None:
             if wanted is None and is_alone:
-                memory["whole"] = count
+                yield from _seen_to_narrow(memory, memory.pop(narrower, []), count)
+                memory[whole] = count
             return
         form, other = ("number", "code") if is_a_number(wanted) else ("code", "number")
-        narrows = is_alone and count < memory.get("whole", count)
         compared = list(matches(exchange, name, wanted))
         wrong = next((one for one in compared if one is not HELD), None)
-        if narrows:
-            memory[f"{form} is taken"] = True
         if wrong is None:
             yield from compared
-            return
-        memory[form] = True
-        if other in memory or f"{form} is taken" in memory:
-            yield wrong
+        else:
+            memory[form] = True
+            if other in memory or f"{form} is taken" in memory:
+                yield wrong
+                return
+        if is_alone and count < memory.get(whole, count):
+            memory[narrower] = [*memory.get(narrower, [])[-MOST_WAITING:], (form, count, wrong)]
+
+
+MOST_WAITING = 50
+
+
+def _seen_to_narrow(
+    memory: Memory, answers: list[tuple[str, int, Comparison | None]], count: int
+) -> Iterator[Comparison]:
+    """Of the answers that found fewer than there were without a filter, those that still do: nobody has taken
+    away in between what they lack."""
+    for form, found, wrong in answers:
+        if found < count:
+            memory[f"{form} is taken"] = True
+            if wrong is not None:
+                yield wrong
 
 
 PLACE = frozenset({"page", "size"})

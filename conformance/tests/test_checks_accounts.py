@@ -65,12 +65,17 @@ PROOFS = [
             accounts(account(), accountPortal=10010101),
             accounts(account(), TENANT),
             accounts(account(), TENANT, accountPortal="SYSTEM"),
+            accounts(account(), TENANT),
         ],
-        [accounts(account(), TENANT, TENANT), accounts(account(), TENANT, accountPortal="SYSTEM")],
+        [
+            accounts(account(), TENANT, TENANT),
+            accounts(account(), TENANT, accountPortal="SYSTEM"),
+            accounts(account(), TENANT, TENANT),
+        ],
     ),
     Proof(
         "ACCOUNT-022",
-        accounts(account(), institutionBizId="institution-1"),
+        accounts(account(), institutionBizId="INSTITUTION-1"),
         accounts(account(), institutionBizId="institution-2"),
     ),
     Proof(
@@ -97,6 +102,7 @@ PROOFS = [
         [
             answer(UPDATE, account(accountName="Two"), sent={"accountName": "Two"}),
             answer(UPDATE, account(accountName="Two"), sent={"accountName": "  Two "}),
+            answer(UPDATE, account(accountName="José Two"), sent={"accountName": "jose\u0301  two"}),
         ],
         answer(UPDATE, account(accountName="One"), sent={"accountName": "Two"}),
     ),

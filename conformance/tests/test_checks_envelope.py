@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.envelope import is_mask
+from conformance.checks.orders import ORDERS
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
@@ -76,7 +77,11 @@ PROOFS = [
         ],
         refusal(COMPLETE, "AUTH.MFA_CODE_INVALID", 400, message="123456", sent={"code": "123456"}),
     ),
-    Proof("VERSION-001", [success(), success(**ABSENT_STAMP)], success(version="2.1.0")),
+    Proof(
+        "VERSION-001",
+        [success(), success(**ABSENT_STAMP), answer(ORDERS, body=envelope(data={}, version="1.3.0"))],
+        success(version="2.1.0"),
+    ),
     Proof(
         "VERSION-002",
         answer(SESSION, body=envelope(data={}, version="1.3.0")),

@@ -20,7 +20,7 @@ def invitations(*listed: Json, query: dict[str, str] | str = "") -> Exchange:
 PROOFS = [
     Proof(
         "INVITATION-021",
-        invitations(ACCEPTED, invitation("PAUSED", 10050399, canAccept=True)),
+        invitations(ACCEPTED, invitation("REJECTED", 10050399, canAccept=True)),
         invitations(invitation("EXPIRED", 10050304, canAccept=True)),
     ),
     Proof(
@@ -28,6 +28,7 @@ PROOFS = [
         [
             invitations(invitation(), ACCEPTED, query="statuses=10050301,10050302"),
             invitations(invitation(), ACCEPTED, query="statuses=10050301&statuses=10050302"),
+            invitations(invitation(), query="statuses=99999999"),
         ],
         invitations(invitation(), ACCEPTED, query={"statuses": "10050301"}),
     ),

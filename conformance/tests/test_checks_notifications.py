@@ -44,7 +44,7 @@ COMMANDED = answer(COMMAND, INACTIVE, sent={"bizId": "channel-1"}, n=3)
 
 PROOFS = [
     Proof("CHANNELTYPE-020", types(channel_type(), bizId="type-1"), types(channel_type(), bizId="type-2")),
-    Proof("CHANNELTYPE-021", types(channel_type(), typeCode="EMAIL"), types(channel_type(), typeCode="SMS")),
+    Proof("CHANNELTYPE-021", types(channel_type(), typeCode="mail"), types(channel_type(), typeCode="SMS")),
     Proof(
         "CHANNELTYPE-022",
         [types(channel_type(**DISABLED), typeStatus="DISABLED"), types(channel_type(), typeStatus=80010302)],
@@ -74,16 +74,28 @@ PROOFS = [
     Proof(
         "CHANNEL-043",
         [channels(INACTIVE, channelStatus="80010202"), channels(channel(), channelStatus="DRAFT")],
-        [channels(INACTIVE, channel()), channels(INACTIVE, channelStatus="ACTIVE")],
+        [
+            channels(INACTIVE, channel()),
+            channels(INACTIVE, channelStatus="ACTIVE"),
+            channels(INACTIVE, channel()),
+        ],
     ),
     Proof(
         "CHANNEL-044",
-        [channels(channel(), activeOnly=True), channels(INACTIVE, activeOnly=False)],
+        [
+            channels(channel(), channel(channelStatus="DEGRADED"), activeOnly=True),
+            channels(INACTIVE, activeOnly=False),
+        ],
         channels(INACTIVE, activeOnly=True),
     ),
     Proof(
         "CHANNEL-046",
-        [created("open-sesame"), channels(shows("se****me"), shows("••••••••"), shows(None))],
+        [
+            channels(shows("[hidden]")),
+            created("open-sesame"),
+            created("[hidden]"),
+            channels(shows("se****me"), shows("••••••••"), shows("[hidden]"), shows(None)),
+        ],
         [created("open-sesame"), channels(shows("open-sesame"))],
     ),
     Proof(

@@ -44,13 +44,16 @@ PROOFS = [
     ),
     Proof(
         "ORDER-020",
-        orders(order(createdAt=at(days=30.5)), order(createdAt=at(hours=-1))),
-        orders(order(createdAt=at(days=32))),
+        orders(order(createdAt=at(days=30.5)), order(createdAt=at(hours=-1)), order(createdAt=at(days=40))),
+        orders(order(createdAt=at(days=32), completedAt=None)),
     ),
     Proof(
         "ORDER-021",
-        orders(order(createdAt="2031-05-05T07:08:09Z"), query={"startTime": "2031-05-05T07:08:09.500Z"}),
-        orders(OLD, query={"startTime": at(days=2)}),
+        [
+            orders(order(createdAt="2031-05-05T07:08:09Z"), query={"startTime": "2031-05-05T07:08:09.500Z"}),
+            orders(OLD, query={"startTime": at(days=2.5)}),
+        ],
+        orders(OLD, query={"startTime": at(days=1.5)}),
     ),
     Proof(
         "ORDER-022",

@@ -92,6 +92,7 @@ PROOFS = [
         [
             accounts(account(), sent={"size": 1}, pageSize=1, totalElements=1),
             accounts(*many_accounts(30), sent={"size": 500}),
+            accounts(*many_accounts(10), sent={"size": 3}, pageSize=10),
         ],
         accounts(*many_accounts(2), sent={"size": 1}, pageSize=1),
     ),
@@ -117,7 +118,7 @@ PROOFS = [
     Proof("PAGE-036", orders(totalPages=0), orders(totalElements=40, totalPages=3)),
     Proof(
         "PAGE-037",
-        orders(*many_orders(20), query="size=20"),
+        [orders(*many_orders(20), query="size=20"), orders(*many_orders(10), query="size=2", size=10)],
         orders(*many_orders(3), query="size=2", size=2, totalPages=2),
     ),
     Proof("PAGE-038", orders(query="size=1", size=1), orders(query="size=5", size=6)),

@@ -24,7 +24,11 @@ def key(id: str, **later: float) -> Exchange:
 
 
 PROOFS = [
-    Proof("SECURE-008", opened(expires=float(STAMP)), opened(expires=STAMP // 1000)),
+    Proof(
+        "SECURE-008",
+        [opened(expires=float(STAMP)), opened(expires=253_402_300_799_999)],
+        opened(expires=STAMP // 1000),
+    ),
     Proof("SECURE-009", [opened(), opened(expires=1, **ABSENT_STAMP)], opened(expires=STAMP - 1)),
     Proof("SECURE-022", [opened("one"), opened("two")], [opened("one"), opened("two"), opened("one")]),
     Proof("SECURE-024", [key("a"), key("a"), key("b", minutes=6)], [key("a"), key("b", minutes=4)]),

@@ -71,6 +71,10 @@ def left(ends: Json = 1, said: Json = True, n: int = 1) -> Exchange:
     return answer(LOGOUT, {"success": said, "terminatedSessions": ends}, n=n)
 
 
+def read_after(seconds: float) -> Exchange:
+    return answer(PROFILE, account(), n=2, started=NOW + timedelta(seconds=seconds))
+
+
 def forgot(message: str, language: str = "en", **other: Json) -> Exchange:
     data = {"success": True, "message": message, **other}
     return answer(FORGOT, data, headers={"Accept-Language": language})
@@ -103,8 +107,8 @@ PROOFS = [
     Proof("LOGOUT-004", left(), left(said=False)),
     Proof(
         "TOKEN-011",
-        [left(n=1), refusal(PROFILE, "4010", 401, n=2)],
-        [left(n=1), answer(PROFILE, account(), n=2)],
+        [left(n=1), read_after(1), left(ends=0, n=3), refusal(PROFILE, "4010", 401, n=4)],
+        [left(n=1), read_after(6)],
     ),
     Proof(
         "TOKEN-018",
@@ -134,7 +138,12 @@ PROOFS = [
     ),
     Proof(
         "PASSWORD-003",
-        [forgot("Look into your mail"), forgot("Look into your mail"), forgot("看邮件", "zh")],
+        [
+            forgot("Look into your mail"),
+            forgot("Look into your mail"),
+            forgot("看邮件", "zh"),
+            forgot("Slow down", success=False),
+        ],
         [forgot("Look into your mail"), forgot("Nobody has this address")],
     ),
 ]
