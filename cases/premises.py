@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
-from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Untestable
-from conformance.comparisons import is_held_back
+from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Portal, Untestable
+from conformance.comparisons import is_held_back, may_keep_a_rate
 from conformance.findings import endpoint_of
 
 WRITTEN = 5.0
@@ -16,6 +18,14 @@ def answered(exchange: Exchange) -> Exchange:
     """An answer to this very request, success or not. Raises Untestable where it was held back."""
     if is_held_back(exchange):
         raise Untestable(f"{endpoint_of(exchange)} was held back (HTTP {exchange.status})", "environment")
+    return exchange
+
+
+def unless_paced(exchange: Exchange) -> Exchange:
+    """An answer that is not that of a rate limit, whose code is not shown. Raises Untestable."""
+    answered(exchange)
+    if may_keep_a_rate(exchange):
+        raise Untestable(f"{endpoint_of(exchange)} may keep a rate ({said(exchange)})", "environment")
     return exchange
 
 
@@ -130,6 +140,35 @@ def unknown_id(known: str) -> str:
         return "9876543210987654"[: max(9, len(known))]
     kept = len(known) * 2 // 3
     return known[:kept] + "".join(_others(known[kept:]))
+
+
+def asked_for_nobody(portal: Portal, known: str, ask: Callable[[str], Exchange]) -> Exchange:
+    """The answer to the id of no record: one of the form of ``known``, or where that is refused as malformed,
+    as ids may hold a check digit, the id of a record of another kind, where it has that form.
+
+    Raises Untestable where nothing but a malformed id could be asked for.
+    """
+    answer = ask(unknown_id(known))
+    if answer.status != 400 or answer.code not in INVALID_PARAMETER:
+        return answer
+    for kind in KINDS:
+        with suppress(Untestable):
+            other = portal.record(kind)
+            if other != known and _form_of(other) == _form_of(known):
+                return ask(other)
+    raise Untestable(f"an id of this form is refused as such ({said(answer)})", "environment")
+
+
+KINDS = ("workspace", "institution", "role", "account")
+
+
+def _form_of(id: str) -> tuple[str, str]:
+    """What stands before the first separator where it is a word, and how long the parts are."""
+    kind = re.match(r"[A-Za-z]+(?=[^0-9A-Za-z])", id)
+    return kind.group() if kind and not set(id) <= HEXADECIMAL else "", re.sub(r"[0-9A-Za-z]", "x", id)
+
+
+HEXADECIMAL = frozenset("0123456789abcdefABCDEF-")
 
 
 def _others(letters: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import HELD, Comparison, Contradiction
-from conformance.spec.tables import ERROR_BY_CODE
+from conformance.spec.tables import ERROR_BY_CODE, ERRORS, SUCCESS_CODE
 
 INVALID_PARAMETER = ("VALIDATION.INVALID_PARAMETER", "4000")
 """The error table has two codes for a body that breaks its rules; both are lawful."""
@@ -15,6 +15,8 @@ INVALID_PARAMETER = ("VALIDATION.INVALID_PARAMETER", "4000")
 TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
 """The error table has two codes for a missing token; both are lawful."""
 
+
+KNOWN_CODES = frozenset({SUCCESS_CODE, *(row.code for row in ERRORS)})
 
 HELD_BACK = frozenset({408, 429, 502, 503, 504, *range(520, 531)})
 """Statuses of a rate limit, a gateway, or the edge proxy (520 to 530): they say nothing of the request."""
@@ -32,6 +34,29 @@ def is_block_page(exchange: Exchange) -> bool:
 def is_held_back(exchange: Exchange) -> bool:
     """Whether an answer speaks of a rate, a gateway or its firewall, and so of no request in particular."""
     return exchange.status in HELD_BACK or is_block_page(exchange)
+
+
+AUTH = "POST /web/v1/system/auth"
+PACED = frozenset(
+    f"{AUTH}/{path}"
+    for path in (
+        "login/initiate",
+        "login/mfa/send",
+        "login/complete",
+        "password/forgot",
+        "password/reset",
+        "password/init",
+        "password/change",
+    )
+)
+"""Where rate-limit responses are reported: neither their status nor their code is shown."""
+
+
+def may_keep_a_rate(exchange: Exchange) -> bool:
+    """Whether a refusal may be that of a rate limit: by a code that the document does not have."""
+    match = exchange.request.operation
+    is_paced = match is not None and match.key in PACED and exchange.status in (400, 403)
+    return is_paced and exchange.code is not None and exchange.code not in KNOWN_CODES
 
 
 def is_from_before_the_portal(exchange: Exchange) -> bool:

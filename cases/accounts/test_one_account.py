@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.premises import authorized, form, granted, unknown_id
+from cases.premises import asked_for_nobody, authorized, form, granted
 from conformance.cases import Account, Portal, Verify, is_error_of_table, requirement
 
 ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
@@ -19,6 +19,8 @@ def test_an_unknown_account_is_not_found(portal: Portal, verify: Verify, admin: 
     known = portal.record("account")
     granted(portal.call(ACCOUNT, token=admin.token, userBizId=known))
 
-    exchange = authorized(portal.call(ACCOUNT, token=admin.token, userBizId=unknown_id(known)))
+    exchange = asked_for_nobody(
+        portal, known, lambda id: authorized(portal.call(ACCOUNT, token=admin.token, userBizId=id))
+    )
 
     verify("ACCOUNT-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.premises import authorized, granted, unknown_id
+from cases.premises import asked_for_nobody, authorized, granted
 from conformance.cases import Account, Portal, Verify, is_error_of_table, requirement
 
 INSTITUTION = "GET /web/v1/system/institutions/{institutionBizId}"
@@ -13,6 +13,8 @@ def test_an_institution_is_found_by_its_own_id_only(portal: Portal, verify: Veri
     known = portal.record("institution")
     granted(portal.call(INSTITUTION, token=admin.token, institutionBizId=known))
 
-    unknown = authorized(portal.call(INSTITUTION, token=admin.token, institutionBizId=unknown_id(known)))
+    unknown = asked_for_nobody(
+        portal, known, lambda id: authorized(portal.call(INSTITUTION, token=admin.token, institutionBizId=id))
+    )
 
     verify("INSTITUTION-010", is_error_of_table(unknown, "RESOURCE.NOT_FOUND"))

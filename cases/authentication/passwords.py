@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cases.authentication.steps import AUTH
-from cases.premises import answered, authorized
+from cases.premises import answered, authorized, unless_paced
 from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable
 from conformance.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
@@ -76,16 +76,18 @@ def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
 
 
 def unsealed(portal: Portal, key: str, body: Json, *, token: str | None = None) -> Exchange:
-    """Sends a body as it is where an encrypted one belongs, under an open secure-channel session.
+    """Sends a body as it is where an encrypted one belongs, under a secure-channel session of its own: what
+    cannot be opened may well close it.
 
-    Raises Untestable where it is the caller who is refused.
+    Raises Untestable where it is the caller who is refused, or a rate that is kept: its code is not shown.
     """
+    channel = portal.secure.open()
     exchange = portal.call(
         key,
         json=body,
         token=token,
-        headers={SESSION_HEADER: portal.secure.shared().session_id},
+        headers={SESSION_HEADER: channel.session_id},
         content_type=CONTENT_TYPE,
-        open_answer=portal.secure.opener(),
+        open_answer=portal.secure.opener(channel),
     )
-    return answered(exchange) if token is None else authorized(exchange)
+    return unless_paced(exchange) if token is None else unless_paced(authorized(exchange))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from cases.premises import answered, count, said
+from cases.premises import answered, count, said, unless_paced
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
 from conformance.portal.login import METHODS, chosen_factor, offered_factors, text_at
 from conformance.profile import Factor, FixedInbox
@@ -81,7 +81,7 @@ def offering(session: Exchange, factor: Factor) -> Exchange:
 
 def judged(exchange: Exchange, *codes: str) -> Exchange:
     """An answer that says something of the step: one of these codes under any status, or none held back."""
-    return exchange if exchange.code in codes else answered(exchange)
+    return exchange if exchange.code in codes else unless_paced(exchange)
 
 
 def delivered(portal: Portal, session: Exchange) -> Generator[Wait, None, Exchange]:

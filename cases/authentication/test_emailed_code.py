@@ -102,6 +102,8 @@ def _first_mail(
     portal: Portal, account: Account, verify: Verify, session: Exchange
 ) -> Generator[Wait, None, Mailed]:
     sent = yield from delivered(portal, session)
+    if sent.code == NO_SESSION and not portal.login.is_newest(session):
+        raise Untestable("another sign-in of the account was begun meanwhile", "environment")
     if ended(sent) < session.time + _lifetime(session):
         verify("LOGIN-022", is_success(sent, session))
     if not sent.success:
@@ -208,6 +210,8 @@ def _completed(
         )
     if not answer.success and ended(answer) >= first.session.time + _lifetime(first.session):
         raise Untestable("the login session came to its end on the way", "environment")
+    if answer.code == NO_SESSION and not portal.login.is_newest(first.session):
+        raise Untestable("another sign-in of the account was begun meanwhile", "environment")
     if answer.success or answer.code == NO_SESSION:
         verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
     elif taken_elsewhere(portal, account, "EMAIL") is False:

@@ -22,8 +22,9 @@ from cases.authentication.steps import (
     right_code,
     seconds_at,
 )
-from cases.premises import answered, outcome, text, unknown_id
+from cases.premises import answered, outcome, said, text, unknown_id
 from conformance.cases import (
+    INVALID_PARAMETER,
     LIMITS,
     Account,
     Exchange,
@@ -110,6 +111,8 @@ def test_an_unknown_login_session_is_refused_at_both_steps(
     verify.observe("mfa-send-unknown-session", sent, outcome(sent))
 
     refused = judged(portal.login.complete(unknown, method="OTP", code="000000"), NO_SESSION)
+    if refused.code in INVALID_PARAMETER:
+        raise Untestable(f"an id of this form is refused as such ({said(refused)})", "environment")
     verify("LOGIN-058", is_error(refused, NO_SESSION))
 
 

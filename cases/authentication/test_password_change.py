@@ -32,7 +32,7 @@ NEVER, NEW = 51, 52
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
-@requirement("PASSWORD-007", "PASSWORD-008", "PASSWORD-014", "PASSWORD-017", "PASSWORD-018")
+@requirement("PASSWORD-007", "PASSWORD-008", "PASSWORD-017", "PASSWORD-018", "PASSWORD-019")
 @needs("accounts.spare", CHANGE)
 @impact("disruptive")
 @sign_ins(2)
@@ -46,7 +46,7 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
         done = made(change(portal, spare, new))
         verify.observe("password-answers", done, form(done.data))
 
-        with_old, with_new = signs_in(portal, spare, old), signs_in(portal, spare, new)
+        with_new, with_old = signs_in(portal, spare, new), signs_in(portal, spare, old)
         verify("PASSWORD-008", is_refused(with_old, done, message="the old password still signs in"))
         verify("PASSWORD-007", is_success(with_new, done))
         if with_old.success and not with_new.success:
@@ -75,7 +75,7 @@ def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify,
 
 def _verify_sealed_only(portal: Portal, spare: Account, verify: Verify, new: str) -> None:
     plain = unsealed(portal, CHANGE, body_of_change(portal, spare, new), token=spare.token)
-    verify("PASSWORD-014", is_invalid_parameter(plain))
+    verify("PASSWORD-019", is_invalid_parameter(plain))
     if plain.success:
         spare.password_changed_to(new)
         raise Untestable("the password was changed by a body that was not encrypted", "target")

@@ -24,7 +24,7 @@ RESET_TO, INIT_TO = 53, 54
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
-@requirement("PASSWORD-009", "PASSWORD-010", "PASSWORD-012", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018")
+@requirement("PASSWORD-009", "PASSWORD-010", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019")
 @needs("accounts.spare", "bot_challenge", RESET, CHANGE)
 @impact("disruptive")
 @sign_ins(2)
@@ -34,19 +34,19 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
     old = _proven(spare)
     with replaced_passwords(portal, spare, RESET, RESET_TO) as (new,):
         body = _body(portal, spare, RESET, new)
-        _verify_refusals(portal, spare, verify, RESET, body=body, new=new, malformed="PASSWORD-012")
+        _verify_refusals(portal, spare, verify, RESET, body=body, new=new)
         done = made(portal.secure.post(RESET, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
-        with_old, with_new = signs_in(portal, spare, old), signs_in(portal, spare, new)
+        with_new, with_old = signs_in(portal, spare, new), signs_in(portal, spare, old)
         verify("PASSWORD-010", is_refused(with_old, done, message="the old password still signs in"))
         verify("PASSWORD-009", is_success(with_new, done))
         if with_old.success and not with_new.success:
             spare.password_changed_to(old)
 
 
-@requirement("PASSWORD-011", "PASSWORD-013", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018")
+@requirement("PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019")
 @needs("accounts.spare", "bot_challenge", INIT, CHANGE)
 @impact("disruptive")
 @sign_ins(1)
@@ -54,7 +54,7 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
     old = _proven(spare)
     with replaced_passwords(portal, spare, INIT, INIT_TO) as (new,):
         body = _body(portal, spare, INIT, new)
-        _verify_refusals(portal, spare, verify, INIT, body=body, new=new, malformed="PASSWORD-013")
+        _verify_refusals(portal, spare, verify, INIT, body=body, new=new)
         done = made(portal.secure.post(INIT, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
@@ -80,11 +80,11 @@ def _body(portal: Portal, spare: Account, key: str, new: str) -> Json:
 
 
 def _verify_refusals(
-    portal: Portal, spare: Account, verify: Verify, key: str, *, body: Json, new: str, malformed: str
+    portal: Portal, spare: Account, verify: Verify, key: str, *, body: Json, new: str
 ) -> None:
     """The very body that will be accepted, but not encrypted, and encrypted for a session that is none."""
     plain = unsealed(portal, key, body)
-    verify(malformed, is_invalid_parameter(plain))
+    verify("PASSWORD-019", is_invalid_parameter(plain))
 
     channel = portal.secure.shared()
     unknown = answered(

@@ -136,7 +136,7 @@ def _accepted(
         verify(COMPLETES[factor], is_success(accepted, session))
         verify("LOGIN-030", is_success(accepted, session, *refused))
         return accepted
-    if accepted.code == NO_SESSION:
+    if accepted.code == NO_SESSION and portal.login.is_newest(session):
         verify("LOGIN-030", is_success(accepted, session, *refused))
     elif taken_elsewhere(portal, account, factor) is False:
         verify(COMPLETES[factor], is_success(accepted, session))

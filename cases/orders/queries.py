@@ -53,14 +53,13 @@ def _times(order: dict[str, Json], *names: str) -> list[datetime]:
     return [time for value in shown if has_offset(value) and (time := moment(value)) is not None]
 
 
-def is_within(
-    order: dict[str, Json], *, start: datetime = datetime.min.replace(tzinfo=UTC), end: datetime | None = None
-) -> bool:
+def is_within(order: dict[str, Json], *, start: datetime | None = None, end: datetime | None = None) -> bool:
     """Whether an order was created or completed in a range, whose field is not stated; a second is no matter,
     nor an order whose times do not tell."""
     known = _times(order, "createdAt", "completedAt")
-    last = end or datetime.max.replace(tzinfo=UTC)
-    return not known or any(start <= time + SECOND and time - SECOND <= last for time in known[:2])
+    return not known or any(
+        (start is None or start <= time + SECOND) and (end is None or time <= end + SECOND) for time in known
+    )
 
 
 def some_times(exchange: Exchange, number: int) -> list[datetime]:

@@ -14,27 +14,13 @@ from conformance.spec.tables import ERROR_BY_CODE
 NOT_FOUND = frozenset(row.code for row in ERROR_BY_CODE.values() if 404 in row.statuses or row.code == "4040")
 
 
-MAY_BE_MISSING = frozenset(
-    f"GET /web/v1/system/{path}"
-    for path in (
-        "workspaces/current",
-        "security/ip-whitelist",
-        "security/mfa/backup-codes",
-        "security/sessions/config",
-    )
-)
-"""What a caller has one of, or none: a 404 in the envelope may say that there is none."""
-
-
 def _offered_rule(operation: Operation) -> None:
     selected = answers(operation.key).by_surface().through_the_ingress()
-    names_a_record = (
-        bool(operation.parameters) or operation.method == "POST" or operation.key in MAY_BE_MISSING
-    )
+    names_a_record = bool(operation.parameters) or operation.method == "POST" or not operation.is_prelogin
 
     @check(f"OP-{operation.number:03}", on=selected)
     def is_offered(exchange: Exchange) -> Iterator[Comparison]:
-        """A 404 may speak of a record, unless nothing in the request names one."""
+        """A 404 in the envelope may speak of a record, or of a workspace that a caller has none of."""
         if exchange.status in (405, 501):
             yield contradicts(exchange, "status", "an endpoint that is offered", exchange.status)
         elif exchange.status == 404:

@@ -195,23 +195,24 @@ def coded_filter_rule(
             if other in memory or f"{form} is taken" in memory:
                 yield wrong
                 return
-        if is_alone and count < memory.get(whole, count):
-            memory[narrower] = [*memory.get(narrower, [])[-MOST_WAITING:], (form, count, wrong)]
+        narrows = is_alone and count < memory.get(whole, count)
+        if narrows or wrong is not None:
+            found = count if narrows else None
+            memory[narrower] = [*memory.get(narrower, [])[-MOST_WAITING:], (form, found, wrong)]
 
 
 MOST_WAITING = 50
 
 
 def _seen_to_narrow(
-    memory: Memory, answers: list[tuple[str, int, Comparison | None]], count: int
+    memory: Memory, answers: list[tuple[str, int | None, Comparison | None]], count: int
 ) -> Iterator[Comparison]:
-    """Of the answers that found fewer than there were without a filter, those that still do: nobody has taken
-    away in between what they lack."""
-    for form, found, wrong in answers:
-        if found < count:
-            memory[f"{form} is taken"] = True
-            if wrong is not None:
-                yield wrong
+    """A form is taken where an answer found fewer than there were without a filter, and still are: nobody has
+    taken away in between what it lacks. Then what is wrong in any answer to that form is."""
+    taken = {form for form, found, _ in answers if found is not None and found < count}
+    for form in taken:
+        memory[f"{form} is taken"] = True
+    yield from (wrong for form, _, wrong in answers if form in taken and wrong is not None)
 
 
 PLACE = frozenset({"page", "size"})

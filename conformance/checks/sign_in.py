@@ -22,12 +22,14 @@ from conformance.checks.registry import (
     successes,
 )
 from conformance.comparisons import (
+    INVALID_PARAMETER,
     TOKEN_REFUSED,
     contradicts,
     equal,
     holds,
     is_held_back,
     is_refused,
+    may_keep_a_rate,
     one_of,
 )
 from conformance.exchange import ABSENT, Exchange, Json
@@ -206,6 +208,9 @@ PROFILE_CLAIMS = frozenset(
 OF_THE_ISSUER = frozenset({"iss", "aud", "azp", "client_id"})
 """Claims that name who issues a token and whom it is for, and never the account."""
 
+SUBJECT = "sub"
+"""The claim without which a token names nobody: that it may not be an address is implied only."""
+
 ADDRESS = re.compile(r"[^@\s:/]+@[^@\s:/]+\.[^@\s:/]+")
 """An email address, and not an id with a realm behind it."""
 
@@ -222,11 +227,21 @@ def the_access_token_is_minimal(exchange: Exchange) -> Iterator[Comparison]:
     telling = sorted(
         name
         for name, value in claims.items()
-        if value and name not in OF_THE_ISSUER and (name in PROFILE_CLAIMS or _holds_an_address(value))
+        if value
+        and name not in OF_THE_ISSUER | {SUBJECT}
+        and (name in PROFILE_CLAIMS or _holds_an_address(value))
     )
     yield holds(
         exchange, "data.accessToken", not telling, "no claim with profile data", actual={"claims": telling}
     )
+
+
+@check("TOKEN-024", on=successes(COMPLETE, REFRESH))
+def the_subject_is_no_address(exchange: Exchange) -> Iterator[Comparison]:
+    claims = claims_of(exchange.at("data.accessToken")) or {}
+    if SUBJECT in claims:
+        is_id = not _holds_an_address(claims[SUBJECT])
+        yield holds(exchange, "data.accessToken", is_id, "an id as subject", actual={"claims": [SUBJECT]})
 
 
 def _holds_an_address(value: Json) -> bool:
@@ -319,7 +334,7 @@ def without_token(*keys: str) -> Selection:
 
 def not_held_back(exchange: Exchange) -> bool:
     """Whether the answer speaks of authentication at all: not of the rate, the ingress or the gateway."""
-    return not is_held_back(exchange) and exchange.code != "4030"
+    return not is_held_back(exchange) and not may_keep_a_rate(exchange) and exchange.code != "4030"
 
 
 LISTED_AS_REQUIRED = ("x-client-hash", "x-request-id", "x-locale")
@@ -332,17 +347,29 @@ def may_lack_a_header(exchange: Exchange) -> bool:
     return "x-client-hash" not in missing and not (missing and exchange.status == 400)
 
 
-@check("AUTHN-001", on=without_token(*PROTECTED).where(may_lack_a_header))
+def is_not_of_its_form(exchange: Exchange) -> bool:
+    """Whether a refusal speaks of the request's form: a body or an id of ours may well be malformed. Which of
+    two errors is told first is not stated."""
+    match = exchange.request.operation
+    takes = match is not None and (match.needs_body or bool(match.parameters))
+    return takes and exchange.status == 400 and exchange.code in INVALID_PARAMETER
+
+
+def told_of_its_token(exchange: Exchange) -> bool:
+    return may_lack_a_header(exchange) and not is_not_of_its_form(exchange)
+
+
+@check("AUTHN-001", on=without_token(*PROTECTED).where(told_of_its_token))
 def no_token_is_401(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "status", 401)
 
 
-@check("AUTHN-002", on=without_token(*PROTECTED).where(may_lack_a_header))
+@check("AUTHN-002", on=without_token(*PROTECTED).where(told_of_its_token))
 def no_token_has_one_of_two_codes(exchange: Exchange) -> Iterator[Comparison]:
     yield one_of(exchange, "code", TOKEN_REFUSED)
 
 
-@check("AUTHN-004", on=without_token(*UNMARKED).where(may_lack_a_header))
+@check("AUTHN-004", on=without_token(*UNMARKED).where(told_of_its_token))
 def no_token_is_401_also_where_unmarked(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "status", 401)
 

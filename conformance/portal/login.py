@@ -190,6 +190,7 @@ class Login:
         self._portal = portal
         self._begun: dict[str, Begun] = {}
         self._sent: dict[str, dict[str, float]] = {}
+        self._newest: dict[str, str] = {}
         self.left = LeftSessions(portal.clock)
         self.cooldown = 60.0
 
@@ -287,6 +288,14 @@ class Login:
         known = self._portal.account_of(email)
         if id is not None:
             self._begun[id] = Begun(email, client_hash, known.name if known else "")
+            self._newest[email.lower()] = id
+
+    def is_newest(self, session: Exchange | str) -> bool:
+        """Whether no other login session of its account was begun since: whether one ends those before is not
+        stated."""
+        id = session_id(session)
+        begun = self._begun.get(id)
+        return begun is None or self._newest.get(begun.email.lower()) == id
 
     def _step(self, key: str, body: Json, client_hash: str | None) -> Exchange:
         begun = self._begun.get(str(body["sessionId"]))

@@ -17,6 +17,9 @@ ISO_8601 = re.compile(
     r"\d{4}-?\d\d-?\d\d[Tt ]\d\d:?\d\d(:?\d\d([.,]\d+)?)?([Zz]|[+-]\d\d(:?\d\d)?)?\Z", re.ASCII
 )
 
+DAY = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
+"""A day is ISO 8601 as well, and all that is stated of an expiry."""
+
 
 def stated(requirement: str, *, default: Any = ..., names: tuple[str, ...] = ()) -> Any:
     """A field that a requirement states; ``names`` are those under which it may stand."""
@@ -39,6 +42,10 @@ def _instant(value: str) -> str:
     return value
 
 
+def _instant_or_day(value: str) -> str:
+    return value if DAY.match(value) else _instant(value)
+
+
 def _email(value: str) -> str:
     name, at, host = value.rpartition("@")
     if not (name and at and host):
@@ -57,6 +64,7 @@ Integer = Annotated[int, Field(strict=True), BeforeValidator(_integral)]
 Number = Annotated[float, Field(strict=True)]
 Boolean = Annotated[bool, Field(strict=True)]
 Instant = Annotated[Text, AfterValidator(_instant)]
+InstantOrDay = Annotated[Text, AfterValidator(_instant_or_day)]
 Email = Annotated[Text, AfterValidator(_email)]
 CountryCode = Annotated[Text, AfterValidator(_country)]
 Object = dict[str, Any]
@@ -245,7 +253,7 @@ class Invitation(Resource):
     inviteeAccountName: Text = stated("INVITATION-008")
     invitationStatus: Enumeration = stated("INVITATION-009")
     message: Text | None = nullable("INVITATION-010")
-    expiresAt: Instant = stated("INVITATION-011")
+    expiresAt: InstantOrDay = stated("INVITATION-011")
     acceptedAt: Instant | None = nullable("INVITATION-012")
     createdAt: Instant = stated("INVITATION-013")
     canAccept: Boolean = stated("INVITATION-014")

@@ -115,8 +115,14 @@ PROOFS = [
         [
             ended(accessToken=jwt(iss="https://portal.example.test/@system", sid="a", name="")),
             ended(accessToken=jwt(iss="auth@portal.example.test", owner="10010101@SYSTEM")),
+            ended(accessToken=jwt(sub="one@example.test")),
         ],
         ended(accessToken=jwt(preferred={"mail": "one@example.test"})),
+    ),
+    Proof(
+        "TOKEN-024",
+        [ended(accessToken=jwt(sub="account-1@realm")), ended(accessToken="opaque")],
+        ended(accessToken=jwt(sub="one@example.test")),
     ),
     Proof(
         "TOKEN-020",

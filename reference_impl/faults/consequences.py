@@ -85,7 +85,7 @@ CONSEQUENCES: dict[str, str] = {
     "file-without-token": "FILE-020 FILE-021 FILE-022",
     "missing-token-is-403": "AUTHN-009",
     "missing-token-is-400-at-the-history": "AUTHN-009 OP-026",
-    "reset-wants-a-token": "PASSWORD-012",
+    "reset-wants-a-token": "PASSWORD-012 PASSWORD-019",
     "refresh-wants-a-token": "TOKEN-010 TOKEN-016 TOKEN-023 AUTHN-012",
     "any-token-is-accepted": "TOKEN-022",
     "secure-session-told-as-expired": "SECURE-021",
@@ -121,7 +121,8 @@ CONSEQUENCES: dict[str, str] = {
     "created-channel-is-not-kept": "CHANNEL-030",
     "invalid-parameter-is-422": (
         "LOGIN-043 LOGIN-044 LOGIN-045 LOGIN-046 LOGIN-047 LOGIN-048 LOGIN-051 LOGIN-053 LOGIN-057 "
-        "LOGIN-060 TOKEN-023 PASSWORD-006 PASSWORD-012 PASSWORD-013 PASSWORD-014 IPWHITELIST-009 "
+        "LOGIN-060 TOKEN-023 PASSWORD-006 PASSWORD-012 PASSWORD-013 PASSWORD-014 PASSWORD-019 "
+        "IPWHITELIST-009 "
         "SESSION-032 PROFILE-009 INVITATION-033 ACCOUNT-034 ACCOUNT-041 INVITE-001 INVITE-004 INVITE-007"
     ),
     "default-range-is-seven-days": "ORDER-020",

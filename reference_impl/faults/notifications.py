@@ -305,10 +305,16 @@ FAULTS = (
         apply=renamed(COMMAND, INVALID, INVALID),
     ),
     of(
-        "CHANNEL-053",
+        "CHANNEL-060",
         "unknown-channel-has-the-code-of-others",
         COMMAND,
         apply=renamed(COMMAND, "RESOURCE.NOT_FOUND", "RESOURCE.NOT_FOUND"),
+    ),
+    of(
+        "CHANNEL-053",
+        "unknown-channel-is-a-duplicate",
+        COMMAND,
+        apply=renamed(COMMAND, "RESOURCE.NOT_FOUND", "DUPLICATE"),
     ),
     of("CHANNEL-054", "command-asks-for-no-challenge", COMMAND, apply=row(COMMAND, bot="")),
     of("CHANNEL-055", "command-answers-another-channel", COMMAND, apply=handled(COMMAND, _another_channel)),

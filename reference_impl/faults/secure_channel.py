@@ -358,12 +358,20 @@ FAULTS = (
     ),
     of("PASSWORD-010", "old-password-outlives-its-reset", RESET, apply=handled(RESET, _added), spreads=True),
     of("PASSWORD-011", "initialized-password-does-not-stick", INIT, apply=handled(INIT, _kept), spreads=True),
-    of("PASSWORD-012", "reset-takes-plain-bodies", RESET, apply=row(RESET, sealed=False)),
+    of("PASSWORD-019", "reset-takes-plain-bodies", RESET, apply=row(RESET, sealed=False)),
+    of(
+        "PASSWORD-012",
+        "reset-refuses-a-malformed-body-as-unknown",
+        RESET,
+        apply=renamed(RESET, INVALID, "RESOURCE.NOT_FOUND"),
+        also="PASSWORD-019",
+    ),
     of(
         "PASSWORD-013",
         "init-refuses-a-malformed-body-as-unknown",
         INIT,
         apply=renamed(INIT, INVALID, "RESOURCE.NOT_FOUND"),
+        also="PASSWORD-019",
     ),
     of(
         "PASSWORD-014",
@@ -372,6 +380,7 @@ FAULTS = (
         apply=together(
             (erring("UNREADABLE", "BODY.UNREADABLE", 422), renamed(CHANGE, INVALID, "UNREADABLE"))
         ),
+        also="PASSWORD-019",
     ),
     of("PASSWORD-017", "current-password-is-not-checked", CHANGE, apply=first(CHANGE, _unchecked)),
 )

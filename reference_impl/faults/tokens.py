@@ -299,7 +299,7 @@ FAULTS = (
         apply=_tokens(_telling(accountName="Admin")),
     ),
     of(
-        "TOKEN-018",
+        "TOKEN-024",
         "subject-of-the-token-is-the-email",
         COMPLETE,
         REFRESH,
