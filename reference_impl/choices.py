@@ -21,7 +21,7 @@ class Choices:
     constants_complete: bool = True  # or only the codes that were seen
 
     # Values whose form is not stated.
-    ids: Literal["uuid", "numeric", "prefixed", "ulid", "urn"] = "uuid"
+    ids: Literal["uuid", "numeric", "checked", "prefixed", "ulid", "urn"] = "uuid"
     fraction_digits: Literal[3, 6, 9] = 3  # "with fractional seconds", not how many
 
     # Statuses of errors: two are given, or none.

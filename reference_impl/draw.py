@@ -35,9 +35,20 @@ class Draw:
         return _FORMS[form](self._random.getrandbits(128), kind)
 
 
+def has_its_check_digit(id: str) -> bool:
+    """Whether an id of the form ``checked`` may be one: its digits add up to a multiple of ten."""
+    return id.isascii() and id.isdigit() and sum(map(int, id)) % 10 == 0
+
+
+def _checked(bits: int) -> str:
+    digits = str(10**17 + bits % (9 * 10**17))
+    return digits + str(-sum(map(int, digits)) % 10)
+
+
 _FORMS = {
     "uuid": lambda bits, kind: str(uuid.UUID(int=bits, version=4)),
     "numeric": lambda bits, kind: str(10**18 + bits % (9 * 10**18)),
+    "checked": lambda bits, kind: _checked(bits),
     "prefixed": lambda bits, kind: f"{kind.replace(' ', '_')}_{bits:032x}",
     "urn": lambda bits, kind: f"urn:{kind.replace(' ', '-')}:{bits:x}==",
     "ulid": lambda bits, kind: "".join(_CROCKFORD[(bits >> (5 * n)) & 31] for n in range(26)),

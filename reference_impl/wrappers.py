@@ -136,8 +136,9 @@ class Respelled:
             await self.app(scope, receive, send)
             return
         start, body = await collected(self.app, scope, receive)
-        label = dict(start["headers"]).get(b"content-type", b"")
-        await _send(send, start, self.spell(body) if b"json" in label else body)
+        headers = dict(start["headers"])
+        is_json = b"json" in headers.get(b"content-type", b"") and b"content-encoding" not in headers
+        await _send(send, start, self.spell(body) if is_json else body)
 
 
 @dataclass

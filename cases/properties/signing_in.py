@@ -22,7 +22,6 @@ from cases.authentication.steps import (
 from cases.premises import answered, said, text
 from cases.security.sessions import LIST, READ_CONFIG, ids
 from conformance.cases import (
-    INVALID_PARAMETER,
     LIMITS,
     Account,
     Comparison,
@@ -231,8 +230,6 @@ class SigningIn(Machine):
     def _send(self, session: Begun) -> None:
         session.sends += 1
         answer = judged(self.portal.login.send(session.answer), COOLDOWN)
-        if self._was_replaced(session, answer):
-            return
         if session.is_young(answer) and not session.wrong:
             if session.sent is not None and ended(answer) < session.sent + LIMITS.mfa_cooldown - SETTLING:
                 self.trial.verify("LOGIN-025", is_error(answer, COOLDOWN, session.answer))
@@ -266,8 +263,6 @@ class SigningIn(Machine):
             return
         factor, code = given
         answer = completed(self.portal, session.answer, factor, code)
-        if not session.used_up and self._was_replaced(session, answer):
-            return
         if session.used_up:
             self._is_used_up(session, answer)
         elif session.is_over(answer):
@@ -281,11 +276,6 @@ class SigningIn(Machine):
             session.used_up = True
             self.used.append((session.player, factor, code))
             self._opened(session.player, answer)
-
-    def _was_replaced(self, session: Begun, answer: Exchange) -> bool:
-        """Whether it may be gone for another that was begun since for its account."""
-        is_gone = not answer.success and answer.code in (NO_SESSION, *INVALID_PARAMETER)
-        return is_gone and not self.portal.login.is_newest(session.answer)
 
     def _code(self, session: Begun, how: str) -> tuple[Factor, str] | None:
         """A factor and a code to give for it; None where there is none to be had."""

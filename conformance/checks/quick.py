@@ -15,7 +15,16 @@ import msgspec
 from msgspec import Meta
 from pydantic import BaseModel
 
-from conformance.spec.resources import Boolean, CountryCode, Email, Instant, Integer, Number, Text
+from conformance.spec.resources import (
+    Boolean,
+    CountryCode,
+    Email,
+    Instant,
+    InstantOrDay,
+    Integer,
+    Number,
+    Text,
+)
 
 PLAIN: tuple[tuple[Any, Any], ...] = (
     (Any, Any),
@@ -25,6 +34,7 @@ PLAIN: tuple[tuple[Any, Any], ...] = (
     (Number, float),
     (Boolean, bool),
     (Instant, datetime),
+    (InstantOrDay, datetime),
     (Email, Annotated[str, Meta(pattern=r"(?s).@[^@]+\Z")]),
     (CountryCode, Annotated[str, Meta(pattern=r"\A[A-Za-z]{2}\Z")]),
 )

@@ -399,8 +399,7 @@ def refusal_of_a_permission(exchange: Exchange) -> Iterator[Json]:
 @check("PASSWORD-003", on=successes(FORGOT), remembers=True)
 def a_forgotten_password_is_answered_alike(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where it is granted: a challenge that failed, or a rate, may be told by ``success`` false."""
-    named = exchange.request.named
-    language = json.dumps([named.get("accept-language"), named.get("x-locale")])
+    language = json.dumps([exchange.request.header(name) for name in ("accept-language", "x-locale")])
     message = exchange.at("data.message")
     if exchange.at("data.success") is not True or message is ABSENT:
         return

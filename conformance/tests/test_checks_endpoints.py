@@ -57,15 +57,16 @@ def test_what_is_not_offered_is_told_of_the_status(status: int) -> None:
 @pytest.mark.parametrize(
     ("key", "verdict"),
     [
-        ("GET /web/v1/system/roles", Verdict.FAIL),
+        ("GET /web/v1/secure-channel/public-key", Verdict.FAIL),
         ("GET /web/v1/system/constants/countries", Verdict.FAIL),
         ("GET /web/v1/system/security/sessions/config", Verdict.UNTESTED),
         ("GET /web/v1/system/workspaces/current", Verdict.UNTESTED),
+        ("GET /web/v1/system/roles", Verdict.UNTESTED),
         ("GET /web/v1/system/roles/{roleBizId}", Verdict.UNTESTED),
         ("POST /web/v1/system/accounts/admin/query", Verdict.UNTESTED),
     ],
 )
-def test_a_404_of_another_code_speaks_of_a_record_only_where_a_request_can_name_one(
+def test_a_404_of_another_code_may_speak_of_a_record_or_of_a_workspace_that_nobody_has(
     key: str, verdict: Verdict
 ) -> None:
     refused = answer(key, body=envelope("NOTHING_HERE"), status=404)

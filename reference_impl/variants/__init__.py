@@ -1,12 +1,19 @@
 """Lawful portals: each takes another reading where the specification leaves room, and says which."""
 
 from reference_impl.changes import together
-from reference_impl.variants import envelope, listings, sign_in, wire
+from reference_impl.variants import company, envelope, listings, readings, sign_in, wire
 from reference_impl.variants.variant import Variant, drawn, may
 
 __all__ = ["VARIANTS", "Variant", "drawn"]
 
-_ROWS = (*wire.VARIANTS, *envelope.VARIANTS, *sign_in.VARIANTS, *listings.VARIANTS)
+_ROWS = (
+    *wire.VARIANTS,
+    *envelope.VARIANTS,
+    *sign_in.VARIANTS,
+    *listings.VARIANTS,
+    *readings.VARIANTS,
+    *company.VARIANTS,
+)
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 
 _TERSE_AND_STRANGE = (

@@ -1,0 +1,292 @@
+"""What goes on around a request: others at work, rates, caches, locks, and what ends a session."""
+
+import copy
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reference_impl.asked import read_body
+from reference_impl.changes import Change, handled, refused_with, rewritten, together, wrapped
+from reference_impl.errors import INVALID, Refusal
+from reference_impl.faults.fault import erring
+from reference_impl.faults.operations import (
+    CHANGE,
+    COMPLETE,
+    INIT,
+    INITIATE,
+    LOGOUT,
+    REFRESH,
+    RESET,
+    SEND,
+)
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Handler
+from reference_impl.shapes import Body
+from reference_impl.variants.variant import Variant, enveloped, may
+from reference_impl.wrappers import Answer, Seen, collected, replayed
+
+WEB = "/web/"
+TELLING = frozenset(
+    (
+        b"authorization",
+        b"x-portal-access-code",
+        b"x-workspace-id",
+        b"x-turnstile-token",
+        b"x-client-hash",
+        b"accept-language",
+        b"cf-connecting-ip",
+    )
+)
+"""Headers that an answer depends on."""
+OWN = ("bizId", "createdAt", "updatedAt")
+
+
+@dataclass
+class OthersAtWork:
+    """Between the requests other users make records, and take away what they have made."""
+
+    app: ASGIApp
+    every: int = 5
+    count: int = 0
+    made: list[tuple[str, str]] = field(default_factory=list)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(WEB):
+            self.count += 1
+            if self.count % self.every == 0:
+                self._work(scope["app"].state.portal)
+        await self.app(scope, receive, send)
+
+    def _work(self, portal: Portal) -> None:
+        turn = self.count // self.every
+        if turn % 2:
+            for kind in ("channel", "channel type", "invitation", "role"):
+                self._make(portal, kind, f"OF_OTHERS_{turn}")
+            if portal.records["transfer order"]:
+                self._order(portal)
+        elif turn % 4 == 0:
+            for kind, id in self.made:
+                portal.records[kind].pop(id, None)
+            self.made.clear()
+
+    def _make(self, portal: Portal, kind: str, name: str) -> None:
+        newest = next(iter(portal.newest(kind)), None)
+        if newest is None:
+            return
+        own = {"inviteeEmail": f"{name}@example.test".lower(), "typeCode": name}
+        copied = {
+            key: value for key, value in newest.items() if key not in ("bizId", "createdAt", "updatedAt")
+        }
+        added = portal.add(kind, copied | {key: value for key, value in own.items() if key in copied})
+        self.made.append((kind, added["bizId"]))
+
+    def _order(self, portal: Portal) -> None:
+        newest = portal.newest("transfer order")[0]
+        copied = {key: value for key, value in newest.items() if key not in OWN}
+        portal.add("transfer order", copied | {"completedAt": portal.now()})
+
+
+@dataclass
+class NowAndThenRefused:
+    """One request of so many is turned away before the portal has seen it."""
+
+    app: ASGIApp
+    every: int
+    status: int
+    label: bytes
+    page: bytes
+    count: int = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(WEB):
+            self.count += 1
+            if self.count % self.every == 0:
+                headers = [(b"content-type", self.label), (b"retry-after", b"1")]
+                await send({"type": "http.response.start", "status": self.status, "headers": headers})
+                await send({"type": "http.response.body", "body": self.page})
+                return
+        await self.app(scope, receive, send)
+
+
+@dataclass
+class ReadsKept:
+    """What was read is given again for a second, to the same caller, whatever has changed since."""
+
+    app: ASGIApp
+    kept: dict[Any, tuple[float, Message, bytes]] = field(default_factory=dict)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        reads = scope["type"] == "http" and (scope["method"] == "GET" or scope["path"].endswith("/query"))
+        if not reads or not scope["path"].startswith(WEB):
+            await self.app(scope, receive, send)
+            return
+        octets = await read_body(receive, sys.maxsize) or b""
+        headers = tuple(sorted((name, value) for name, value in scope["headers"] if name in TELLING))
+        key = (scope["method"], scope["path"], scope["query_string"], octets, headers)
+        now = scope["app"].state.portal.now()
+        known = self.kept.get(key)
+        if known is not None and now - known[0] < 1:
+            start, body = copy.deepcopy(known[1]), known[2]
+        else:
+            start, body = await collected(self.app, scope, replayed(octets))
+            if start["status"] == 200:
+                self.kept[key] = now, copy.deepcopy(start), body
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
+
+# Rates and locks.
+
+SLOW_DOWN = erring("SLOW_DOWN", "SECURITY.SLOW_DOWN", 403)
+Of = Callable[[Portal, Caller, Body], str]
+
+
+def _only(most: int, operation: str, *, window: float = 600) -> Change:
+    """So many for an address in ten minutes."""
+
+    def limiting(handler: Handler) -> Handler:
+        times: dict[str, list[float]] = {}
+
+        def let_through(portal: Portal, caller: Caller, body: Body) -> Any:
+            recent = [one for one in times.get(caller.client_ip, []) if one > portal.now() - window]
+            if len(recent) >= most:
+                raise Refusal("SLOW_DOWN")
+            times[caller.client_ip] = [*recent, portal.now()]
+            return handler(portal, caller, body)
+
+        return let_through
+
+    return handled(operation, limiting)
+
+
+def _once_refused(seen: Seen, answer: Answer) -> None:
+    """After one refusal there is a rate, for ten minutes."""
+    now, last = seen.portal.now(), seen.memory.get("last", 0.0)
+    if answer.body["success"]:
+        return
+    if now < last + 600:
+        answer.status = 403
+        answer.body |= {"code": "SECURITY.SLOW_DOWN", "message": "Slow down", "data": None}
+    else:
+        seen.memory["last"] = now
+
+
+def _locking(operation: str, refused: str, of: Of, *, most: int, told: str) -> Change:
+    """After so many refusals in a row the account is shut for ten minutes."""
+
+    def around(handler: Handler) -> Handler:
+        wrong: dict[str, list[float]] = {}
+
+        def guarded(portal: Portal, caller: Caller, body: Body) -> Any:
+            account = of(portal, caller, body)
+            recent = [one for one in wrong.get(account, []) if one > portal.now() - 600]
+            if account and len(recent) >= most:
+                raise Refusal(told)
+            try:
+                data = handler(portal, caller, body)
+            except Refusal as refusal:
+                if refusal.name == refused:
+                    wrong[account] = [*recent, portal.now()]
+                raise
+            wrong.pop(account, None)
+            return data
+
+        return guarded
+
+    return handled(operation, around)
+
+
+def _by_email(portal: Portal, caller: Caller, body: Body) -> str:
+    return str(body["email"]).casefold()
+
+
+# Sessions.
+
+
+def _reuse_ends_it(handler: Handler) -> Handler:
+    def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
+        token = portal.refresh_tokens.get(body["refreshToken"])
+        if token is not None and token.state == "ROTATED":
+            portal.end(portal.sessions[token.session_id], "terminate")
+        return handler(portal, caller, body)
+
+    return refreshing
+
+
+def _closed_by_what_is_unreadable(seen: Seen, answer: Answer) -> None:
+    session = seen.portal.secure_sessions.get(seen.asked.headers.get("x-secure-channel-session-id", ""))
+    if session is not None and answer.body["code"] == INVALID:
+        session.state = "CLOSED"
+
+
+def _nothing_to_end(seen: Seen, answer: Answer) -> None:
+    if answer.status == 401 and seen.asked.bearer:
+        answer.status = 200
+        ended = {"success": True, "terminatedSessions": 0}
+        answer.body |= {"success": True, "code": "2000", "message": "Success", "data": ended}
+
+
+_BUSY = b'{"success":false,"code":"RATE_LIMIT.EXCEEDED","message":"Too many requests","data":null}'
+_RATES = "rate-limit responses are reported for it, and neither status nor code of one is shown"
+_LOCKS = "what several refusals in a row lead to is not described"
+
+
+VARIANTS: tuple[Variant, ...] = (
+    may(
+        "others-at-work",
+        "others use the portal at the same time",
+        wrapped(OthersAtWork),
+        "others",
+    ),
+    may(
+        "now-and-then-too-many",
+        "rate limits of other endpoints are not shown",
+        wrapped(lambda app: NowAndThenRefused(app, 37, 429, b"application/json", _BUSY)),
+        "interrupted",
+    ),
+    may("reads-kept-for-a-second", "when a change shows is not stated", wrapped(ReadsKept), "consistency"),
+    may("codes-have-a-rate", _RATES, together((SLOW_DOWN, _only(4, SEND), _only(6, COMPLETE))), "code-rate"),
+    may(
+        "passwords-have-a-rate",
+        _RATES,
+        rewritten(enveloped(_once_refused), RESET, INIT, CHANGE),
+        "password-rate",
+    ),
+    may(
+        "locked-silently-after-three-passwords",
+        _LOCKS,
+        _locking(
+            INITIATE,
+            "AUTH.INVALID_CREDENTIALS",
+            _by_email,
+            most=3,
+            told="AUTH.INVALID_CREDENTIALS",
+        ),
+        "lock",
+    ),
+    may(
+        "reuse-ends-the-session",
+        "what the use of an old refresh token does is not stated",
+        handled(REFRESH, _reuse_ends_it),
+        "rotation",
+    ),
+    may(
+        "logout-of-nobody",
+        "logout asks for a bearer token, and not for a valid one",
+        rewritten(enveloped(_nothing_to_end), LOGOUT),
+    ),
+    may(
+        "unreadable-body-closes-the-channel",
+        "what a malformed body does to its session is not stated",
+        together(
+            (
+                rewritten(enveloped(_closed_by_what_is_unreadable), RESET, INIT, CHANGE),
+                refused_with("SECURE_SESSION_UNKNOWN", code="SECURE_CHANNEL.SESSION_UNKNOWN", status=404),
+            )
+        ),
+        "channel-closed",
+    ),
+)

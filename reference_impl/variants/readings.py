@@ -1,0 +1,250 @@
+"""Sentences of the document that may be read in two ways, each taken here the other way."""
+
+from dataclasses import replace
+from typing import Any
+
+from reference_impl.changes import Change, chosen, handled, rewritten, row, together
+from reference_impl.draw import has_its_check_digit
+from reference_impl.errors import INVALID, Refusal
+from reference_impl.faults.fault import asked, renamed
+from reference_impl.faults.operations import (
+    ACCOUNTS_QUERY,
+    CHANGE,
+    CHANNELS_QUERY,
+    COMMAND,
+    FORGOT,
+    INIT,
+    INVITE,
+    ORDERS,
+    RESET,
+    ROLES,
+    TYPES_QUERY,
+)
+from reference_impl.plan import Plan
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Handler
+from reference_impl.shapes import NOTHING, Body, allowed, checked, text
+from reference_impl.variants.variant import Variant, enveloped, everywhere, may
+from reference_impl.wrappers import Answer, Seen
+
+
+def _refuse(answer: Answer, code: str, status: int) -> None:
+    answer.status = status
+    answer.body |= {"success": False, "code": code, "message": code, "data": None}
+
+
+def _grant(answer: Answer, data: Any) -> None:
+    answer.status = 200
+    answer.body |= {"success": True, "code": "2000", "message": "Success", "data": data}
+
+
+def _form_first(plan: Plan) -> None:
+    """Of a request without a token, and with a body against its rules, the body is told first."""
+
+    def rewriting(seen: Seen, answer: Answer) -> None:
+        known = plan.rows.get(seen.operation)
+        if answer.status != 401 or known is None or known.takes is NOTHING or known.method == "GET":
+            return
+        try:
+            checked(known.takes, seen.body, limits=seen.portal.limits, strict=False)
+        except Refusal:
+            _refuse(answer, "4000" if known.name == COMMAND else INVALID, 400)
+
+    rewritten(enveloped(rewriting))(plan)
+
+
+def _with_check_digits(plan: Plan) -> None:
+    """An id without its check digit is no id."""
+
+    def telling(handler: Handler) -> Handler:
+        def answering(portal: Portal, caller: Caller, body: Body) -> Any:
+            try:
+                return handler(portal, caller, body)
+            except Refusal as refusal:
+                ids = [value for name, value in body.items() if name.endswith(("Id", "keyId"))]
+                malformed = any(isinstance(id, str) and not has_its_check_digit(id) for id in ids)
+                unknown = refusal.name in ("RESOURCE.NOT_FOUND", "AUTH.SESSION_NOT_FOUND")
+                raise (Refusal(INVALID) if unknown and malformed else refusal) from None
+
+        return answering
+
+    chosen(ids="checked")(plan)
+    for name in plan.rows:
+        handled(name, telling)(plan)
+
+
+def _ten_at_least(body: Body) -> Body:
+    size = body.get("size")
+    return body | {"size": 10} if isinstance(size, int) and 0 < size < 10 else body
+
+
+def _range_of_completion(handler: Handler) -> Handler:
+    """The range is of the time at which an order was completed, where it was; some took weeks."""
+
+    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
+        orders = portal.records["transfer order"]
+        now = portal.now()
+        start, end = body.get("startTime", now - 30 * 86400), body.get("endTime", now)
+        for at, order in enumerate(orders.values()):
+            if at % 7 == 0 and order["createdAt"] < now - 41 * 86400 and order["completedAt"]:
+                order["completedAt"] = order["createdAt"] + 40 * 86400
+        kept = {
+            id: order
+            for id, order in orders.items()
+            if start <= (order["completedAt"] or order["createdAt"]) <= end
+        }
+        portal.records["transfer order"] = kept
+        try:
+            return handler(portal, caller, body | {"startTime": 0.0, "endTime": now})
+        finally:
+            portal.records["transfer order"] = orders
+
+    return querying
+
+
+def _codes_in_part(handler: Handler) -> Handler:
+    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
+        wanted = (body.get("typeCode") or "").casefold()
+        types = portal.records["channel type"]
+        portal.records["channel type"] = {
+            id: record for id, record in types.items() if wanted in record["typeCode"].casefold()
+        }
+        try:
+            return handler(portal, caller, body | {"typeCode": None})
+        finally:
+            portal.records["channel type"] = types
+
+    return querying
+
+
+def _active_in_any_state_but_one(handler: Handler) -> Handler:
+    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
+        if not body.get("activeOnly"):
+            return handler(portal, caller, body)
+        channels = portal.records["channel"]
+        portal.records["channel"] = {
+            id: record for id, record in channels.items() if record["channelStatus"] != "INACTIVE"
+        }
+        try:
+            return handler(portal, caller, body | {"activeOnly": False})
+        finally:
+            portal.records["channel"] = channels
+
+    return querying
+
+
+def _not_null(operation: str, *names: str) -> Change:
+    def change(plan: Plan) -> None:
+        takes = plan.rows[operation].takes
+        fields = {**takes.fields, **{name: allowed(text()) for name in names}}
+        plan.rows[operation] = replace(plan.rows[operation], takes=replace(takes, fields=fields))
+
+    return change
+
+
+def _for_anybody(seen: Seen, answer: Answer) -> None:
+    """Whoever is not named may use the invitation."""
+    sent = seen.body if isinstance(seen.body, dict) else {}
+    if answer.status == 400 and "inviteeEmail" not in sent and isinstance(sent.get("expirationDays"), int):
+        _grant(answer, None)
+
+
+def _told_in_its_data(seen: Seen, answer: Answer) -> None:
+    sent = seen.body if isinstance(seen.body, dict) else {}
+    refused = answer.body["code"] in ("4030", INVALID) and isinstance(sent.get("email"), str)
+    if refused and not isinstance(sent.get("turnstileToken", ""), dict | list):
+        _grant(answer, {"success": False, "message": "The verification failed."})
+
+
+def _no_workspace(seen: Seen, answer: Answer) -> None:
+    if answer.body["success"] and "x-workspace-id" not in seen.asked.headers:
+        _refuse(answer, "WORKSPACE.NOT_CHOSEN", 404)
+
+
+def _by_the_day(value: Any) -> Any:
+    """An expiry is a day."""
+    has_one = isinstance(value, dict) and "canAccept" in value
+    return value | {"expiresAt": value["expiresAt"][:10]} if has_one else value
+
+
+VARIANTS: tuple[Variant, ...] = (
+    may(
+        "form-before-token",
+        "which of two errors is told first is not stated",
+        _form_first,
+        "order-of-errors",
+    ),
+    may("ids-with-a-check-digit", "the form of an id is not stated", _with_check_digits, "ids"),
+    may(
+        "pages-of-ten-at-least",
+        "the least page size is not shown",
+        together((asked(ACCOUNTS_QUERY, _ten_at_least), asked(ORDERS, _ten_at_least))),
+        "small-size",
+    ),
+    may(
+        "range-of-completion", "which time a range is of is not stated", handled(ORDERS, _range_of_completion)
+    ),
+    may("type-codes-in-part", "how a text is matched is not stated", handled(TYPES_QUERY, _codes_in_part)),
+    may(
+        "active-while-activating",
+        "which further states are active is not shown",
+        together(
+            (chosen(activated_status="ACTIVATING"), handled(CHANNELS_QUERY, _active_in_any_state_but_one))
+        ),
+        "activated active-only",
+    ),
+    may(
+        "only-the-status-is-nullable",
+        "nullable stands behind the last of several names",
+        together(
+            (
+                _not_null(TYPES_QUERY, "bizId", "typeCode"),
+                _not_null(CHANNELS_QUERY, "bizId", "institutionBizId", "channelCategory"),
+            )
+        ),
+    ),
+    may(
+        "plain-passwords-too",
+        "bodies may be sent encrypted",
+        together(row(operation, sealed=False) for operation in (RESET, INIT, CHANGE)),
+    ),
+    may(
+        "unknown-channel-as-any-id",
+        "two codes are given",
+        renamed(COMMAND, "RESOURCE.NOT_FOUND", "RESOURCE.NOT_FOUND"),
+    ),
+    may(
+        "commands-speak-1-3-0",
+        "2.0.0 is said of portal responses, and which those are is not",
+        together((row(COMMAND, version="1.3.0"), row(ORDERS, version="1.3.0"))),
+    ),
+    may(
+        "invitations-for-anybody",
+        "inviteeEmail is not marked required",
+        rewritten(enveloped(_for_anybody), INVITE),
+    ),
+    may(
+        "forgot-tells-in-its-data",
+        "what success false means there is not stated",
+        rewritten(enveloped(_told_in_its_data), FORGOT),
+        "forgot",
+    ),
+    may(
+        "no-workspace-chosen",
+        "what a caller without a workspace is answered is not stated",
+        rewritten(enveloped(_no_workspace), ROLES, "GET /web/v1/system/workspaces/current"),
+    ),
+    may("expires-by-the-day", "a day is ISO 8601 too", everywhere(_by_the_day), "expiry"),
+    may(
+        "unspecified-statuses-are-200",
+        "the HTTP status is unspecified",
+        chosen(
+            mfa_cooldown_status=200,
+            mfa_code_invalid_status=200,
+            bot_refused_status=200,
+            channel_unknown_status=200,
+            portal_mismatch_status=200,
+        ),
+        "cooldown-status wrong-code-status challenge-status mismatch channel-unknown-status",
+    ),
+)
