@@ -1,0 +1,155 @@
+"""Whether the tests notice a wrong check: mutants of all that judges, against those that judge made traffic.
+
+    make mutants                                        # all of them
+    .venv/bin/python benchmarks/mutants.py --sample 700  # so many, drawn by a seed
+    .venv/bin/python benchmarks/mutants.py --again      # those that survived the last time
+    .venv/bin/python benchmarks/mutants.py conformance/checks/orders.py
+
+Writes ``mutants/results.jsonl`` (one mutant a line) and prints a table and the survivors. No file of the
+package is touched. A mutant meets only the tests that come to its function.
+
+mutmut leaves out functions with a decorator, which all checks are; cosmic-ray starts a process, and so
+imports everything, for each of thousands of mutants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from mutant_trials import ROOT, reached, tried_anew, tried_quickly
+from mutators import Mutant, mutants
+
+RESULTS = ROOT / "mutants" / "results.jsonl"
+NICENESS = 15
+SEED = 4
+
+JUDGING = ("conformance/findings.py", "conformance/comparisons.py")
+TESTS = ("test_checks*.py", "test_judge.py", "test_findings.py", "test_comparisons.py", "test_verify.py")
+WHOLE = "conformance/tests/test_checks_alike.py"
+"""Compares long traces judged in two ways: slow, and meant for how checks are found and remember."""
+REMEMBERING = ("conformance/checks/registry.py", "conformance/checks/judge.py", "conformance/checks/alike.py")
+OUTCOMES = ("killed", "endless", "survived")
+
+
+@dataclass(frozen=True)
+class Result:
+    mutant: Mutant
+    outcome: str
+
+
+def targets() -> list[str]:
+    """The chapters of checks, and then what all of them stand on, whose mutants meet the most tests."""
+    found = {str(path.relative_to(ROOT)) for path in ROOT.glob("conformance/checks/*.py")}
+    return [*sorted(found - {*REMEMBERING}), *JUDGING, *REMEMBERING]
+
+
+def tests() -> list[str]:
+    found = (path for pattern in TESTS for path in (ROOT / "conformance" / "tests").glob(pattern))
+    return sorted({str(path.relative_to(ROOT)) for path in found} - {WHOLE})
+
+
+def tried(chosen: Sequence[Mutant], part: Path, *, jobs: int) -> list[Result]:
+    """The quick way what is in functions, the slow way the rest. What came of each is written at once."""
+    results: list[Result] = []
+    with part.open("w", encoding="utf-8") as file:
+
+        def note(mutant: Mutant, outcome: str) -> None:
+            results.append(Result(mutant, outcome))
+            print(
+                json.dumps(asdict(mutant) | {"outcome": outcome}, ensure_ascii=False), file=file, flush=True
+            )
+
+        def note_unless_more_follows(mutant: Mutant, outcome: str) -> None:
+            if outcome == "killed" or mutant.module not in REMEMBERING:
+                note(mutant, outcome)
+
+        reaching = reached(targets(), tests())
+        tried_quickly(chosen, reaching, tests(), note_unless_more_follows, jobs=jobs)
+        noted = {result.mutant for result in results}
+        print(f"{len(noted)} of {len(chosen)} tried the quick way", file=sys.stderr, flush=True)
+        left = [mutant for mutant in chosen if mutant not in noted]
+        tried_anew(left, reaching, dict.fromkeys(REMEMBERING, WHOLE), note, jobs=jobs)
+    return results
+
+
+def chosen_of(modules: Sequence[str], *, again: bool) -> list[Mutant]:
+    found = [
+        mutant
+        for module in modules or targets()
+        for mutant in mutants(module, (ROOT / module).read_text(encoding="utf-8"))
+    ]
+    if not again:
+        return found
+    lines = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+    survived = [line for line in lines if line["outcome"] != "killed"]
+    return list(dict.fromkeys(mutant for line in survived for mutant in _nearest(line, found)))
+
+
+def _nearest(line: dict[str, Any], found: Sequence[Mutant]) -> list[Mutant]:
+    """The mutant of an earlier run, wherever it stands by now; none where it is no more."""
+    same = [
+        mutant
+        for mutant in found
+        if (mutant.module, mutant.kind, mutant.change) == (line["module"], line["kind"], line["change"])
+    ]
+    return sorted(same, key=lambda mutant: abs(mutant.line - line["line"]))[:1]
+
+
+def sampled(found: Sequence[Mutant], number: int | None) -> list[Mutant]:
+    """So many of them, drawn by a seed; in their order."""
+    if number is None or number >= len(found):
+        return list(found)
+    drawn = {*random.Random(SEED).sample(range(len(found)), number)}
+    return [mutant for at, mutant in enumerate(found) if at in drawn]
+
+
+def table(results: Sequence[Result]) -> Iterator[str]:
+    counted = Counter((result.mutant.module, result.outcome) for result in results)
+    yield "| module | mutants | killed | endless | survived |"
+    yield "|---|---|---|---|---|"
+    for name in sorted({result.mutant.module for result in results}):
+        numbers = [counted[name, outcome] for outcome in OUTCOMES]
+        yield f"| `{name}` | {sum(numbers)} | {' | '.join(map(str, numbers))} |"
+    totals = [sum(number for (_, of), number in counted.items() if of == outcome) for outcome in OUTCOMES]
+    yield f"| all | {sum(totals)} | {' | '.join(map(str, totals))} |"
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("modules", nargs="*")
+    options.add_argument("--again", action="store_true", help="only those that survived the last time")
+    options.add_argument("--sample", type=int, metavar="N", help="N mutants drawn by a seed, not all")
+    options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    asked = options.parse_args()
+    os.chdir(ROOT)
+    os.nice(NICENESS)
+    began = time.monotonic()
+    chosen = sampled(chosen_of(asked.modules, again=asked.again), asked.sample)
+    RESULTS.parent.mkdir(exist_ok=True)
+    part = RESULTS.with_suffix(".part")
+    results = tried(chosen, part, jobs=asked.jobs)
+    if not asked.modules and not asked.again:
+        part.replace(RESULTS)
+    results.sort(key=lambda result: (result.mutant.module, result.mutant.number))
+    print("\n".join(table(results)))
+    print(f"\n{time.monotonic() - began:.0f} s with {asked.jobs} processes\n")
+    for result in results:
+        mutant = result.mutant
+        if result.outcome != "killed":
+            place = f"{Path(mutant.module)}:{mutant.line} #{mutant.number}"
+            print(f"{place} {result.outcome}: {mutant.kind}: {mutant.change}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,289 @@
+"""Small changes to a module's syntax tree, each of which a test should notice."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
+}
+SISTERS = {"any": "all", "all": "any", "min": "max", "max": "min", "lower": "upper", "startswith": "endswith"}
+WORDING = {"holds": 3, "meets": 3, "contradicts": 2}
+"""Where these comparisons are told in words what was expected."""
+
+ANNOTATED = ("annotation", "returns", "type_params")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """``number`` counts the module's mutants from 0; ``kind`` is what was done, ``change`` how the line reads
+    before and after."""
+
+    module: str
+    number: int
+    kind: str
+    line: int
+    end: int
+    change: str
+
+
+Change = Callable[[ast.AST], ast.AST]
+
+
+def mutants(module: str, source: str) -> list[Mutant]:
+    """All of a module's, in the order of its lines."""
+    tree = ast.parse(source)
+    return [
+        Mutant(module, number, kind, *_lines(node), _shown(node, change))
+        for number, (node, kind, change) in enumerate(_possible(tree))
+    ]
+
+
+def _lines(node: ast.AST) -> tuple[int, int]:
+    """The first and the last line of a node; of a filter in a comprehension, those of its loop."""
+    placed = node.iter if isinstance(node, ast.comprehension) else node
+    line = getattr(placed, "lineno", 0)
+    return line, getattr(placed, "end_lineno", line)
+
+
+def mutated(source: str, number: int) -> ast.Module:
+    """The module with one mutant in it. Raises StopIteration where it has fewer."""
+    tree = ast.parse(source)
+    node, _, change = next(one for at, one in enumerate(_possible(tree)) if at == number)
+    changed = change(copy.deepcopy(node))
+    if node is changed:
+        raise AssertionError("a mutant that changes nothing")
+    _put(tree, node, ast.copy_location(changed, node))
+    return ast.fix_missing_locations(tree)
+
+
+def _put(tree: ast.Module, old: ast.AST, new: ast.AST) -> None:
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+                return
+            if isinstance(value, list):
+                for at, inner in enumerate(value):
+                    if inner is old:
+                        value[at] = new
+                        return
+    raise AssertionError("the node stands nowhere in the tree")
+
+
+def _shown(node: ast.AST, change: Change) -> str:
+    before = ast.unparse(node).splitlines()[0]
+    after = ast.unparse(ast.fix_missing_locations(change(copy.deepcopy(node)))).splitlines()[0]
+    return f"{before[:90]}  ->  {after[:90]}"
+
+
+def _possible(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Change]]:
+    for node in _nodes(tree):
+        for kind, change in _changes(node):
+            yield node, kind, change
+
+
+def _nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node that does something when the module runs: no annotations, docstrings and imports."""
+    yield node
+    for name, value in ast.iter_fields(node):
+        if name in ANNOTATED or _is_idle(node):
+            continue
+        for at, inner in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(inner, ast.AST) and not _is_wording(node, name, at, inner):
+                yield from _nodes(inner)
+
+
+def _is_wording(node: ast.AST, name: str, at: int, inner: ast.AST) -> bool:
+    """Whether it is a text for people: a message, an expectation in words, what an error says."""
+    if not isinstance(inner, ast.Constant | ast.JoinedStr):
+        return False
+    if isinstance(node, ast.keyword):
+        return node.arg == "message"
+    if isinstance(node, ast.Call) and name == "args":
+        function = node.func
+        called = function.id if isinstance(function, ast.Name) else ""
+        return WORDING.get(called) == at or called.endswith("Error")
+    return False
+
+
+def _is_idle(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return True
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return True
+    # An alias of types, by the house's way of writing: Name = X | Y, Callable[...], or Literal[...].
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.Subscript):
+        names = [inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)]
+        return bool(names) and all(
+            name[0].isupper() or name in ("str", "int", "type", "tuple") for name in names
+        )
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
+    if isinstance(node, ast.Compare):
+        for at, operator in enumerate(node.ops):
+            yield "comparison", _with_operator(at, SWAPPED[type(operator)]())
+    elif isinstance(node, ast.BoolOp):
+        yield "and/or", _swapped_boolean
+        for at in range(len(node.values)):
+            yield "condition dropped", _without_value(at)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield "not", lambda found: found.operand  # type: ignore[attr-defined]
+    elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+        yield "arithmetic", _with_arithmetic(ARITHMETIC[type(node.op)]())
+    elif isinstance(node, ast.Constant):
+        yield from _of_constant(node)
+    elif isinstance(node, ast.Call):
+        yield from _of_call(node)
+    elif isinstance(node, ast.comprehension):
+        for at in range(len(node.ifs)):
+            yield "filter dropped", _without_filter(at)
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        if not _is_negated_otherwise(node.test):
+            yield "test negated", _negated
+    elif isinstance(node, ast.stmt) and not _is_idle(node):
+        yield from _of_statement(node)
+
+
+def _is_negated_otherwise(test: ast.expr) -> bool:
+    """Whether another mutant makes the opposite of it."""
+    opposites = ast.Eq | ast.NotEq | ast.Is | ast.IsNot | ast.In | ast.NotIn
+    if isinstance(test, ast.Compare):
+        return len(test.ops) == 1 and isinstance(test.ops[0], opposites)
+    return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+
+
+def _of_constant(node: ast.Constant) -> Iterator[tuple[str, Change]]:
+    value = node.value
+    if isinstance(value, bool):
+        yield "true/false", lambda found: ast.Constant(not value)
+    elif isinstance(value, int | float):
+        yield "number", lambda found: ast.Constant(value + 1)
+    elif isinstance(value, str):
+        yield "text", lambda found: ast.Constant(f"{value}~")
+
+
+def _of_call(node: ast.Call) -> Iterator[tuple[str, Change]]:
+    function = node.func
+    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    if name in SISTERS:
+        yield "sister", _called(SISTERS[name])
+    for at in range(len(node.keywords)):
+        yield "argument dropped", _without_keyword(at)
+
+
+def _of_statement(node: ast.stmt) -> Iterator[tuple[str, Change]]:
+    if isinstance(node, ast.Return) and node.value is not None:
+        if not isinstance(node.value, ast.Constant):
+            yield "returns nothing", lambda found: ast.Return(ast.Constant(None))
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom):
+        yield "yields nothing", lambda found: ast.Expr(ast.YieldFrom(ast.Tuple([], ast.Load())))
+    elif _acts(node):
+        yield "statement dropped", lambda found: ast.Pass()
+    elif isinstance(node, ast.Continue):
+        yield "continue/break", lambda found: ast.Break()
+    elif isinstance(node, ast.Break):
+        yield "continue/break", lambda found: ast.Continue()
+
+
+def _acts(node: ast.stmt) -> bool:
+    """Whether a statement has an effect beyond its names: one that binds a name is needed further on."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.targets[0], ast.Attribute | ast.Subscript)
+    return isinstance(node, ast.Expr | ast.AugAssign | ast.Delete | ast.Raise)
+
+
+# What is done to a copy of the node.
+
+
+def _with_operator(at: int, operator: ast.cmpop) -> Change:
+    def change(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.Compare)
+        found.ops[at] = operator
+        return found
+
+    return change
+
+
+def _swapped_boolean(found: ast.AST) -> ast.AST:
+    assert isinstance(found, ast.BoolOp)
+    found.op = ast.Or() if isinstance(found.op, ast.And) else ast.And()
+    return found
+
+
+def _without_value(at: int) -> Change:
+    def change(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.BoolOp)
+        del found.values[at]
+        return found if len(found.values) > 1 else found.values[0]
+
+    return change
+
+
+def _with_arithmetic(operator: ast.operator) -> Change:
+    def change(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.BinOp)
+        found.op = operator
+        return found
+
+    return change
+
+
+def _called(name: str) -> Change:
+    def change(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.Call)
+        if isinstance(found.func, ast.Name):
+            found.func.id = name
+        elif isinstance(found.func, ast.Attribute):
+            found.func.attr = name
+        return found
+
+    return change
+
+
+def _without_keyword(at: int) -> Change:
+    def change(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.Call)
+        del found.keywords[at]
+        return found
+
+    return change
+
+
+def _without_filter(at: int) -> Change:
+    def change(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.comprehension)
+        del found.ifs[at]
+        return found
+
+    return change
+
+
+def _negated(found: ast.AST) -> ast.AST:
+    assert isinstance(found, ast.If | ast.IfExp | ast.While)
+    found.test = ast.UnaryOp(ast.Not(), found.test)
+    return found
