@@ -364,6 +364,9 @@ class SigningIn(Machine):
             self.trial.verify("TOKEN-010", is_success(answer, pair.answer))
         elif pair.refresh_lives and late:
             self.trial.verify("AUTHN-012", is_success(answer, pair.answer))
+        if not answer.success and pair.refresh_lives is not True:
+            # A token that was used before may be taken for stolen, and end all that came of it.
+            self._doubt(pair.player)
         if answer.success and not self.trial.is_spoiled:
             pair.doubt()
             self.pairs.append(self._issued(pair.player, answer, is_refreshed=True))
