@@ -1,4 +1,4 @@
-"""Trials in parallel: a child process for each, forked from one that has collected everything."""
+"""Trials in parallel: a child process for a few of them, forked from one that has collected everything."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ import selectors
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 
 import msgspec
 
 from conformance.selftest.trial import Outcome
 
 TOO_LONG = 120.0
-"""Seconds after which a trial is given up."""
+"""Seconds after which a child is given up, and what it has not told yet."""
+
+AT_A_TIME = 6
+"""How many trials a child makes: a fork costs as much as a short trial."""
 
 Job = Callable[[], Outcome]
 
 
 @dataclass
 class _Child:
-    name: str
+    names: list[str]
     pid: int
     pipe: int
     deadline: float
@@ -31,14 +35,14 @@ class _Child:
 
 
 def run(jobs: Iterable[tuple[str, Job]], *, workers: int) -> Iterator[Outcome]:
-    """The outcome of each job, in the order in which they end; of a child that breaks, its error."""
+    """The outcome of each job, as children end; an error for what a child does not tell."""
     waiting = iter(jobs)
     gc.freeze()
     with selectors.DefaultSelector() as selector:
         running = 0
         while True:
-            while running < workers and (job := next(waiting, None)) is not None:
-                child = _start(*job)
+            while running < workers and (some := list(islice(waiting, AT_A_TIME))):
+                child = _start(some)
                 selector.register(child.pipe, selectors.EVENT_READ, child)
                 running += 1
             if not running:
@@ -46,7 +50,7 @@ def run(jobs: Iterable[tuple[str, Job]], *, workers: int) -> Iterator[Outcome]:
             for child in _told(selector):
                 selector.unregister(child.pipe)
                 running -= 1
-                yield _end(child)
+                yield from _end(child)
 
 
 def _told(selector: selectors.BaseSelector) -> Iterator[_Child]:
@@ -65,17 +69,18 @@ def _told(selector: selectors.BaseSelector) -> Iterator[_Child]:
             key.data.deadline = float("inf")
 
 
-def _start(name: str, job: Job) -> _Child:
+def _start(jobs: Sequence[tuple[str, Job]]) -> _Child:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid:
         os.close(writing)
-        return _Child(name, pid, reading, time.monotonic() + TOO_LONG, bytearray())
+        return _Child([name for name, _ in jobs], pid, reading, time.monotonic() + TOO_LONG, bytearray())
     status = 1
     try:
         os.close(reading)
         gc.disable()
-        _write(writing, msgspec.json.encode(_tried(name, job)))
+        for name, job in jobs:
+            _write(writing, msgspec.json.encode(_tried(name, job)) + b"\n")
         status = 0
     finally:
         os._exit(status)
@@ -93,10 +98,12 @@ def _write(pipe: int, octets: bytes) -> None:
         octets = octets[os.write(pipe, octets) :]
 
 
-def _end(child: _Child) -> Outcome:
+def _end(child: _Child) -> Iterator[Outcome]:
     os.close(child.pipe)
     os.waitpid(child.pid, 0)
-    try:
-        return msgspec.json.decode(bytes(child.told), type=Outcome)
-    except msgspec.DecodeError:
-        return Outcome(child.name, errors={child.name: f"no outcome within {TOO_LONG:.0f} s"})
+    lines = child.told.split(b"\n")[:-1]
+    for name, line in zip_longest(child.names, lines):
+        if line is None:
+            yield Outcome(name, errors={name: f"no outcome within {TOO_LONG:.0f} s"})
+        else:
+            yield msgspec.json.decode(line, type=Outcome)

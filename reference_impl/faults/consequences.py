@@ -148,4 +148,5 @@ CONSEQUENCES: dict[str, str] = {
     "access-token-outlives-logout": "LOGOUT-003",
     "session-config-without-token": "SESSION-029 SESSION-030",
     "get-security-sessions-answers-nothing": "SESSION-020",
+    "one-secure-session-for-all": "SECURE-013",
 }
