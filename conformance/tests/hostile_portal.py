@@ -20,14 +20,14 @@ TEXTS = (
     "javascript:window.struck=1",
     "{{ 7 * 7 }}{% for a in b %}${7*7}<%= 7 %>",
     "<!--><script>window.struck=1</script>--><![CDATA[<script>window.struck=1</script>]]>",
-    "<iframe srcdoc='<script>parent.struck=1</script>'></iframe><base href='http://evil.test/'>",
-    "<link rel=stylesheet href=http://evil.test/x.css><meta http-equiv=refresh content='0;url=http://evil.test/'>",
+    "<iframe srcdoc='<script>parent.struck=1</script>'></iframe><base href='http://evil.example.test/'>",
+    "<link rel=stylesheet href=http://evil.example.test/x.css><meta http-equiv=refresh content='0;url=http://evil.example.test/'>",
     "\u202egnirts desrever\u202c \u2066isolated\u2069 \u200e\u200f\u061c",
     "".join(map(chr, range(0x20))) + "\x7f\x80\x85\x9f\u2028\u2029\ufeff\ufffe",
     "\ud800 \udfff half",
     "Z" + "\u0300" * 5_000,
     "\x1b[2J\x1b]0;owned\x07",
-    "](http://evil.test) **bold** `code` | pipe | <details open ontoggle=window.struck=1>",
+    "](http://evil.example.test) **bold** `code` | pipe | <details open ontoggle=window.struck=1>",
 )
 
 

@@ -19,7 +19,7 @@ from reference_impl.serve import Running, start
 
 MINIMAL = """
 [portal]
-url = "http://portal.test"
+url = "http://portal.example.test"
 access_code = "the-access-code"
 
 [accounts.admin]

@@ -23,7 +23,7 @@ def refused(
     return Exchange(
         n=1,
         started="2026-01-01T00:00:00Z",
-        request=Request(method="POST", url="http://portal.test/web/v1/system/auth/login/initiate"),
+        request=Request(method="POST", url="http://portal.example.test/web/v1/system/auth/login/initiate"),
         response=Response(status=status, headers=list((headers or {}).items()), body=envelope(code=code)),
     )
 

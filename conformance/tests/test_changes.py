@@ -181,7 +181,11 @@ def test_a_change_is_on_the_disk_before_it_is_sent(ledger: Path) -> None:
     portal.changes.changed(UPDATE, UPDATE, {"accountName": "before"})
     portal.call(UPDATE, json={}, token="t")
 
-    assert json.loads(on_disk[0][0]) == {"event": "run", "run": "suite-1", "target": "http://portal.test"}
+    assert json.loads(on_disk[0][0]) == {
+        "event": "run",
+        "run": "suite-1",
+        "target": "http://portal.example.test",
+    }
     assert json.loads(on_disk[0][1])["undo_body"] == {"accountName": "before"}
 
 
@@ -210,7 +214,7 @@ def lines(*rows: Json) -> Iterator[str]:
     yield from (json.dumps(row) + "\n" for row in rows)
 
 
-RUN = {"event": "run", "run": "suite-1", "target": "http://portal.test"}
+RUN = {"event": "run", "run": "suite-1", "target": "http://portal.example.test"}
 ROW = {
     "event": "change",
     "id": 1,
@@ -253,7 +257,7 @@ def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(l
     ledger.parent.mkdir()
     ledger.write_text("".join(lines(RUN, ROW)))
     portal = answering(lambda request: pytest.fail("nothing was to be sent"))
-    portal.changes = ChangeLedger(ledger, run_id="suite-2", target="http://portal.test")
+    portal.changes = ChangeLedger(ledger, run_id="suite-2", target="http://portal.example.test")
     own = portal.changes.changed(UPDATE, UPDATE, {})
     portal.changes.undone(own)
 
@@ -264,11 +268,12 @@ def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(l
 
 def test_nothing_is_put_back_at_another_target(ledger: Path) -> None:
     ledger.parent.mkdir()
-    ledger.write_text("".join(lines({**RUN, "target": "http://other.test"}, ROW)))
+    ledger.write_text("".join(lines({**RUN, "target": "http://other.example.test"}, ROW)))
     portal = answering(lambda request: pytest.fail("nothing was to be sent"))
 
     with pytest.raises(
-        LedgerError, match=r"made at http://other\.test, and the profile leads to http://portal\.test"
+        LedgerError,
+        match=r"made at http://other\.example\.test, and the profile leads to http://portal\.example\.test",
     ):
         restore(portal, ChangeLedger.read(ledger))
 
@@ -277,7 +282,7 @@ def test_a_ledger_with_nothing_pending_is_begun_anew(ledger: Path) -> None:
     ledger.parent.mkdir()
     ledger.write_text("".join(lines(RUN, ROW, {"event": "undone", "id": 1})))
 
-    changes = ChangeLedger(ledger, run_id="suite-2", target="http://other.test")
+    changes = ChangeLedger(ledger, run_id="suite-2", target="http://other.example.test")
 
     assert not ledger.exists()
     assert changes.changed(UPDATE, UPDATE) == 1
@@ -288,6 +293,6 @@ def test_a_ledger_of_another_target_with_something_pending_is_not_gone_on_with(l
     ledger.write_text("".join(lines(RUN, ROW)))
 
     with pytest.raises(
-        LedgerError, match=r"left changes at http://portal\.test .* `portal-conformance cleanup"
+        LedgerError, match=r"left changes at http://portal\.example\.test .* `portal-conformance cleanup"
     ):
-        ChangeLedger(ledger, run_id="suite-2", target="http://other.test")
+        ChangeLedger(ledger, run_id="suite-2", target="http://other.example.test")

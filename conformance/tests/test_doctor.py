@@ -149,7 +149,7 @@ def test_a_clock_is_not_asked_for_where_the_profile_has_none() -> None:
     "response, blame, said",
     [
         (
-            httpx.Response(302, headers={"location": "https://elsewhere.test/"}),
+            httpx.Response(302, headers={"location": "https://elsewhere.example.test/"}),
             "configuration",
             "sends elsewhere",
         ),
@@ -190,7 +190,7 @@ def examined_by(
 
 
 def test_nothing_at_the_address_is_the_environments_fault() -> None:
-    found = examine(parse(MINIMAL.replace("http://portal.test", "http://127.0.0.1:9"), {}))
+    found = examine(parse(MINIMAL.replace("http://portal.example.test", "http://127.0.0.1:9"), {}))
 
     assert [(one.part, one.fault_class) for one in found] == [("portal.url", "environment")]
 

@@ -36,7 +36,7 @@ def said(
     return Exchange(
         n=1,
         started="2026-01-01T00:00:00Z",
-        request=Request(method="POST", url="http://portal.test/"),
+        request=Request(method="POST", url="http://portal.example.test/"),
         response=Response(status=status, headers=list(headers), body=envelope(data, code=code)),
     )
 

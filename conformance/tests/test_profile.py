@@ -105,7 +105,7 @@ advance = "http://127.0.0.1:8000/clock/advance"
         (MINIMAL.replace('password = "a password"', ""), "portal.toml: [accounts.admin] has no password, which is needed."),
         (MINIMAL.replace('access_code = "ingress"', ""), "portal.toml: [portal] has no access_code, which is needed."),
         ('[accounts.admin]\nemail="a"\npassword="b"\n', "portal.toml: there is no table [portal], which is needed."),
-        ('[portal]\nurl="http://a"\naccess_code="b"\n', "portal.toml: there is no account. Add the table [accounts.admin]"),
+        ('[portal]\nurl="http://localhost"\naccess_code="b"\n', "portal.toml: there is no account. Add the table [accounts.admin]"),
         (MINIMAL.replace('"ingress"', "7"), "portal.toml: [portal] access_code must be a text, not 7."),
         (MINIMAL.replace("[accounts.admin]", 'timeout = "ten"\n[accounts.admin]'), 'portal.toml: [portal] timeout must be a number, not "ten".'),
         (MINIMAL.replace("[accounts.admin]", "verify = 3\n[accounts.admin]"), "portal.toml: [portal] verify must be"),

@@ -64,7 +64,8 @@ def test_a_conformant_run_lists_nothing_that_blocks() -> None:
 def hostile() -> Sample:
     made = conformant()
     text = (
-        "`</code><script>alert(1)</script> [x](javascript:alert(1)) | ![i](http://evil.test/x) @everyone\n"
+        "`</code><script>alert(1)</script> [x](javascript:alert(1)) | "
+        "![i](http://evil.example.test/x) @everyone\n"
         "# Title\n- list"
     )
     made.contradict(

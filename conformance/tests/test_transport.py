@@ -26,9 +26,11 @@ from conformance.tests.reached import MINIMAL
 Respond = Callable[[httpx.Request], httpx.Response]
 
 
-def profile(url: str = "http://portal.test", timeout: float = 10.0) -> Profile:
+def profile(url: str = "http://portal.example.test", timeout: float = 10.0) -> Profile:
     return parse(
-        MINIMAL.replace("http://portal.test", url).replace("[accounts", f"timeout = {timeout}\n[accounts", 1),
+        MINIMAL.replace("http://portal.example.test", url).replace(
+            "[accounts", f"timeout = {timeout}\n[accounts", 1
+        ),
         {},
     )
 
@@ -98,9 +100,9 @@ def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
     assert seen == [exchange]
     assert exchange.n == 1
     assert exchange.client == "admin"
-    assert exchange.request.url == "http://portal.test/web/v1/system/auth/login/initiate?a=b"
+    assert exchange.request.url == "http://portal.example.test/web/v1/system/auth/login/initiate?a=b"
     assert [value for name, value in exchange.request.headers if name == "X-Twice"] == ["1", "2"]
-    assert exchange.request.header("host") == "portal.test"
+    assert exchange.request.header("host") == "portal.example.test"
     assert exchange.request.body == {"email": "a@example.test"}
     assert exchange.envelope == {"success": True}
 
@@ -111,13 +113,15 @@ def test_errors_and_redirects_are_answers_and_are_not_followed(status: int) -> N
 
     def respond(request: httpx.Request) -> httpx.Response:
         asked.append(str(request.url))
-        return httpx.Response(status, headers={"location": "http://elsewhere.test/", "retry-after": "5"})
+        return httpx.Response(
+            status, headers={"location": "http://elsewhere.example.test/", "retry-after": "5"}
+        )
 
     exchange = transport(respond).send("GET", "/web/v1/system/profile")
 
     assert exchange.status == status
     assert exchange.at("headers.retry-after") == "5"
-    assert asked == ["http://portal.test/web/v1/system/profile"]
+    assert asked == ["http://portal.example.test/web/v1/system/profile"]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +207,7 @@ def test_a_request_above_the_allowed_impact_is_never_sent(impact: Impact, path: 
     assert seen == []
 
 
-@pytest.mark.parametrize("path", ["@elsewhere.test/", ".elsewhere.test/x", ":81/x"])
+@pytest.mark.parametrize("path", ["@elsewhere.example.test/", ".elsewhere.example.test/x", ":81/x"])
 def test_nothing_is_ever_sent_to_another_host(path: str) -> None:
     asked: list[httpx.Request] = []
 
