@@ -259,10 +259,6 @@ class Ledger:
         return self.tallies.setdefault(requirement, Tally())
 
 
-def _topic(topic: str, endpoint: str, observed: Json) -> Topic:
-    return topic, endpoint, type(observed), observed if isinstance(observed, str | int) else repr(observed)
-
-
 def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str | None = None) -> Finding:
     """The finding of a contradiction, with everything a reader needs to act."""
     exchange = comparison.exchange

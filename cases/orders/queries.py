@@ -81,8 +81,3 @@ def written(time: datetime) -> str:
 
 def between(start: datetime, end: datetime, **more: str) -> dict[str, str]:
     return {"startTime": written(start), "endTime": written(end), **more}
-
-
-def outline(exchange: Exchange) -> Json:
-    """What a listing gave, in a few numbers."""
-    return {"totalElements": exchange.at("data.totalElements"), "listed": len(times(exchange))}

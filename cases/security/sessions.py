@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.authentication.steps import an_account
-from cases.premises import granted, listed, text
+from cases.premises import granted, listed
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 
 PATH = "/web/v1/system/security/sessions"
@@ -35,7 +35,3 @@ def current(listing: Exchange) -> str:
     if len(own) != 1 or not isinstance(own[0].get("sessionId"), str):
         raise Untestable("the listing does not tell which session is the current one", "target")
     return str(own[0]["sessionId"])
-
-
-def token_of(completed: Exchange) -> str:
-    return text(completed, "data.accessToken")

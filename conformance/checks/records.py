@@ -130,11 +130,6 @@ def are_alike(one: str, other: str) -> bool:
 # What a filter asks for.
 
 
-def asks_for(name: str) -> Callable[[Exchange], bool]:
-    """Whether a filter is given at all: null and an empty text may filter nothing."""
-    return lambda exchange: sent_fields(exchange).get(name) not in (None, "")
-
-
 def asks_for_text(name: str) -> Callable[[Exchange], bool]:
     """Whether a filter is given as a text that means one thing only: an empty one may filter nothing."""
 

@@ -50,10 +50,6 @@ class Operation:
         return re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", self.path) + r"/?\Z")
 
     @property
-    def is_paged(self) -> bool:
-        return self.data in PAGES
-
-    @property
     def is_prelogin(self) -> bool:
         return self.auth == "none"
 
@@ -65,8 +61,6 @@ class Operation:
         """The path with its parameters filled in. KeyError: one is missing."""
         return re.sub(r"{(\w+)}", lambda found: parameters[found[1]], self.path)
 
-
-PAGES = frozenset({"AccountPage", "TransferOrderPage", "LoginHistoryPage", "ChannelTypePage", "ChannelPage"})
 
 SYSTEM = "/web/v1/system"
 R: Impact = "read-only"
