@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -51,10 +50,17 @@ class once(Generic[Value]):
         return value
 
 
+class Layout(dict[str, int]):
+    """Where the first header of each name stands, by its name in lower case. It equals nothing but itself."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+
 @lru_cache(maxsize=1024)
-def _layout(names: tuple[str, ...]) -> Mapping[str, int]:
+def _layout(names: tuple[str, ...]) -> Layout:
     """A client sends the same headers again and again."""
-    return MappingProxyType({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+    return Layout({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
@@ -95,8 +101,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         return self.form in UNKNOWN_FORMS
 
     @once
-    def layout(self) -> Mapping[str, int]:
-        """Where the first header of each name stands, by its name in lower case."""
+    def layout(self) -> Layout:
+        """The same object for headers of the same names."""
         return _layout(tuple([name for name, _ in self.headers]))
 
     def header(self, name: str) -> str | None:

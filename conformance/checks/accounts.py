@@ -29,7 +29,7 @@ PROFILE = "GET /web/v1/system/profile"
 UPDATE = "POST /web/v1/system/profile/update"
 
 
-@check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS))
+@check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_are_utc(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("createdAt", "updatedAt"):
@@ -43,7 +43,7 @@ def _is_utc(value: str) -> bool:
     return value.upper().endswith(("Z", "+00:00", "+0000", "+00", "-00:00"))
 
 
-@check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS))
+@check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
     """A time without a zone may well be meant as UTC: it contradicts no more than the usual form."""
     for path, record in records(exchange):
@@ -54,7 +54,7 @@ def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
                 yield HELD if held else holds(exchange, f"{path}.{name}", held, "a zone, as by a final Z")
 
 
-@check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS))
+@check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_have_fractions(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("createdAt", "updatedAt"):
@@ -64,7 +64,7 @@ def account_times_have_fractions(exchange: Exchange) -> Iterator[Comparison]:
                 yield HELD if held else holds(exchange, f"{path}.{name}", held, "fractional seconds")
 
 
-@check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS))
+@check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS).by_times())
 def an_account_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         yield from in_order(exchange, path, record, "createdAt", "updatedAt")

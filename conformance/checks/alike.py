@@ -1,96 +1,132 @@
-"""Exchanges that are alike as far as checks look: told by a surface and an answer, and judged once."""
+"""Exchanges that are alike as far as checks look: told by what is seen of them, and judged once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Generic, TypeVar
 
 import msgspec
 
-from conformance.exchange import ABSENT, Exchange, Json, Request
+from conformance.checks.records import records
+from conformance.checks.registry import Sight
+from conformance.exchange import ABSENT, Exchange, Json, Layout
 
 KEPT = 20_000
-"""How many of each kind are remembered at least; twice as many at most."""
+"""How many answers are remembered at least; twice as many at most."""
 
-CODED = b'"value":'
-"""Without a field of this name there is no enumeration object, and nothing needs looking through for one."""
+PARTS_KEPT = 2_000
+"""How many parts of answers are, of each kind."""
 
-Place = tuple[str, bool, tuple[Json, ...]]
-"""An operation, whether through the ingress, and a surface."""
+Surface = tuple[Json, ...]
 
 _ENCODE = msgspec.json.Encoder().encode
 
 
-def surface(exchange: Exchange) -> tuple[Json, ...]:
+def surface(exchange: Exchange) -> Surface:
     """All of an exchange but its data and its secrets: what most of its envelope is judged by.
 
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
-    envelope, response = exchange.envelope or {}, exchange.response
-    told = envelope.get
-    stamp, data, success = told("timestamp", ABSENT), told("data", ABSENT), told("success", ABSENT)
-    message, version, code = told("message", ABSENT), told("version", ABSENT), told("code")
+    response, request = exchange.response, exchange.request
+    told = (exchange.envelope or {}).get
+    success, code, message, version = (
+        told("success", ABSENT),
+        told("code", ABSENT),
+        told("message"),
+        told("version"),
+    )
+    names, headers = request.layout, request.headers
+    locale, language = names.get("x-locale"), names.get("accept-language")
     return (
         exchange.status,
         None if response is None else response.header("content-type"),
         None if response is None else response.lacks,
-        success if success is True or success is False or isinstance(success, str) else type(success),
-        code if isinstance(code, str) else None,
-        message if isinstance(message, str) else type(message),
-        version if isinstance(version, str) else type(version),
-        _kind_of_stamp(stamp),
-        data if data is None or data is ABSENT else type(data),
-        "code" in envelope,
-        _asked(exchange.request),
-    )
-
-
-def likeness(exchange: Exchange, ingress: bool) -> bytes | None:
-    """A digest of all of an exchange but its secrets and its moment: of what its surface is made of, of the
-    request's URL and body, and of the envelope without its timestamp. None where it cannot be made.
-    """
-    request, response, sent = exchange.request, exchange.response, exchange.sent
-    envelope, stamp = exchange.envelope, ABSENT
-    if envelope is not None and "timestamp" in envelope:
-        envelope = envelope.copy()
-        stamp = envelope.pop("timestamp")
-    seen = (
-        ingress,
-        request.method,
-        request.url,
-        request.form,
-        None if sent is ABSENT else (sent,),
-        _asked(request),
-        exchange.status,
-        None if response is None else response.header("content-type"),
-        None if response is None else response.lacks,
-        _kind_of_stamp(stamp),
-        envelope,
-    )
-    try:
-        text = _ENCODE(seen)
-    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
-        return None
-    if CODED not in text:
-        exchange.__dict__["coded"] = []
-    return sha256(text).digest()
-
-
-def _asked(request: Request) -> tuple[bool | str | tuple[str, ...] | None, ...]:
-    """Which of the headers that matter a request has, and the language that it asks for."""
-    layout = request.layout
-    return (
-        "authorization" in layout,
-        "cookie" in layout,
-        "x-api-key" in layout,
-        "api-key" in layout,
-        "x-client-hash" in layout,
-        "x-request-id" in layout,
-        request.header("x-locale") if "x-locale" in layout else None,
-        request.header("accept-language") if "accept-language" in layout else None,
+        success if success is True or success is False else _text_or_type(success),
+        _text_or_type(code),
+        _text_or_type(message),
+        _text_or_type(version),
+        _kind_of_stamp(told("timestamp", ABSENT)),
+        type(told("data", ABSENT)).__name__,
+        _marks(names),
+        None if locale is None else headers[locale][1],
+        None if language is None else headers[language][1],
         request.lacks,
     )
+
+
+def likeness(exchange: Exchange, ingress: bool, shown: Surface) -> bytes | None:
+    """A digest of all of an exchange but its secrets and its moment: of its surface, of the request's URL and
+    body, and of the envelope without its timestamp. None where it cannot be made.
+    """
+    request, sent, envelope = exchange.request, exchange.sent, exchange.envelope
+    if envelope is not None and "timestamp" in envelope:
+        envelope = envelope.copy()
+        del envelope["timestamp"]
+    text = _encoded(
+        (
+            ingress,
+            request.method,
+            request.url,
+            request.form,
+            None if sent is ABSENT else (sent,),
+            shown,
+            envelope,
+        )
+    )
+    return None if text is None else sha256(text).digest()
+
+
+def coded(exchange: Exchange) -> bytes | None:
+    """The enumeration objects of an answer, with the names of their fields."""
+    return _encoded(exchange.coded) if exchange.coded else NOTHING
+
+
+def times(exchange: Exchange) -> bytes | None:
+    """When the records of an answer were made, changed and completed."""
+    found = [
+        (told("createdAt"), told("updatedAt"), told("completedAt"))
+        for told in [record.get for _, record in records(exchange)]
+    ]
+    return _encoded(found) if found else NOTHING
+
+
+def counts(exchange: Exchange) -> bytes | None:
+    """What is asked for, and the data but for what is listed in it: of that, how much."""
+    request, sent, data = exchange.request, exchange.sent, exchange.data
+    told = (
+        {name: (len(value),) if type(value) is list else value for name, value in data.items()}
+        if type(data) is dict
+        else None
+    )
+    return _encoded((request.parts.query, request.form, None if sent is ABSENT else (sent,), told))
+
+
+@lru_cache(maxsize=1024)
+def _marks(names: Layout) -> tuple[bool, ...]:
+    """Which of the headers that matter a request has."""
+    return tuple([name in names for name in MARKING])
+
+
+NOTHING = b""
+"""There is nothing for these checks to look at."""
+
+PARTS: Mapping[Sight, Callable[[Exchange], bytes | None]] = {"coded": coded, "times": times, "counts": counts}
+"""What is seen of an answer in parts, each for some checks; None where that cannot be written down."""
+
+MARKING = ("authorization", "cookie", "x-api-key", "api-key", "x-client-hash", "x-request-id")
+
+
+def _encoded(seen: Json) -> bytes | None:
+    try:
+        return _ENCODE(seen)
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _text_or_type(value: Json) -> Json:
+    return value if type(value) is str else (type(value).__name__,)
 
 
 def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
@@ -109,13 +145,33 @@ class Settled(msgspec.Struct, gc=False):
     held: tuple[tuple[tuple[str, str], int], ...] = ()
     """What was decided by which check, and how often it held."""
     observed: tuple[tuple[str, Json], ...] = ()
+    parts: tuple[Settled, ...] = ()
+    """What else was said: of parts of it that others share."""
     again: int = 0
     looked_closer: bool = False
     """Whether the fields of the data were gone through: nothing new is found in them another time."""
 
-    def and_then(self, other: Settled, *, looked_closer: bool) -> Settled:
-        held, observed = self.held + other.held, self.observed + other.observed
-        return Settled(self.endpoint, held, observed, looked_closer=looked_closer)
+
+IN_A_ROW, PAUSE = 64, 448
+"""After so many new answers of an operation, so many are taken for new without a look."""
+
+
+class Habit(msgspec.Struct, gc=False):
+    """Whether answers of an operation come again: where all were new lately, looking for them is paused."""
+
+    new: int = 0
+    paused: int = 0
+
+    def is_to_look(self) -> bool:
+        if not self.paused:
+            return True
+        self.paused -= 1
+        return False
+
+    def note(self, *, is_new: bool) -> None:
+        self.new = self.new + 1 if is_new else 0
+        if self.new == IN_A_ROW:
+            self.new, self.paused = 0, PAUSE
 
 
 Key = TypeVar("Key")

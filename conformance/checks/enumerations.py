@@ -46,7 +46,7 @@ LISTED: Mapping[str, Mapping[str, int]] = {
 CONSTANT_KEYS = tuple(f"GET /web/v1/system/constants/{suffix}" for suffix in CONSTANT_LISTS)
 
 
-coded = successes().where(lambda exchange: bool(exchange.coded))
+coded = successes().by_codes().where(lambda exchange: bool(exchange.coded))
 
 
 def wrong(exchange: Exchange, entry: dict[str, Json], part: str, expected: Json) -> Comparison:

@@ -6,11 +6,23 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import conformance.checks as chapter_files
 from conformance.checks import registry
-from conformance.checks.alike import Known, Place, Settled, likeness, surface
+from conformance.checks.alike import (
+    NOTHING,
+    PARTS,
+    PARTS_KEPT,
+    Habit,
+    Key,
+    Known,
+    Settled,
+    Surface,
+    likeness,
+    surface,
+)
 from conformance.checks.registry import (
     KINDS,
     Check,
@@ -34,26 +46,43 @@ for _module in pkgutil.iter_modules(chapter_files.__path__):
 Rows = tuple[tuple[tuple[Predicate, ...], tuple[Check, ...], tuple[Reading, ...]], ...]
 """Checks and readings, those together that select by the same predicates."""
 
-SIGHTS: tuple[Sight, ...] = ("surface", "answer", "moment")
 INGRESSES_KEPT = 100
 PENDING = "ACCOUNT_PENDING_APPROVAL"
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
+    """What judges one part of an answer, and how it is seen."""
+
+    look: Callable[[Exchange], bytes | None]
+    rows: Rows
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Duties:
+    """What judges the answers of an operation that are of one kind and came one way."""
+
+    surface: Rows
+    parts: tuple[Part, ...]
+    answer: Rows
+    moment: Rows
+
+
 @lru_cache(maxsize=2)
-def _table(*, steady: bool = True) -> dict[tuple[str, Kind, bool], dict[Sight, Rows]]:
+def _table(*, steady: bool = True) -> dict[tuple[str, Kind, bool], Duties]:
     """What judges each operation, kind of answer, and way in, by how much it sees of an exchange.
 
     ``steady``: checks that remember steadily need not see an answer again.
     """
     return {
-        (key, kind, ingress): _row(key, kind, ingress=ingress, steady=steady)
+        (key, kind, ingress): _duties(key, kind, ingress=ingress, steady=steady)
         for key in BY_KEY
         for kind in KINDS
         for ingress in (True, False)
     }
 
 
-def _row(key: str, kind: Kind, *, ingress: bool, steady: bool) -> dict[Sight, Rows]:
+def _duties(key: str, kind: Kind, *, ingress: bool, steady: bool) -> Duties:
     def meant(on: Selection) -> bool:
         return key in on.keys and kind in on.kinds and (ingress or not on.ingress)
 
@@ -62,11 +91,11 @@ def _row(key: str, kind: Kind, *, ingress: bool, steady: bool) -> dict[Sight, Ro
 
     checks = [row for row in registry.CHECKS if meant(row.on)]
     readings = [row for row in registry.READINGS if meant(row.on)]
-    rows: dict[Sight, Rows] = {}
-    for wanted in SIGHTS:
+
+    def rows(wanted: Sight) -> Rows:
         judging = [row for row in checks if sight(row) == wanted]
         reading = [row for row in readings if row.on.sight == wanted]
-        rows[wanted] = tuple(
+        return tuple(
             (
                 predicates,
                 tuple(row for row in judging if row.on.predicates == predicates),
@@ -76,7 +105,9 @@ def _row(key: str, kind: Kind, *, ingress: bool, steady: bool) -> dict[Sight, Ro
                 [row.on.predicates for row in judging] + [row.on.predicates for row in reading]
             )
         )
-    return rows
+
+    parts = [Part(look, rows(wanted)) for wanted, look in PARTS.items()]
+    return Duties(rows("surface"), tuple(part for part in parts if part.rows), rows("answer"), rows("moment"))
 
 
 class Judge:
@@ -95,56 +126,59 @@ class Judge:
         self._steady: list[Memory] = []
         self._shapes: dict[str, Shape] = {}
         self._held: Counter[tuple[str, str]] = Counter()
-        self._surfaces: Known[Place] = Known(self._count)
+        self._surfaces: Known[tuple[Duties, Surface]] = Known(self._count)
+        self._parts: Known[tuple[Part, bytes]] = Known(self._count, kept=PARTS_KEPT)
         self._answers: Known[bytes] = Known(self._count)
+        self._habits: dict[str, Habit] = {}
         self._doubts = 0
         self._ingresses: set[str] = set()
         self.operations_seen: Counter[str] = Counter()
 
     def feed(self, exchange: Exchange) -> list[Finding]:
         """Judges one exchange; gives what it contradicts. One without a readable answer is not."""
-        operation = exchange.request.operation
-        if (
-            operation is None
-            or exchange.response is None
-            or exchange.response.is_unknown
-            or exchange.is_sealed
-        ):
+        operation, response = exchange.request.operation, exchange.response
+        if operation is None or response is None or response.is_unknown or exchange.is_sealed:
             return []
         self.operations_seen[operation.key] += 1
         kind = kind_of(exchange)
         ingress = self._through_the_ingress(exchange)
-        rows = self._table[operation.key, kind, ingress]
-        shown = kind == "success" and operation.data is not None and exchange.code != PENDING
-        shape = self._shape_of(operation) if shown else None
+        duties = self._table[operation.key, kind, ingress]
+        shape = None
+        if kind == "success" and operation.data is not None and exchange.code != PENDING:
+            shape = self._shape_of(operation)
         closer = shape is not None and shape.looks_closer()
-        alike = likeness(exchange, ingress)
+        shown = surface(exchange)
+        habit = self._habits.get(operation.key) or self._habits.setdefault(operation.key, Habit())
+        alike = likeness(exchange, ingress, shown) if habit.is_to_look() else None
         known = None if alike is None else self._answers.get(alike)
         found: list[Finding] = []
         if known is None:
             doubts = self._doubts
             if shape is not None:
                 self._compare_shape(shape, exchange, found, closer)
-            by_surface = self._judge_surface(rows["surface"], (operation.key, ingress), exchange, found)
-            by_answer = self._judge(rows["answer"], exchange, found)
-            if alike is not None and self._doubts == doubts:
-                self._answers.add(alike, by_surface.and_then(by_answer, looked_closer=closer))
+            settled = self._judge_anew(duties, shown, exchange, found)
+            if alike is not None:
+                habit.note(is_new=True)
+                if self._doubts == doubts:
+                    settled.looked_closer = closer
+                    self._answers.add(alike, settled)
             for memory in self._steady:
                 if memory.has_forgotten:
                     self._look_again()
                     break
         else:
+            habit.note(is_new=False)
             known.again += 1
             if shape is not None and closer and not known.looked_closer:
                 known.looked_closer = True
                 self._look_closer(shape, exchange, set())
-        if rows["moment"]:
-            self._judge(rows["moment"], exchange, found)
+        if duties.moment:
+            self._judge(duties.moment, exchange, found)
         return found
 
     def finish(self) -> None:
         """Writes into the ledger what held. May be called more than once."""
-        for settled in (*self._surfaces, *self._answers):
+        for settled in (*self._surfaces, *self._parts, *self._answers):
             self._count(settled)
         for (requirement, name), times in self._held.items():
             self.ledger.satisfy(requirement, times, case=f"check {name}")
@@ -154,10 +188,11 @@ class Judge:
         """Counts what came again."""
         if not settled.again:
             return
-        for decision, times in settled.held:
-            self._held[decision] += times * settled.again
-        for topic, value in settled.observed:
-            self.ledger.observe_again(topic, settled.endpoint, value, times=settled.again)
+        for one in (settled, *settled.parts):
+            for decision, times in one.held:
+                self._held[decision] += times * settled.again
+            for topic, value in one.observed:
+                self.ledger.observe_again(topic, one.endpoint, value, times=settled.again)
         settled.again = 0
 
     def _through_the_ingress(self, exchange: Exchange) -> bool:
@@ -172,18 +207,32 @@ class Judge:
             self._ingresses.add(code)
         return not self._ingresses or code in self._ingresses
 
-    def _judge_surface(
-        self, rows: Rows, way: tuple[str, bool], exchange: Exchange, found: list[Finding]
+    def _judge_anew(
+        self, duties: Duties, shown: Surface, exchange: Exchange, found: list[Finding]
     ) -> Settled:
-        place = (*way, surface(exchange))
-        settled = self._surfaces.get(place)
+        parts = [self._judge_once(self._surfaces, (duties, shown), duties.surface, exchange, found)]
+        for part in duties.parts:
+            seen = part.look(exchange)
+            if seen is None:
+                parts.append(self._judge(part.rows, exchange, found))
+            elif seen is not NOTHING:
+                parts.append(self._judge_once(self._parts, (part, seen), part.rows, exchange, found))
+        settled = self._judge(duties.answer, exchange, found)
+        settled.parts = tuple(parts)
+        return settled
+
+    def _judge_once(
+        self, known: Known[Key], place: Key, rows: Rows, exchange: Exchange, found: list[Finding]
+    ) -> Settled:
+        """Judges what was not seen before."""
+        settled = known.get(place)
         if settled is not None:
             settled.again += 1
             return settled
         doubts = self._doubts
         settled = self._judge(rows, exchange, found)
         if self._doubts == doubts:
-            self._surfaces.add(place, settled)
+            known.add(place, settled)
         return settled
 
     def _judge(self, rows: Rows, exchange: Exchange, found: list[Finding]) -> Settled:
@@ -191,16 +240,15 @@ class Judge:
         held: list[tuple[tuple[str, str], int]] = []
         observed: list[tuple[str, Json]] = []
         for predicates, checks, readings in rows:
-            if predicates and not self._is_selected(predicates, (*checks, *readings), exchange):
+            if predicates and not self._is_selected(predicates, checks, readings, exchange):
                 continue
             for check in checks:
                 times = 0
                 try:
                     judging = check.judging
-                    comparisons = (
+                    for comparison in (
                         judging(exchange, self._memory_of(check)) if check.remembers else judging(exchange)
-                    )
-                    for comparison in comparisons:
+                    ):
                         if comparison is HELD:
                             times += 1
                         else:
@@ -217,13 +265,18 @@ class Judge:
         return Settled(endpoint_of(exchange), tuple(held), tuple(observed))
 
     def _is_selected(
-        self, predicates: tuple[Predicate, ...], rows: tuple[Check | Reading, ...], exchange: Exchange
+        self,
+        predicates: tuple[Predicate, ...],
+        checks: tuple[Check, ...],
+        readings: tuple[Reading, ...],
+        exchange: Exchange,
     ) -> bool:
         try:
             for predicate in predicates:
                 if not predicate(exchange):
                     return False
         except Exception as bug:
+            rows: tuple[Check | Reading, ...] = (*checks, *readings)
             for row in rows:
                 self._note(row, bug, exchange)
             return False
@@ -247,6 +300,7 @@ class Judge:
         """What a check has forgotten it may see otherwise from now on, in answers that were settled too."""
         self._table = _table(steady=False)
         self._answers.clear()
+        self._parts.clear()
         self._steady.clear()
 
     def _contradicted(self, row: Check, comparison: Comparison, found: list[Finding]) -> None:

@@ -53,7 +53,7 @@ def _is_nearly(left: Decimal, right: Decimal) -> bool:
     )
 
 
-@check("ORDER-026", on=successes(ORDERS))
+@check("ORDER-026", on=successes(ORDERS).by_times())
 def an_order_is_completed_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
     for path, order in records(exchange):
         yield from in_order(exchange, path, order, "createdAt", "completedAt")

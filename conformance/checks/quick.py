@@ -1,7 +1,8 @@
 """The models as msgspec structs: whatever these take is of the stated shape, and told so far sooner.
 
 They take less than the models: of what they refuse (a whole number written as a fraction, a time in the basic
-format, the other of two names) nothing follows.
+format, the other of two names) nothing follows. Exact ones take no further fields either, and no arrays and
+objects where anything may stand: what they take has enumeration objects only where the models have them.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from conformance.spec.resources import (
     Text,
 )
 
+Scalar = str | int | float | bool | None
+
 PLAIN: tuple[tuple[Any, Any], ...] = (
-    (Any, Any),
     (NoneType, None),
     (Text, str),
     (Integer, int),
@@ -40,31 +42,34 @@ PLAIN: tuple[tuple[Any, Any], ...] = (
 )
 
 
-def quick(annotation: Any) -> Any:
+def quick(annotation: Any, *, exact: bool = False) -> Any:
     """The type for ``msgspec.convert`` that stands for an annotation of the models.
 
     TypeError: there is none; what may be held against the model has to be asked of the model.
     """
+    if annotation is Any:
+        return Scalar if exact else Any
     plain = next((stand_in for stated, stand_in in PLAIN if annotation == stated), None)
     if plain is not None or annotation is NoneType:
         return plain
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
-        return Union[tuple(quick(part) for part in parts)]  # noqa: UP007 - of as many as there are
+        return Union[tuple(quick(part, exact=exact) for part in parts)]  # noqa: UP007 - of as many as there are
     if origin is list:
-        return list[quick(parts[0])]  # type: ignore[misc]
+        return list[quick(parts[0], exact=exact)]  # type: ignore[misc]
     if origin is dict and parts == (str, Any):
-        return dict[str, Any]
+        return dict[str, quick(Any, exact=exact)]  # type: ignore[misc]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return _struct(annotation)
+        return _struct(annotation, exact=exact)
     raise TypeError(f"{annotation} has no quick stand-in")
 
 
 @lru_cache(maxsize=256)
-def _struct(model: type[BaseModel]) -> type[msgspec.Struct]:
+def _struct(model: type[BaseModel], *, exact: bool) -> type[msgspec.Struct]:
     hints = get_type_hints(model, include_extras=True)
+    stand_ins = {name: quick(hints[name], exact=exact) for name in model.model_fields}
     fields = [
-        (name, quick(hints[name])) if field.is_required() else (name, quick(hints[name]), field.default)
+        (name, stand_ins[name]) if field.is_required() else (name, stand_ins[name], field.default)
         for name, field in model.model_fields.items()
     ]
-    return msgspec.defstruct(model.__name__, fields, kw_only=True, gc=False)
+    return msgspec.defstruct(model.__name__, fields, kw_only=True, gc=False, forbid_unknown_fields=exact)

@@ -248,7 +248,7 @@ def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]
             )
 
 
-@check("RESOURCE-002", on=successes(*DATED))
+@check("RESOURCE-002", on=successes(*DATED).by_times())
 def record_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("createdAt", "updatedAt"):
@@ -266,7 +266,7 @@ def record_ids_are_strings(exchange: Exchange) -> Iterator[Comparison]:
                 yield HELD if held else holds(exchange, f"{path}.{name}", held, "a string")
 
 
-@check("RESOURCE-004", on=successes(*DATED, *with_data("ChannelPage")))
+@check("RESOURCE-004", on=successes(*DATED, *with_data("ChannelPage")).by_times())
 def a_record_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         yield from in_order(exchange, path, record, "createdAt", "updatedAt")

@@ -28,8 +28,9 @@ class Memory(dict[str, Json]):
             self.has_forgotten = True
 
 
-Sight = Literal["surface", "answer", "moment"]
-"""How much a check sees: the surface; also the request's URL and body, and the data; or also when it was."""
+Sight = Literal["surface", "coded", "times", "counts", "answer", "moment"]
+"""How much a check sees: the surface; of the data nothing but its coded fields, the times of its records, or
+its counts beside what was asked for; all data, the request's URL and body; or also when it was."""
 
 Kind = Literal["success", "error", "odd", "bare"]
 """What an answer is at first sight, by ``success`` of its envelope: odd has none, bare is no envelope."""
@@ -84,6 +85,19 @@ class Selection:
     def by_surface(self) -> Selection:
         """Promises that the check looks at nothing that ``surface`` does not hold."""
         return replace(self, sight="surface")
+
+    def by_codes(self) -> Selection:
+        """Promises that the check looks at nothing but ``exchange.coded``."""
+        return replace(self, sight="coded")
+
+    def by_times(self) -> Selection:
+        """Promises that of each record the check looks only at when it was made, changed and completed."""
+        return replace(self, sight="times")
+
+    def by_counts(self) -> Selection:
+        """Promises that the check looks at the request's query and body, at the data outside its listing, and
+        at the listing's length."""
+        return replace(self, sight="counts")
 
     def in_depth(self) -> Selection:
         """For a check that looks at the request's URL and body, and at the data, as most do."""

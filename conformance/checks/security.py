@@ -80,7 +80,9 @@ def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
             yield holds(exchange, f"data.{name}", moment(value) is not None, "an ISO 8601 date and time")
 
 
-@check("HISTORY-012", on=successes(HISTORY).where(lambda exchange: not exchange.request.parts.query))
+@check(
+    "HISTORY-012", on=successes(HISTORY).by_counts().where(lambda exchange: not exchange.request.parts.query)
+)
 def the_history_has_pages_of_twenty(exchange: Exchange) -> Iterator[Comparison]:
     if is_integer(exchange.at("data.pagination.pageSize")):
         yield equal(exchange, "data.pagination.pageSize", 20)

@@ -17,10 +17,13 @@ from conformance.checks.quick import quick
 from conformance.exchange import ABSENT, Exchange, Json, dig
 from conformance.findings import Contradiction
 from conformance.spec import Operation
-from conformance.spec.resources import RESOURCES
+from conformance.spec.resources import RESOURCES, Enumeration
+from conformance.spec.tables import CODED_FIELDS
 
 EXTRAS_KEPT = 200
 CLOSELY = 200
+INEXACT_IN_A_ROW = 16
+"""After so many answers with more than is stated, no other is taken for exact."""
 
 
 class Shape:
@@ -35,11 +38,13 @@ class Shape:
         self.annotation: Any = list[resource] if (operation.data or "").endswith("[]") else resource  # type: ignore[valid-type]
         self.node = _node(self.annotation)
         self.quick = _quick(self.annotation)
+        self.exact = _quick(self.annotation, exact=True)
         self.adapter: TypeAdapter[Any] = TypeAdapter(self.annotation)
         self.open = {self.root, *requirements_of(self.annotation)}
         self.extras: set[str] = set()
         self._nulls: set[str] = set()
         self._answers = 0
+        self._inexact = 0
 
     def looks_closer(self) -> bool:
         """Whether this answer is gone through field by field: the first ones all are, then one in sixteen."""
@@ -51,10 +56,11 @@ class Shape:
         data = exchange.data
         if self.annotation is Any:
             return [] if data is not None else [(self.root, Contradiction(exchange, "data", "a value", None))]
-        if self.quick is not None:
-            with suppress(msgspec.ValidationError):
-                msgspec.convert(data, self.quick)
-                return []
+        if self.is_exact(data):
+            exchange.__dict__["coded"] = self.coded_in(data)
+            return []
+        if _takes(self.quick, data):
+            return []
         try:
             self.adapter.validate_python(data)
         except ValidationError as error:
@@ -69,6 +75,21 @@ class Shape:
             return list(found.values())
         return []
 
+    def is_exact(self, data: Json) -> bool:
+        """Whether the data surely holds nothing but what is stated; False also where that is not certain."""
+        if self._inexact == INEXACT_IN_A_ROW or self.annotation is Any:
+            return False
+        exact = _takes(self.exact, data)
+        self._inexact = 0 if exact else self._inexact + 1
+        return exact
+
+    def coded_in(self, data: Json) -> list[tuple[str, dict[str, Json]]]:
+        """The enumeration objects of exact data, with the names of their fields."""
+        found: list[tuple[str, dict[str, Json]]] = []
+        if self.node.holds_codes:
+            _codes(self.node, "", data, found)
+        return found
+
     def newly_satisfied(self, exchange: Exchange, contradicted: set[str]) -> Iterator[str]:
         """The requirements that this answer is the first to satisfy."""
         if not self.open:
@@ -80,7 +101,7 @@ class Shape:
 
     def new_extras(self, exchange: Exchange) -> list[str]:
         """Fields that the specification does not show, each once, without indexes."""
-        if len(self.extras) >= EXTRAS_KEPT:
+        if len(self.extras) >= EXTRAS_KEPT or self.is_exact(exchange.data):
             return []
         new = sorted(set(_extras(self.node, exchange.data, "data")) - self.extras)
         self.extras.update(new)
@@ -114,10 +135,19 @@ class Shape:
         return found, at
 
 
-def _quick(annotation: Any) -> Any:
+def _quick(annotation: Any, *, exact: bool = False) -> Any:
     with suppress(TypeError):
-        return quick(annotation)
+        return quick(annotation, exact=exact)
     return None
+
+
+def _takes(stand_in: Any, data: Json) -> bool:
+    """Whether a stand-in takes some data; None takes nothing."""
+    try:
+        msgspec.convert(data, stand_in)
+    except msgspec.ValidationError:
+        return False
+    return stand_in is not None
 
 
 def shape_of(operation: Operation) -> Shape:
@@ -157,6 +187,21 @@ class Node:
     @cached_property
     def known(self) -> frozenset[str]:
         return frozenset(name for names, *_ in self.fields for name in names)
+
+    @cached_property
+    def coded(self) -> dict[str, Node]:
+        """The fields that are coded, or in which coded ones stand."""
+        return {
+            name: inner
+            for names, _, _, inner in self.fields
+            for name in names
+            if inner.holds_codes
+            or (name in CODED_FIELDS and Enumeration in (inner.model, inner.item and inner.item.model))
+        }
+
+    @cached_property
+    def holds_codes(self) -> bool:
+        return bool(self.coded) or (self.item is not None and self.item.holds_codes)
 
 
 def _node(annotation: Any) -> Node:
@@ -221,6 +266,20 @@ def _fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
             yield requirement, value
         if value is not ABSENT and value is not None:
             yield from _fields(inner, value)
+
+
+def _codes(node: Node, name: str, data: Json, found: list[tuple[str, dict[str, Json]]]) -> None:
+    """Collects the enumeration objects of exact data, in their order."""
+    if node.item is not None:
+        for entry in data:
+            _codes(node.item, name, entry, found)
+    elif node.model is Enumeration:
+        found.append((name, data))
+    else:
+        coded = node.coded
+        for field in data:
+            if field in coded and data[field] is not None:
+                _codes(coded[field], field, data[field], found)
 
 
 def _extras(node: Node, data: Json, path: str) -> Iterator[str]:

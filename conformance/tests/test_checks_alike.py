@@ -14,8 +14,19 @@ from msgspec.structs import replace
 
 from conformance import capture, record
 from conformance.checks import Judge, registry
-from conformance.checks.alike import Known, Settled, likeness, surface
-from conformance.checks.registry import Check, Memory, kind_of
+from conformance.checks.alike import (
+    IN_A_ROW,
+    NOTHING,
+    PARTS,
+    PAUSE,
+    Habit,
+    Known,
+    Settled,
+    likeness,
+    surface,
+)
+from conformance.checks.registry import Check, Memory, kind_of, through_the_ingress
+from conformance.checks.shape import _extras, shape_of
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import HELD, Ledger
 from conformance.spec import REQUIREMENTS
@@ -155,7 +166,7 @@ def test_checks_look_at_no_more_than_they_say(traffic: list[Exchange]) -> None:
         assert operation is not None
         other = another_moment(exchange)
         assert surface(other) == surface(exchange)
-        assert likeness(other, True) == likeness(exchange, True)
+        assert likeness(other, True, surface(other)) == likeness(exchange, True, surface(exchange))
         differing = [
             row.name
             for row in once
@@ -164,6 +175,58 @@ def test_checks_look_at_no_more_than_they_say(traffic: list[Exchange]) -> None:
             and held_by(row, exchange) != held_by(row, other)
         ]
         assert differing == []
+
+
+def test_checks_of_a_part_look_at_nothing_else(traffic: list[Exchange]) -> None:
+    known: dict[tuple[str, str, bytes | None, bool], Json] = {}
+    for exchange in traffic:
+        operation, ingress = exchange.request.operation, through_the_ingress(exchange)
+        assert operation is not None
+        for sight, look in PARTS.items():
+            rows = [row for row in registry.CHECKS if row.on.sight == sight and operation.key in row.on.keys]
+            if rows and kind_of(exchange) == "success":
+                held = {row.name: held_by(row, exchange) for row in rows}
+                place = (sight, operation.key, look(exchange), ingress)
+                assert known.setdefault(place, held) == held
+    assert {sight for sight, *_ in known} == set(PARTS)
+
+
+def test_nothing_to_see_holds_and_contradicts_nothing(traffic: list[Exchange]) -> None:
+    for exchange in traffic:
+        for sight, look in PARTS.items():
+            if look(exchange) is NOTHING:
+                rows = [row for row in registry.CHECKS if row.on.sight == sight]
+                assert [row.name for row in rows if held_by(row, exchange) not in ("not selected", {})] == []
+
+
+def test_exact_data_has_enumeration_objects_where_they_are_stated_and_no_further_fields(
+    traffic: list[Exchange],
+) -> None:
+    exact: set[str] = set()
+    for exchange in traffic:
+        operation = exchange.request.operation
+        if operation is not None and operation.data and shape_of(operation).is_exact(exchange.data):
+            assert shape_of(operation).coded_in(exchange.data) == replace(exchange).coded
+            assert list(_extras(shape_of(operation).node, exchange.data, "data")) == []
+            exact.add(operation.key)
+    assert len(exact) > 20
+
+
+def test_looking_for_answers_that_never_come_again_is_paused() -> None:
+    habit = Habit()
+    looked = []
+    for _ in range(2 * (IN_A_ROW + PAUSE)):
+        looked.append(habit.is_to_look())
+        if looked[-1]:
+            habit.note(is_new=True)
+    assert looked == ([True] * IN_A_ROW + [False] * PAUSE) * 2
+
+
+def test_one_answer_that_comes_again_keeps_us_looking() -> None:
+    habit = Habit()
+    for number in range(3 * IN_A_ROW):
+        assert habit.is_to_look()
+        habit.note(is_new=bool(number % 3))
 
 
 def test_a_check_that_forgets_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
