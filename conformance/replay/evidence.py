@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -23,6 +24,18 @@ from conformance.secret_places import (
 KEPT = 100_000
 """Pieces of text that are remembered as holding no secret."""
 
+KEPT_HALVES = 1 << 24
+"""Characters of halves of lines that are remembered, with what is written in their place."""
+
+WAITING = 1 << 20
+"""Characters of lines that wait to be written."""
+
+LEAST_VARYING = 12
+"""A shorter request id might stand in a line by chance."""
+
+REQUEST = '"request":'
+STAMP = '"timestamp":'
+STAMP_DIGITS = 13
 
 _QUOTE = re.compile(r'(?<!\\)"')
 
@@ -32,25 +45,102 @@ def pieces_of(text: str) -> list[str]:
     return _QUOTE.split(text) if '\\"' in text else text.split('"')
 
 
+class Half(NamedTuple):
+    """The request in a line of JSON, or its answer, with marks for what is other each time: ``values``.
+
+    The marks are control characters, which JSON has only escaped.
+    """
+
+    text: str
+    values: tuple[tuple[str, str], ...]
+
+    def filled(self, clean: str) -> str:
+        for mark, value in self.values:
+            clean = clean.replace(mark, value)
+        return clean
+
+
+def half_of(text: str, varying: Iterable[tuple[str, str]]) -> Half:
+    """Marks the varying texts, and the milliseconds of a timestamp."""
+    values = []
+    for mark, value in varying:
+        if value in text:
+            text = text.replace(value, mark)
+            values.append((mark, value))
+    begin = text.find(STAMP) + len(STAMP)
+    end = begin + STAMP_DIGITS
+    if begin >= len(STAMP) and text[begin:end].isdigit() and text[end : end + 1] in (",", "}"):
+        values.append(("\2", text[begin:end]))
+        text = f"{text[:begin]}\2{text[end:]}"
+    return Half(text, tuple(values))
+
+
 class Cleaner:
-    """Takes secrets out of lines of JSON that are much alike: each text in them is looked through once."""
+    """Takes secrets out of JSON that is much alike: each text in it is looked through once, and a half of a
+    line that came before, but for its moment, not even that."""
 
     def __init__(self, secrets: Secrets) -> None:
+        self.has_overlooked = False
+        """Whether what was given back as clean may hold what became known as a secret later."""
         self._secrets = secrets
-        self._count = -1
-        self._forget()
+        self._count = len(secrets)
+        self._has_forgotten = False
+        self._seen: set[str] = set()
+        self._clean: dict[str, str] = {}
+        self._unquoted: set[str] = set()
+        self._halves: dict[str, str] = {}
+        self._size = 0
 
-    def line(self, text: str, pieces: list[str], *, opening: str = "") -> str:
-        """The line without its secrets, given with its ``pieces_of``. It stays JSON, also where a number had
-        to go; ``opening`` makes it JSON where it is the end of some."""
-        if len(self._secrets) != self._count or len(self._seen) > KEPT:
-            self._forget()
+    def knows(self, half: Half) -> bool:
+        """Whether it came before, and names no secret."""
+        return half.text in self._halves
+
+    def half(self, half: Half, *, lasting: bool) -> str | None:
+        """The half without its secrets; None where a number would have to go, which only a whole line can
+        lose. ``lasting``: it is remembered."""
+        clean = self._halves.get(half.text)
+        if clean is None:
+            clean = self._clean_pieces(half.text)
+            if clean is None:
+                return None
+            if lasting:
+                self._halves[half.text] = clean
+                self._size += len(clean) + len(half.text)
+        return half.filled(clean)
+
+    def line(self, text: str, *, opening: str = "") -> str:
+        """A line without its secrets. It stays JSON, also where a number had to go; ``opening`` makes it JSON
+        where it is the end of some."""
+        clean = self._clean_pieces(text)
+        return self._secrets.redact_line(opening + text)[len(opening) :] if clean is None else clean
+
+    def keep_up(self) -> None:
+        """Looks again through what was clean, where more secrets are known by now."""
+        if len(self._secrets) != self._count:
+            self._count = len(self._secrets)
+            seen, clean, unquoted = self._seen, self._clean, self._unquoted
+            self._seen, self._clean, self._unquoted = set(), {}, set()
+            dirty = seen & (clean.keys() | unquoted)
+            self._look_through(seen - dirty)
+            self._look_through(dirty)
+            if clean != self._clean or unquoted != self._unquoted:
+                self.has_overlooked = True
+                self._halves.clear()
+            self.has_overlooked |= self._has_forgotten
+        if len(self._seen) > KEPT or self._size > KEPT_HALVES:
+            self._has_forgotten = True
+            for kept in (self._seen, self._clean, self._unquoted, self._halves):
+                kept.clear()
+            self._size = 0
+
+    def _clean_pieces(self, text: str) -> str | None:
+        pieces = pieces_of(text)
         present = set(pieces)
         new = present - self._seen
         if new:
             self._look_through(new)
         if not self._unquoted.isdisjoint(present):
-            return self._secrets.redact_line(opening + text)[len(opening) :]
+            return None
         clean = self._clean
         if clean.keys().isdisjoint(present):
             return text
@@ -70,16 +160,18 @@ class Cleaner:
             else:
                 self._clean[piece] = clean
 
-    def _forget(self) -> None:
-        """What was clean may hold a secret that is known only now."""
-        self._count = len(self._secrets)
-        self._seen: set[str] = set()
-        self._clean: dict[str, str] = {}
-        self._unquoted: set[str] = set()
+
+class Line(NamedTuple):
+    """A line that is to be written: what is the suite's own, and the exchange in two halves."""
+
+    head: str
+    halves: tuple[Half, Half]
+    lasting: bool
 
 
 class Evidence:
-    """The file ``exchanges.jsonl``: an exchange's number is its line."""
+    """The file ``exchanges.jsonl``: an exchange's number is its line. The last lines wait to be written, so
+    that what becomes known as a secret by the next answers does not stand in them."""
 
     def __init__(self, path: Path, secrets: Secrets) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,27 +181,45 @@ class Evidence:
         self._cleaner = Cleaner(secrets)
         self._encode = msgspec.json.Encoder().encode
         self._file = path.open("w", encoding="utf-8")
-        self._known = len(secrets)
-        self._written_before = 0
+        self._waiting: list[Line] = []
+        self._size = 0
         self._looked: set[str] = set()
         self._naming: set[str] = set()
 
     def take(self, exchange: Exchange) -> Exchange:
-        """Writes an exchange, and gives it back with its number."""
+        """Notes its secrets, has it written soon, and gives it back with its number."""
         self.count += 1
         numbered = replace(exchange, n=self.count)
         # Number and time are the suite's own, and other in each line.
-        head, between, told = self._encode(numbered).decode().partition('"request":')
-        pieces = pieces_of(told)
-        for value, kind in self._secrets_in(numbered, pieces):
-            self._secrets.add(value, kind)
-        self._note_new_secrets()
-        clean = self._cleaner.line(told, pieces, opening="{" + between)
-        self._file.write(f"{head}{between}{clean}\n")
+        head, between, told = self._encode(numbered).decode().partition(REQUEST)
+        halves = _halves(numbered, told)
+        hides = exchange.plain is not None or takes_secrets(exchange.request.path)
+        lasting = False
+        if hides or not all(map(self._cleaner.knows, halves)):
+            lasting = not hides and not self._names_a_secret(told)
+            for value, kind in self._secrets_in(numbered, by_place=not lasting):
+                self._secrets.add(value, kind)
+        self._waiting.append(Line(head + between, halves, lasting))
+        self._size += len(told)
+        if self._size > WAITING:
+            self._write()
         return numbered
 
-    def _secrets_in(self, exchange: Exchange, pieces: list[str]) -> Iterable[tuple[str, str]]:
-        """As ``secrets_in``. Where no name in the JSON is that of a secret, the bodies need no look."""
+    def _write(self) -> None:
+        self._cleaner.keep_up()
+        for head, halves, lasting in self._waiting:
+            first = self._cleaner.half(halves[0], lasting=lasting)
+            second = self._cleaner.half(halves[1], lasting=lasting)
+            if first is None or second is None:
+                told = "".join(half.filled(half.text) for half in halves)
+                first, second = self._cleaner.line(told, opening="{" + REQUEST), ""
+            self._file.write(f"{head}{first}{second}\n")
+        self._waiting.clear()
+        self._size = 0
+
+    def _names_a_secret(self, told: str) -> bool:
+        """Whether a member in some JSON has the name of a secret."""
+        pieces = pieces_of(told)
         if len(self._looked) > KEPT:
             self._looked.clear()
             self._naming.clear()
@@ -117,30 +227,42 @@ class Evidence:
         if new:
             self._looked |= new
             self._naming.update(filter(names_a_secret, new))
-        if (
-            exchange.plain is not None
-            or takes_secrets(exchange.request.path)
-            or not self._naming.isdisjoint(pieces)
-        ):
+        if self._naming.isdisjoint(pieces):
+            return False
+        return any(
+            name in self._naming and then.lstrip()[:1] == ":" for name, then in itertools.pairwise(pieces)
+        )
+
+    def _secrets_in(self, exchange: Exchange, *, by_place: bool) -> Iterable[tuple[str, str]]:
+        """As ``secrets_in``; the bodies need no look where no name in them is that of a secret."""
+        if by_place:
             return secrets_in(exchange)
         return [one for one in in_headers_and_query(exchange) if not is_placeholder(one[0])]
 
-    def _note_new_secrets(self) -> None:
-        """A secret may stand in what was written before it was known to be one."""
-        if len(self._secrets) != self._known:
-            self._known = len(self._secrets)
-            self._written_before = self.count
-
     def close(self) -> None:
-        """Closes the file, and goes over the lines that were written before the last secret was known."""
-        self._note_new_secrets()
+        """Writes what waits, and all lines again where they hold what was not known to be a secret."""
+        self._write()
+        self._cleaner.keep_up()
         self._file.close()
-        if not self._written_before:
+        if not self._cleaner.has_overlooked:
             return
         clean = self.path.with_suffix(".jsonl.clean")
         with self.path.open(encoding="utf-8") as lines, clean.open("w", encoding="utf-8") as out:
-            for _ in range(self._written_before):
-                line = next(lines).rstrip("\n")
-                out.write(self._cleaner.line(line, pieces_of(line)) + "\n")
-            shutil.copyfileobj(lines, out)
+            for line in lines:
+                head, between, told = line.rstrip("\n").partition(REQUEST)
+                out.write(f"{head}{between}{self._cleaner.line(told, opening='{' + between)}\n")
         clean.replace(self.path)
+
+
+def _halves(exchange: Exchange, told: str) -> tuple[Half, Half]:
+    """What a line tells of an exchange, from its request on. A cut elsewhere than between the two is one all
+    the same: each half is cleaned by itself."""
+    request, split, answer = told.partition('"response":')
+    id = exchange.request.header("x-request-id")
+    date = exchange.response.header("date") if exchange.response is not None else None
+    varying = [
+        (mark, value)
+        for mark, value in (("\0", id), ("\1", date))
+        if value is not None and len(value) >= LEAST_VARYING and value.isprintable() and '"' not in value
+    ]
+    return half_of(request, varying), half_of(split + answer, varying)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from conformance.exchange import Exchange, Json
 from conformance.redact import Secrets
+from conformance.replay import evidence as evidence_file
 from conformance.replay.evidence import Evidence
 from conformance.secret_places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
 from conformance.spec import BY_KEY
@@ -81,3 +83,74 @@ def test_the_number_and_the_time_of_a_line_are_its_own(tmp_path: Path) -> None:
     assert taken.n == 1
     assert '"n":1,"started":"2031-05-06' in line
     assert '"note":"[code-1]"' in line
+
+
+def told(evidence: Evidence) -> list[str]:
+    evidence.close()
+    return evidence.path.read_text().splitlines()
+
+
+@pytest.mark.parametrize("waiting", [0, 2_000, 1 << 20])
+@pytest.mark.parametrize("kept", [5, 100_000])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_evidence_is_that_of_looking_through_each_line_with_all_secrets(
+    seed: int, kept: int, waiting: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evidence_file, "WAITING", waiting)
+    monkeypatch.setattr(evidence_file, "KEPT", kept)
+    dice = random.Random(seed)
+    evidence = Evidence(tmp_path / "exchanges.jsonl", known := Secrets())
+    taken = []
+    for number in range(60):
+        exchange = alike_or_not(number, dice)
+        if number % 20 == 9:
+            known.add(dice.choice(["later-known-1", 'note-2 "quoted"', "31415926"]), "secret")
+        taken.append(evidence.take(exchange))
+
+    lines = told(evidence)
+
+    assert len(lines) == 60
+    for exchange, line in zip(taken, lines, strict=True):
+        written, whole = msgspec.json.decode(line), msgspec.to_builtins(exchange)
+        assert (written["n"], written["started"]) == (whole["n"], whole["started"])
+        for part in ("request", "response"):
+            text = msgspec.json.encode(whole[part]).decode()
+            assert written[part] == msgspec.json.decode(known.redact_line(text)), part
+
+
+def alike_or_not(number: int, dice: random.Random) -> Exchange:
+    """An exchange as polls are: few bodies, each time at another moment."""
+    data: Json = dice.choice(
+        [
+            {"roleName": "one", "seen": "later-known-1"},
+            {"roleName": "one", "seen": 'a note-2 "quoted" text'},
+            {"roleName": "two", "number": 31415926},
+            [{"roleName": str(at)} for at in range(5)],
+            {"accessToken": f"token-of-{number // 7}-abcdef"},
+            {"echo": f"request-{number:08d}"},
+        ]
+    )
+    exchange = answer(
+        dice.choice([ROLES, "GET /web/v1/system/profile"]),
+        data,
+        headers={
+            "X-Request-Id": f"request-{number:08d}",
+            "Authorization": f"Bearer token-of-{number // 7}-abcdef",
+        },
+    )
+    assert exchange.response is not None
+    exchange.response.body["timestamp"] += number
+    exchange.response.headers.append(("Date", f"Sun, 22 Nov 2026 02:49:{number:02d} GMT"))
+    return exchange
+
+
+def test_what_is_other_in_each_line_stays_its_own(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path / "exchanges.jsonl", Secrets())
+    dice = random.Random(1)
+    taken = [evidence.take(alike_or_not(number, dice)) for number in range(20)]
+
+    for exchange, line in zip(taken, told(evidence), strict=True):
+        written = msgspec.json.decode(line)
+        assert exchange.response is not None
+        assert written["response"]["body"]["timestamp"] == exchange.response.body["timestamp"]
+        assert ["X-Request-Id", exchange.request.header("x-request-id")] in written["request"]["headers"]
