@@ -26,7 +26,7 @@ PROFILE = """
 profile = 1
 [portal]
 url = "http://127.0.0.1:{port}"
-access_code = "code"
+access_code = "access-code-of-the-stub"
 [accounts.admin]
 email = "admin@example.test"
 password = "a-password-of-the-stub"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
@@ -25,6 +25,9 @@ GROWING = frozenset({"GET /web/v1/system/security/sessions", "GET /web/v1/system
 """Lists that every sign-in makes longer, that of the recording and that of the replay as well."""
 
 COUNTS = frozenset({"totalRecords", "totalPages", "hasNext"})
+
+KEPT = 100_000
+"""Pairs of answers that are remembered as the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +59,27 @@ class Comparer:
     noise: Noise
     operation: str = ""
     _same_flags: bool = True
+    _is_lasting: bool = True
+    _same: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def answers(self, recorded: Exchange, replayed: Exchange) -> list[Difference]:
-        """Every difference of two answered exchanges, the most telling first."""
+        """Every difference of two answered exchanges, the most telling first.
+
+        Those whose texts, as ``answer``, are the same as those of two which did not differ are not compared
+        again: identities stay once they are paired.
+        """
+        pair = _texts(recorded, replayed)
+        if pair is not None and self._same.get(pair) == self.identities.turns:
+            return []
+        self._is_lasting = True
+        found = self._answers(recorded, replayed)
+        if pair is not None and not found and self._is_lasting:
+            if len(self._same) >= KEPT:
+                self._same.clear()
+            self._same[pair] = self.identities.turns
+        return found
+
+    def _answers(self, recorded: Exchange, replayed: Exchange) -> list[Difference]:
         old, new = recorded.response, replayed.response
         assert old is not None
         assert new is not None
@@ -86,6 +107,8 @@ class Comparer:
     def _bodies(self, old: Json, new: Json) -> list[Difference]:
         self._same_flags = _flags(old) == _flags(new)
         found = self.values(old, new, "")
+        if found:
+            self._is_lasting = False  # what is excused is counted each time
         if self.operation in GROWING and any(_counts_use(one) for one in found):
             found = [one for one in found if not self._is_of_use(one)]
         return [one for one in found if not self.noise.excuses(self.operation, one)]
@@ -207,6 +230,7 @@ class Comparer:
         if self.identities.live.get(old) == new or _without_numbers(
             self._translated(old)
         ) == _without_numbers(new):
+            self._is_lasting = False  # another word of it may be paired later
             return []
         if old in self.identities.used:
             self.identities.also(old, new)
@@ -215,6 +239,11 @@ class Comparer:
     def _translated(self, text: str) -> str:
         live = self.identities.live
         return _WORD.sub(lambda found: live.get(found[0], found[0]), text)
+
+
+def _texts(recorded: Exchange, replayed: Exchange) -> tuple[int, int] | None:
+    old, new = recorded.__dict__.get("answer"), replayed.__dict__.get("answer")
+    return None if old is None or new is None else (hash(old), hash(new))
 
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.redact import Secrets
+from conformance.replay.halves import REQUEST, Half, halves_of
 from conformance.secret_places import (
     in_headers_and_query,
     is_placeholder,
@@ -30,49 +31,12 @@ KEPT_HALVES = 1 << 24
 WAITING = 1 << 20
 """Characters of lines that wait to be written."""
 
-LEAST_VARYING = 12
-"""A shorter request id might stand in a line by chance."""
-
-REQUEST = '"request":'
-STAMP = '"timestamp":'
-STAMP_DIGITS = 13
-
 _QUOTE = re.compile(r'(?<!\\)"')
 
 
 def pieces_of(text: str) -> list[str]:
     """What stands between the quotes in some JSON: its texts and names, and in turn what separates them."""
     return _QUOTE.split(text) if '\\"' in text else text.split('"')
-
-
-class Half(NamedTuple):
-    """The request in a line of JSON, or its answer, with marks for what is other each time: ``values``.
-
-    The marks are control characters, which JSON has only escaped.
-    """
-
-    text: str
-    values: tuple[tuple[str, str], ...]
-
-    def filled(self, clean: str) -> str:
-        for mark, value in self.values:
-            clean = clean.replace(mark, value)
-        return clean
-
-
-def half_of(text: str, varying: Iterable[tuple[str, str]]) -> Half:
-    """Marks the varying texts, and the milliseconds of a timestamp."""
-    values = []
-    for mark, value in varying:
-        if value in text:
-            text = text.replace(value, mark)
-            values.append((mark, value))
-    begin = text.find(STAMP) + len(STAMP)
-    end = begin + STAMP_DIGITS
-    if begin >= len(STAMP) and text[begin:end].isdigit() and text[end : end + 1] in (",", "}"):
-        values.append(("\2", text[begin:end]))
-        text = f"{text[:begin]}\2{text[end:]}"
-    return Half(text, tuple(values))
 
 
 class Cleaner:
@@ -87,6 +51,8 @@ class Cleaner:
         self._has_forgotten = False
         self._seen: set[str] = set()
         self._clean: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        """What is another text as the name of a member: a word of letters stays there."""
         self._unquoted: set[str] = set()
         self._halves: dict[str, str] = {}
         self._size = 0
@@ -119,7 +85,7 @@ class Cleaner:
         if len(self._secrets) != self._count:
             self._count = len(self._secrets)
             seen, clean, unquoted = self._seen, self._clean, self._unquoted
-            self._seen, self._clean, self._unquoted = set(), {}, set()
+            self._seen, self._clean, self._names, self._unquoted = set(), {}, {}, set()
             dirty = seen & (clean.keys() | unquoted)
             self._look_through(seen - dirty)
             self._look_through(dirty)
@@ -129,7 +95,7 @@ class Cleaner:
             self.has_overlooked |= self._has_forgotten
         if len(self._seen) > KEPT or self._size > KEPT_HALVES:
             self._has_forgotten = True
-            for kept in (self._seen, self._clean, self._unquoted, self._halves):
+            for kept in (self._seen, self._clean, self._names, self._unquoted, self._halves):
                 kept.clear()
             self._size = 0
 
@@ -141,14 +107,22 @@ class Cleaner:
             self._look_through(new)
         if not self._unquoted.isdisjoint(present):
             return None
-        clean = self._clean
+        clean, names = self._clean, self._names
         if clean.keys().isdisjoint(present):
             return text
-        return '"'.join([clean.get(piece, piece) for piece in pieces])
+        if names.keys().isdisjoint(present):
+            return '"'.join([clean.get(piece, piece) for piece in pieces])
+        is_name = [then.lstrip()[:1] == ":" for then in [*pieces[1:], ""]]
+        return '"'.join(
+            [
+                names[piece] if named and piece in names else clean.get(piece, piece)
+                for piece, named in zip(pieces, is_name, strict=True)
+            ]
+        )
 
     def _look_through(self, new: set[str]) -> None:
         self._seen |= new
-        together = '"'.join(new)
+        together = "\n".join(new)
         if self._secrets.redact(together) == together:
             return
         for piece in new:
@@ -157,8 +131,11 @@ class Cleaner:
                 continue
             if piece[:1] in (":", ",", "[", "{"):
                 self._unquoted.add(piece)
-            else:
-                self._clean[piece] = clean
+                continue
+            self._clean[piece] = clean
+            name = self._secrets.redact(piece + '":')[:-2]
+            if name != clean:
+                self._names[piece] = name
 
 
 class Line(NamedTuple):
@@ -187,12 +164,13 @@ class Evidence:
         self._naming: set[str] = set()
 
     def take(self, exchange: Exchange) -> Exchange:
-        """Notes its secrets, has it written soon, and gives it back with its number."""
+        """Notes its secrets, has it written soon, and gives it back with its number, and with the text of its
+        answer as ``answer``, with marks for what is other each time."""
         self.count += 1
         numbered = replace(exchange, n=self.count)
         # Number and time are the suite's own, and other in each line.
         head, between, told = self._encode(numbered).decode().partition(REQUEST)
-        halves = _halves(numbered, told)
+        halves = halves_of(numbered, told)
         hides = exchange.plain is not None or takes_secrets(exchange.request.path)
         lasting = False
         if hides or not all(map(self._cleaner.knows, halves)):
@@ -203,6 +181,7 @@ class Evidence:
         self._size += len(told)
         if self._size > WAITING:
             self._write()
+        numbered.__dict__["answer"] = halves[1].text
         return numbered
 
     def _write(self) -> None:
@@ -252,17 +231,3 @@ class Evidence:
                 head, between, told = line.rstrip("\n").partition(REQUEST)
                 out.write(f"{head}{between}{self._cleaner.line(told, opening='{' + between)}\n")
         clean.replace(self.path)
-
-
-def _halves(exchange: Exchange, told: str) -> tuple[Half, Half]:
-    """What a line tells of an exchange, from its request on. A cut elsewhere than between the two is one all
-    the same: each half is cleaned by itself."""
-    request, split, answer = told.partition('"response":')
-    id = exchange.request.header("x-request-id")
-    date = exchange.response.header("date") if exchange.response is not None else None
-    varying = [
-        (mark, value)
-        for mark, value in (("\0", id), ("\1", date))
-        if value is not None and len(value) >= LEAST_VARYING and value.isprintable() and '"' not in value
-    ]
-    return half_of(request, varying), half_of(split + answer, varying)

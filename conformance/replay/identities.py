@@ -23,6 +23,8 @@ class Identities:
     ambiguous: dict[str, set[str]] = field(default_factory=dict)
     """Recorded values that two places of the recording share, and live ones do not."""
     journal: list[str] = field(default_factory=list)
+    turns: int = 0
+    """How often something that was known was replaced or forgotten."""
 
     def pair(self, recorded: str, live: str) -> bool:
         """Notes that ``live`` stands for ``recorded``; False where either is known to stand for another."""
@@ -36,11 +38,14 @@ class Identities:
 
     def set(self, recorded: str, live: str) -> None:
         """Notes a pair whatever was known, and what is packed into both."""
+        if self.live.get(recorded, live) != live or self.recorded.get(live, recorded) != recorded:
+            self.turns += 1
         self.live[recorded] = live
         self.recorded[live] = recorded
         self.journal.append(recorded)
         if len(self.live) > ROOM:
             oldest = next(iter(self.live))
+            self.turns += 1
             self.recorded.pop(self.live.pop(oldest), None)
         if len(recorded) >= 16:
             self._look_inside(recorded, live)
@@ -53,6 +58,7 @@ class Identities:
 
     def forget_since(self, mark: int) -> None:
         """Takes back what was noted since the journal had ``mark`` entries."""
+        self.turns += len(self.journal) > mark
         for recorded in self.journal[mark:]:
             live = self.live.pop(recorded, None)
             if live is not None and self.recorded.get(live) == recorded:

@@ -104,7 +104,7 @@ def test_the_evidence_is_that_of_looking_through_each_line_with_all_secrets(
     for number in range(60):
         exchange = alike_or_not(number, dice)
         if number % 20 == 9:
-            known.add(dice.choice(["later-known-1", 'note-2 "quoted"', "31415926"]), "secret")
+            known.add(dice.choice(["later-known-1", "code", "one", 'note-2 "quoted"', "31415926"]), "secret")
         taken.append(evidence.take(exchange))
 
     lines = told(evidence)
@@ -127,6 +127,7 @@ def alike_or_not(number: int, dice: random.Random) -> Exchange:
             {"roleName": "two", "number": 31415926},
             [{"roleName": str(at)} for at in range(5)],
             {"accessToken": f"token-of-{number // 7}-abcdef"},
+            {"later-known-1": "as a name", "one": "and a word as one", "code": 1},
             {"echo": f"request-{number:08d}"},
         ]
     )

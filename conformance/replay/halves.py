@@ -1,0 +1,66 @@
+"""A line of a capture in two halves, request and answer, with marks in place of what is other each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from conformance.exchange import Exchange
+
+LEAST_VARYING = 12
+"""A shorter request id might stand in a line by chance."""
+
+REQUEST, RESPONSE = '"request":', '"response":'
+STAMP = '"timestamp":'
+STAMP_DIGITS = 13
+
+
+class Half(NamedTuple):
+    """``values`` are what the marks stand for: control characters, which JSON has only escaped."""
+
+    text: str
+    values: tuple[tuple[str, str], ...]
+
+    def filled(self, clean: str) -> str:
+        """The text, or one made from it, with the values in place of the marks."""
+        for mark, value in self.values:
+            clean = clean.replace(mark, value)
+        return clean
+
+
+def halves_of(exchange: Exchange, told: str) -> tuple[Half, Half]:
+    """What a line tells of an exchange, from its request on. A cut elsewhere than between the two is one all
+    the same: together they are all of it."""
+    request, split, answer = told.partition(RESPONSE)
+    varying = _varying(exchange)
+    return _half(request, varying), _half(split + answer, varying)
+
+
+def answer_in(exchange: Exchange, line: bytes) -> str | None:
+    """The text of the second half of a line of a capture; None where it has none."""
+    start = line.find(RESPONSE.encode())
+    return None if start < 0 else _half(line[start:].decode(), _varying(exchange)).text
+
+
+def _varying(exchange: Exchange) -> list[tuple[str, str]]:
+    id = exchange.request.header("x-request-id")
+    date = exchange.response.header("date") if exchange.response is not None else None
+    return [
+        (mark, value)
+        for mark, value in (("\0", id), ("\1", date))
+        if value is not None and len(value) >= LEAST_VARYING and value.isprintable() and '"' not in value
+    ]
+
+
+def _half(text: str, varying: Iterable[tuple[str, str]]) -> Half:
+    values = []
+    for mark, value in varying:
+        if value in text:
+            text = text.replace(value, mark)
+            values.append((mark, value))
+    begin = text.find(STAMP) + len(STAMP)
+    end = begin + STAMP_DIGITS
+    if begin >= len(STAMP) and text[begin:end].isdigit() and text[end : end + 1] in (",", "}"):
+        values.append(("\2", text[begin:end]))
+        text = f"{text[:begin]}\2{text[end:]}"
+    return Half(text, tuple(values))
