@@ -58,8 +58,8 @@ class Layout(dict[str, int]):
 
 
 @lru_cache(maxsize=1024)
-def _layout(names: tuple[str, ...]) -> Layout:
-    """A client sends the same headers again and again."""
+def layout_of(names: tuple[str, ...]) -> Layout:
+    """Where the first header of each name stands: a client sends the same headers again and again."""
     return Layout({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
 
 
@@ -103,7 +103,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
     @once
     def layout(self) -> Layout:
         """The same object for headers of the same names."""
-        return _layout(tuple([name for name, _ in self.headers]))
+        return layout_of(tuple([name for name, _ in self.headers]))
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""

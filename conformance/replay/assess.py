@@ -43,13 +43,15 @@ class Assessor:
         recorded: Exchange,
         live: Exchange,
         *,
+        pair: tuple[int, int] | None = None,
         left_out: float = 0.0,
         strange: Sequence[str] = (),
         change: str | None = None,
     ) -> Outcome:
-        """The outcome of one exchange, counted. ``left_out``: seconds that the client had waited before it
-        when it was recorded, and that the replay did not wait. ``strange``: ids in it that nobody gave.
-        ``change``: one that was recorded before it, may show in it, and is not replayed."""
+        """The outcome of one exchange, counted. ``pair``: hashes of what the two answers say. ``left_out``:
+        seconds that the client had waited before it when it was recorded, and that the replay did not wait.
+        ``strange``: ids in it that nobody gave. ``change``: one that was recorded before it, may show in it,
+        and is not replayed."""
         findings = self.judge.feed(live)
         if strange and live.status == 404 and recorded.success:
             endpoint = endpoint_of(recorded)
@@ -57,7 +59,7 @@ class Assessor:
             outcome = Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
         else:
             mark = len(self.comparer.identities.journal)
-            outcome = self._outcome(number, recorded, live, findings, left_out)
+            outcome = self._outcome(number, recorded, live, findings, left_out, pair)
             if change is not None and outcome.differences:
                 self.comparer.align(recorded, live, mark)
                 outcome = _for_want_of(change, outcome)
@@ -65,7 +67,13 @@ class Assessor:
         return outcome
 
     def _outcome(
-        self, number: int, recorded: Exchange, live: Exchange, findings: Sequence[Finding], left_out: float
+        self,
+        number: int,
+        recorded: Exchange,
+        live: Exchange,
+        findings: Sequence[Finding],
+        left_out: float,
+        pair: tuple[int, int] | None,
     ) -> Outcome:
         endpoint = endpoint_of(recorded)
         if recorded.response is None:
@@ -77,7 +85,7 @@ class Assessor:
         if is_rate_limited(live) and not is_rate_limited(recorded):
             reason = "the target kept refusing for its rate limit"
             return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
-        differences = self._differences(recorded, live)
+        differences = self._differences(recorded, live, pair)
         if not differences:
             weighed = [one for one in findings if one.verdict in WEIGHED]
             new = self._new(recorded, live, weighed)
@@ -98,10 +106,12 @@ class Assessor:
                 return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
         return Outcome(number, State.SAME, endpoint, line=live.n)
 
-    def _differences(self, recorded: Exchange, live: Exchange) -> list[Difference]:
+    def _differences(
+        self, recorded: Exchange, live: Exchange, pair: tuple[int, int] | None
+    ) -> list[Difference]:
         operation = operation_of(recorded.request.method, recorded.request.path)
         self.comparer.operation = operation.key if operation else recorded.request.path
-        found = self.comparer.answers(recorded, live)
+        found = self.comparer.answers(recorded, live, pair)
         if self.learns:
             return [one for one in found if not self.comparer.noise.learn(self.comparer.operation, one)]
         return found

@@ -62,13 +62,14 @@ class Comparer:
     _is_lasting: bool = True
     _same: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def answers(self, recorded: Exchange, replayed: Exchange) -> list[Difference]:
+    def answers(
+        self, recorded: Exchange, replayed: Exchange, pair: tuple[int, int] | None = None
+    ) -> list[Difference]:
         """Every difference of two answered exchanges, the most telling first.
 
-        Those whose texts, as ``answer``, are the same as those of two which did not differ are not compared
-        again: identities stay once they are paired.
+        ``pair``: the hashes of what both answers say. Where two of the same did not differ they are not
+        compared again: identities stay once they are paired.
         """
-        pair = _texts(recorded, replayed)
         if pair is not None and self._same.get(pair) == self.identities.turns:
             return []
         self._is_lasting = True
@@ -239,11 +240,6 @@ class Comparer:
     def _translated(self, text: str) -> str:
         live = self.identities.live
         return _WORD.sub(lambda found: live.get(found[0], found[0]), text)
-
-
-def _texts(recorded: Exchange, replayed: Exchange) -> tuple[int, int] | None:
-    old, new = recorded.__dict__.get("answer"), replayed.__dict__.get("answer")
-    return None if old is None or new is None else (hash(old), hash(new))
 
 
 _WORD = re.compile(r"[\w.@:+-]{4,}")

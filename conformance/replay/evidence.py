@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.redact import Secrets
-from conformance.replay.halves import REQUEST, Half, halves_of
+from conformance.replay.halves import REQUEST, Half, halves_of, note_said
 from conformance.secret_places import (
     in_headers_and_query,
     is_placeholder,
@@ -164,8 +164,8 @@ class Evidence:
         self._naming: set[str] = set()
 
     def take(self, exchange: Exchange) -> Exchange:
-        """Notes its secrets, has it written soon, and gives it back with its number, and with the text of its
-        answer as ``answer``, with marks for what is other each time."""
+        """Notes its secrets, has it written soon, and gives it back with its number, for which
+        ``said_in`` has a hash of its answer."""
         self.count += 1
         numbered = replace(exchange, n=self.count)
         # Number and time are the suite's own, and other in each line.
@@ -181,7 +181,7 @@ class Evidence:
         self._size += len(told)
         if self._size > WAITING:
             self._write()
-        numbered.__dict__["answer"] = halves[1].text
+        note_said(numbered, halves[1])
         return numbered
 
     def _write(self) -> None:

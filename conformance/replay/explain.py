@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from conformance.profile import Profile
 from conformance.replay.plan import Plan, PlanLine
-from conformance.replay.values import leaves, sent_values, unfolded
+from conformance.replay.values import leaves, unfolded
 
 MOST = 500
 
@@ -40,9 +40,7 @@ def explained(plan: Plan) -> Iterator[str]:
         if plan.session_of[position] < 0:
             continue
         line = plan.line(position)
-        for found in sent_values(
-            line.request.method, line.request.url, line.request.headers, line.sent, line.operation
-        ):
+        for found in line.handed():
             source = plan.given.get(found.value)
             if source is None:
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -9,6 +10,9 @@ from conformance.exchange import Exchange
 
 LEAST_VARYING = 12
 """A shorter request id might stand in a line by chance."""
+
+_REQUEST_ID = re.compile(rb'\["[Xx]-[Rr]equest-[Ii][Dd]", *"([^"\\]{%d,})"' % LEAST_VARYING)
+_DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]{%d,})"' % LEAST_VARYING)
 
 REQUEST, RESPONSE = '"request":', '"response":'
 STAMP = '"timestamp":'
@@ -36,10 +40,32 @@ def halves_of(exchange: Exchange, told: str) -> tuple[Half, Half]:
     return _half(request, varying), _half(split + answer, varying)
 
 
-def answer_in(exchange: Exchange, line: bytes) -> str | None:
-    """The text of the second half of a line of a capture; None where it has none."""
+def answer_in(line: bytes) -> bytes:
+    """The second half of a line of a capture without what is other each time; all of it where it has none."""
     start = line.find(RESPONSE.encode())
-    return None if start < 0 else _half(line[start:].decode(), _varying(exchange)).text
+    if start < 0:
+        return line
+    answer = line[start:]
+    for pattern, where, mark in ((_REQUEST_ID, line, b"\0"), (_DATE, answer, b"\1")):
+        found = pattern.search(where)
+        if found:
+            answer = answer.replace(found[1], mark)
+    begin = answer.find(STAMP.encode()) + len(STAMP)
+    end = begin + STAMP_DIGITS
+    if begin >= len(STAMP) and answer[begin:end].isdigit() and answer[end : end + 1] in b",}":
+        answer = b"%b\2%b" % (answer[:begin], answer[end:])
+    return answer
+
+
+def note_said(live: Exchange, answer: Half) -> None:
+    """Keeps a hash of the answer with an exchange of the replay."""
+    live.__dict__["said"] = hash(answer.text)
+
+
+def said_in(recorded: int, live: Exchange) -> tuple[int, int] | None:
+    """The hashes of what was said when recorded, and now; None where the second was not noted."""
+    said: int | None = live.__dict__.get("said")
+    return None if said is None else (recorded, said)
 
 
 def _varying(exchange: Exchange) -> list[tuple[str, str]]:

@@ -100,24 +100,21 @@ def _is_sign_in(line: PlanLine) -> bool:
 
 
 def _group(line: PlanLine) -> tuple[str, str]:
-    headers = {name.lower(): value for name, value in line.request.headers}
-    return line.client, headers.get("x-client-hash") or headers.get("user-agent", "")
+    request = line.request
+    return line.client, request.header("x-client-hash") or request.header("user-agent") or ""
 
 
 def _carried(line: PlanLine) -> Iterator[str]:
     """What names the client's session in a request, the surest first."""
-    channel = ""
-    for name, value in line.request.headers:
-        lower = name.lower()
-        if lower == "authorization":
-            yield value.partition(" ")[2].strip()
-        elif lower == "x-secure-channel-session-id":
-            channel = value
+    authorization = line.request.header("authorization")
+    if authorization is not None:
+        yield authorization.partition(" ")[2].strip()
     operation = line.operation
     field_name = TAKES.get(operation.key) if operation else None
     taken: Json = dig(line.request.body, [field_name]) if field_name else None
     if isinstance(taken, str):
         yield taken
+    channel = line.request.header("x-secure-channel-session-id")
     if channel:
         yield channel
 

@@ -16,7 +16,7 @@ from conformance.redact import secrets_in
 from conformance.replay.actions import Action, Await, AwaitAllBefore, Pass, Reply, Secret, Send, Steps
 from conformance.replay.assess import Assessor
 from conformance.replay.channels import PUBLIC_KEY, SECURE_SESSION, Channels
-from conformance.replay.halves import answer_in
+from conformance.replay.halves import said_in
 from conformance.replay.head import Heads, framed
 from conformance.replay.outcome import Outcome, State
 from conformance.replay.plan import Plan, is_unwanted
@@ -86,7 +86,7 @@ class Machine:
             state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
             self._end_without_answer(position, state, refusal)
             return
-        recorded = self._recorded(position)
+        recorded = self.plan.store.exchange(position)
         yield from self._let_time_pass(position)
         try:
             live = yield from self._sent(position, recorded, client)
@@ -103,7 +103,13 @@ class Machine:
             self.plan.started[position], recorded.request.path, status=recorded.status
         )
         outcome = self.assessor.assess(
-            number, recorded, live, left_out=left_out, strange=strange, change=change
+            number,
+            recorded,
+            live,
+            pair=said_in(self.plan.answers[position], live),
+            left_out=left_out,
+            strange=strange,
+            change=change,
         )
         if outcome.differences:  # which are told with what was recorded
             for value, kind in secrets_in(recorded):
@@ -111,14 +117,6 @@ class Machine:
         self._learn(position, recorded, live, client)
         if self.plan.sessions > 1 and live.success:
             yield from self.sign_ins.read_mail(recorded)
-
-    def _recorded(self, position: int) -> Exchange:
-        """The recorded exchange, with the text of its answer as ``answer``."""
-        store = self.plan.store
-        line = store.line(position)
-        exchange = store.decoded(line)
-        exchange.__dict__["answer"] = answer_in(exchange, line)
-        return exchange
 
     def _sent(self, position: int, recorded: Exchange, client: Client) -> Generator[Action, Reply, Exchange]:
         """Makes the request, and sends it until its answer is not that of a rate limit."""

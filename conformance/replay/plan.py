@@ -9,14 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import msgspec
 
 from conformance.errors import UsageError
-from conformance.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Form, Header, Json
+from conformance.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Form, Header, Json, layout_of
 from conformance.portal.cipher import sealed_payload
 from conformance.portal.transport import impact_of
+from conformance.replay.halves import answer_in
 from conformance.replay.kinds import TAKEN_OUT, is_opaque, kind_of
 from conformance.replay.left_out import LeftOut
 from conformance.replay.lineage import Lineages
@@ -24,10 +26,12 @@ from conformance.replay.store import Store
 from conformance.replay.values import (
     Found,
     given_texts,
+    in_body,
+    in_headers,
+    in_path,
     is_handed_over,
     is_only_a_name,
     packed_text,
-    sent_values,
     unfolded,
 )
 from conformance.spec import IMPACTS, Impact, Operation, operation_of
@@ -48,6 +52,11 @@ class PlanRequest(msgspec.Struct, gc=False):
     body: Json = ABSENT
     form: Form | None = None
     lacks: list[str] = []
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, its name in lower case."""
+        at = layout_of(tuple([known for known, _ in self.headers])).get(name)
+        return None if at is None else self.headers[at][1]
 
 
 class PlanResponse(msgspec.Struct, gc=False):
@@ -76,12 +85,17 @@ class PlanLine(msgspec.Struct, gc=False):
 
     @property
     def path(self) -> str:
-        target = self.request.url.split("://", 1)[-1].partition("?")[0]
-        return "/" + target.partition("/")[2]
+        return _place(self.request.method, self.request.url).path
 
     @property
     def operation(self) -> Operation | None:
-        return operation_of(self.request.method, self.path)
+        return _place(self.request.method, self.request.url).operation
+
+    def handed(self) -> Iterator[Found]:
+        """The values of the request that an earlier answer may have given."""
+        yield from in_headers(self.request.headers)
+        yield from _place(self.request.method, self.request.url).values
+        yield from in_body(self.sent)
 
     @property
     def sent(self) -> Json:
@@ -96,6 +110,22 @@ class PlanLine(msgspec.Struct, gc=False):
             return msgspec.json.decode(raw) if raw else None
         except (ValueError, RecursionError):
             return None
+
+
+class Where(NamedTuple):
+    """What a request asks for, and the values in its URL."""
+
+    path: str
+    operation: Operation | None
+    values: tuple[Found, ...]
+
+
+@lru_cache(maxsize=4096)
+def _place(method: str, url: str) -> Where:
+    target = url.split("://", 1)[-1].partition("?")[0]
+    path = "/" + target.partition("/")[2]
+    operation = operation_of(method, path)
+    return Where(path, operation, tuple(in_path(url, operation)))
 
 
 _DECODE = msgspec.json.Decoder(PlanLine).decode
@@ -128,6 +158,8 @@ class Plan:
     moments: array[float] = field(default_factory=lambda: array("d"))
     """When each was sent, on the recorded portal's clock where it tells that (epoch seconds)."""
     started: array[float] = field(default_factory=lambda: array("d"))
+    answers: array[int] = field(default_factory=lambda: array("q"))
+    """A hash of each answer but for its moment."""
     refused: dict[int, str] = field(default_factory=dict)
     """Positions that are not replayed, and why."""
     given: dict[str, int] = field(default_factory=dict)
@@ -230,11 +262,9 @@ def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
 
 
 def _note_sent(plan: Plan, sent: dict[bytes, float], line: PlanLine, began: float) -> None:
-    operation, handles = line.operation, plan.handles
+    handles = plan.handles
     succeeded = line.response is not None and line.response.status < 300
-    for found in sent_values(
-        line.request.method, line.request.url, line.request.headers, line.sent, operation
-    ):
+    for found in line.handed():
         value = found.value
         if is_handed_over(value):
             raw = value.encode(errors="replace")
@@ -255,9 +285,9 @@ def _is_handle(found: Found) -> bool:
 
 
 def _note_who(plan: Plan, codes: Counter[str], line: PlanLine) -> None:
-    for name, value in line.request.headers:
-        if name.lower() == "x-portal-access-code":
-            codes[value] += 1 + 9 * (line.response is not None and line.response.status < 400)
+    code = line.request.header("x-portal-access-code")
+    if code is not None:
+        codes[code] += 1 + 9 * (line.response is not None and line.response.status < 400)
     body = line.request.body
     if line.operation is None or line.operation.key != INITIATE or not isinstance(body, dict):
         return
@@ -272,9 +302,15 @@ def _look_at_answers(plan: Plan, sent: dict[bytes, float]) -> None:
     """The second pass: which of the values that were sent an answer gave before."""
     numbers = any(value.isdigit() for value in sent)
     unpacked: set[bytes] = set()
+    looked: set[int] = set()
+    plan.answers = array("q", bytes(8 * len(plan.store)))
     for position, raw in enumerate(plan.store.lines()):
         if plan.session_of[position] < 0:
             continue
+        plan.answers[position] = answer = hash(answer_in(raw))
+        if answer in looked and not numbers:
+            continue  # all that it gives was given before
+        looked.add(answer)
         line = _DECODE(raw)
         if line.response is None or line.response.form in UNKNOWN_FORMS:
             continue

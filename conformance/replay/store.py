@@ -52,10 +52,7 @@ class Store:
         return os.pread(self._files[self._file_of[at]].fileno(), self._lengths[at], self._starts[at])
 
     def exchange(self, at: int) -> Exchange:
-        return self.decoded(self.line(at))
-
-    def decoded(self, line: bytes) -> Exchange:
-        return _DECODE(line)
+        return _DECODE(self.line(at))
 
     def lines(self) -> Iterator[bytes]:
         """All of them, in order, read through."""

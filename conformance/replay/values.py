@@ -6,6 +6,7 @@ import re
 from base64 import b64decode, urlsafe_b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
@@ -97,15 +98,20 @@ class Found(NamedTuple):
     value: str
 
 
-def sent_values(
-    method: str, url: str, headers: list[Header], body: Json, operation: Operation | None
-) -> Iterator[Found]:
-    """The values of a request that an earlier answer may have given."""
-    for name, value in headers:
-        lower = name.lower()
-        if lower not in TRANSPORT_HEADERS:
-            yield from _in_header(lower, value)
-    yield from in_path(url, operation)
+def in_headers(headers: list[Header]) -> Iterator[Found]:
+    """The values of headers that an earlier answer may have given."""
+    for at, lower in _telling(tuple([name for name, _ in headers])):
+        yield from _in_header(lower, headers[at][1])
+
+
+@lru_cache(maxsize=1024)
+def _telling(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Where those headers stand whose values an answer hands over, and their names in lower case."""
+    return tuple((at, name.lower()) for at, name in enumerate(names) if name.lower() not in TRANSPORT_HEADERS)
+
+
+def in_body(body: Json) -> Iterator[Found]:
+    """The values in a JSON body, and those that are packed into them."""
     if body is not ABSENT:
         for place, leaf in leaves(body, "body"):
             yield from unfolded(place, leaf)

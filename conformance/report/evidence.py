@@ -7,6 +7,7 @@ from array import array
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -161,17 +162,20 @@ def read(path: Path, wanted: Iterable[int]) -> Evidence:
     """
     found = Evidence()
     named = set(wanted)
+    last = max(named, default=0)
     recent: OrderedDict[str, deque[Step]] = OrderedDict()
     for number, line in _lines(path):
         found.total = number
         try:
             seen = _glance.decode(line)
             _count(found, seen)
-            steps = _recent_of(recent, seen.client)
             signs = _signs(seen)
             whole = _whole.decode(line) if signs or number in named else None
             if whole is not None and signs:
                 found.sign_ins.take(whole)
+            if number > last:
+                continue
+            steps = _recent_of(recent, seen.client)
             if whole is not None and number in named:
                 found.exchanges[number] = whole
                 found.before[number] = tuple(step for step in steps if step.number not in named)
@@ -208,12 +212,20 @@ def _recent_of(recent: OrderedDict[str, deque[Step]], client: str) -> deque[Step
 
 
 def _count(found: Evidence, seen: _Glance) -> None:
-    method, path = seen.request.method, _path(seen.request.url)
-    row = operation_of(method, path)
-    found.times.setdefault(row.key if row else OTHER, Times()).add(seen.elapsed_ms)
+    endpoint = _endpoint(seen.request.method, seen.request.url)
+    times = found.times.get(endpoint)
+    if times is None:
+        times = found.times[endpoint] = Times()
+    times.add(seen.elapsed_ms)
     found.pulse.started.append(moment(seen.started))
     found.pulse.elapsed.append(seen.elapsed_ms)
-    found.pulse.sign_in.append(row is not None and "/auth/login/" in row.path)
+    found.pulse.sign_in.append("/auth/login/" in endpoint)
+
+
+@lru_cache(maxsize=4096)
+def _endpoint(method: str, url: str) -> str:
+    row = operation_of(method, _path(url))
+    return row.key if row else OTHER
 
 
 def _signs(seen: _Glance) -> bool:
