@@ -38,6 +38,10 @@ EDGE = frozenset(name.lower() for name in edge_headers()) | {"cf-worker", "cf-tc
 UNDONE = ("gzip", "deflate", "identity")
 
 
+ALWAYS_THE_SAME = frozenset({"code", "edge", "encodings", "origin"})
+MADE_ANEW = frozenset({"token", "request id", "cookie", "value"})
+
+
 @lru_cache(maxsize=4096)
 def treatment(lower: str) -> Treatment:
     """What becomes of a recorded header, by its name in lower case."""
@@ -79,7 +83,12 @@ class Heads:
         self._own = {name.lower(): (name, value) for name, value in portal.headers.items()}
         self._bot = self.renewal.profile.bot_challenge
         self._bot_header = self._bot.header.lower()
-        self._edge = list(edge_headers().items()) if portal.edge_headers else []
+        self._edge = [
+            pair
+            for pair in (edge_headers().items() if portal.edge_headers else ())
+            if pair[0].lower() not in self._own
+        ]
+        self._treated = lru_cache(maxsize=4096)(self._how)
 
     def headers(self, recorded: list[Header], *, token: str | None) -> list[Header]:
         """The headers of a request, but for those that frame it. ``token`` is added where the recording
@@ -88,23 +97,33 @@ class Heads:
         found: list[Header] = [("Host", self.host)]
         is_behind_edge = False
         for pair in recorded:
-            lower = pair[0].lower()
-            how = "value" if lower == self._bot_header else treatment(lower)
-            is_behind_edge = is_behind_edge or how == "edge"
-            if lower in self._own:
-                continue
-            if how == "keep":
-                found.append(pair)
-            elif how != "drop":
-                value = self._value(how, lower, pair[1])
+            how, kept = self._treated(*pair)
+            if kept is not None:
+                found.append(kept)
+            elif how in MADE_ANEW:
+                value = self._value(how, pair[0].lower(), pair[1])
                 if value is not None:
                     found.append((pair[0], value))
+            is_behind_edge = is_behind_edge or how == "edge"
         found.extend(self._own.values())
         if not is_behind_edge:
-            found.extend(pair for pair in self._edge if pair[0].lower() not in self._own)
+            found.extend(self._edge)
         if token is not None:
             found.append(("Authorization", f"Bearer {token}"))
         return found
+
+    def _how(self, name: str, value: str) -> tuple[Treatment, Header | None]:
+        """What becomes of a header, and the one in its place where that is always the same."""
+        lower = name.lower()
+        how = "value" if lower == self._bot_header else treatment(lower)
+        if lower in self._own:
+            return ("edge" if how == "edge" else "drop"), None
+        if how == "keep":
+            return how, (name, value)
+        if how not in ALWAYS_THE_SAME:
+            return how, None
+        made = self._value(how, lower, value)
+        return how, None if made is None else (name, made)
 
     def _value(self, how: Treatment, lower: str, value: str) -> str | None:
         renewal = self.renewal
