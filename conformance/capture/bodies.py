@@ -21,7 +21,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _LOOKS_WRAPPED = frozenset({"text", "base64"})
 
 
-def body_of(raw: bytes) -> tuple[Json, Form | None]:
+def body_of(raw: bytes | str) -> tuple[Json, Form | None]:
     """A body as the record holds it: its JSON value where it is JSON, else ``{"text"}`` or ``{"base64"}``.
 
     The form is given only where the value could be misread, or cannot be judged: JSON too deep to be held
@@ -32,10 +32,14 @@ def body_of(raw: bytes) -> tuple[Json, Form | None]:
     try:
         value = _DECODE(raw)
     except RecursionError:
-        return text_of(raw), "undecodable"
+        return text_of(_bytes(raw)), "undecodable"
     except (ValueError, UnicodeDecodeError):
-        return _odd_body(raw)
+        return _odd_body(_bytes(raw))
     return value, form_of_json(value)
+
+
+def _bytes(body: bytes | str) -> bytes:
+    return body if isinstance(body, bytes) else body.encode()
 
 
 def form_of_json(value: Json) -> Form | None:

@@ -22,10 +22,9 @@ Aside = Literal["answered from a cache", "WebSocket", "not HTTP", "no request"]
 Attachments = Callable[[str], bytes | None]
 """Reads a body that the tool put into a file of its own, by name; None where it is not there."""
 
-_PAIRS = msgspec.json.Decoder(list[Pair] | None).decode
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
-_REDACTED_ENDS = ("]", "*", "d", "D")
+_REDACTED_ENDS = "]*dD"
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
 
 
@@ -33,12 +32,8 @@ _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
 class Source:
     """What is known of the file as a whole."""
 
-    is_sanitized: bool = False
+    lacks: tuple[str, ...] = ()
     attachment: Attachments = lambda name: None
-
-    @property
-    def lacks(self) -> tuple[str, ...]:
-        return SECRET_HEADERS if self.is_sanitized else ()
 
 
 def aside(entry: Entry) -> Aside | None:
@@ -73,14 +68,14 @@ def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
 
 
 def _request(sent: HarRequest, source: Source) -> Request:
-    headers, lacks = _headers(sent.headers, (*sent.lacks, *source.lacks))
+    headers, lacks = _headers(sent.headers, sent.lacks + source.lacks)
     method = sent.method.upper()
     body, form = _sent_body(sent, method, headers, source)
     return Request(method=method, url=_url(sent), headers=headers, lacks=lacks, body=body, form=form)
 
 
 def _response(answer: HarResponse, method: str, source: Source) -> Response:
-    headers, lacks = _headers(answer.headers, (*answer.lacks, *source.lacks))
+    headers, lacks = _headers(answer.headers, answer.lacks + source.lacks)
     status = int(answer.status or 0)
     content = answer.content or Content()
     if method == "HEAD" or status in (204, 304) or status < 200:
@@ -94,10 +89,16 @@ def _headers(pairs: list[Pair] | None, lacks: tuple[str, ...]) -> tuple[list[Hea
     """The headers as sent: without HTTP/2's pseudo-headers, and without those whose value was taken out."""
     if not pairs:
         return [], ("*",)
-    kept = [(pair.name, pair.value or "") for pair in pairs if pair.name[:1] != ":"]
-    removed = [name.lower() for name, value in kept if value.endswith(_REDACTED_ENDS) and _is_redacted(value)]
-    if removed:
-        kept = [(name, value) for name, value in kept if not _is_redacted(value)]
+    kept: list[Header] = []
+    removed: list[str] = []
+    for pair in pairs:
+        name, value = pair.name, pair.value
+        if name and name[0] == ":":
+            continue
+        if value and value[-1] in _REDACTED_ENDS and _is_redacted(value):
+            removed.append(name.lower())
+        else:
+            kept.append((name, value))
     if not lacks and not removed:
         return kept, ()
     present = {name.lower() for name, _ in kept}
@@ -139,7 +140,7 @@ def _form_fields(post: PostData) -> tuple[Json, Form | None]:
     fields = post.params or []
     if "multipart" in (post.mimeType or "") or any(one.fileName for one in fields):
         return ABSENT, "omitted"
-    return {"text": urlencode([(one.name, one.value or "") for one in fields])}, None
+    return {"text": urlencode([(one.name, one.value) for one in fields])}, None
 
 
 def _answered_body(
@@ -173,14 +174,9 @@ def _told(
             return {"text": text}, "undecodable"
     if text[0] in "[*rR" and _REDACTED.fullmatch(text):
         return ABSENT, "sanitized"
-    try:
-        raw = text.encode()
-    except UnicodeEncodeError:
-        raw = text.encode(errors="replace")
-    body, form = body_of(raw)
-    is_short = size is not None and size > len(raw)
-    if is_short and form is None and isinstance(body, dict) and body.keys() == {"text"}:
-        return body, "truncated"
+    body, form = body_of(text)
+    if form is None and size is not None and isinstance(body, dict) and body.keys() == {"text"}:
+        return body, "truncated" if size > len(text.encode()) else None
     return body, form
 
 
@@ -196,13 +192,10 @@ def _attached(raw: bytes | None, headers: list[Header]) -> tuple[Json, Form | No
 
 def _url(sent: HarRequest) -> str:
     """The URL with its query, which some tools tell only apart from it, and without its fragment."""
-    url = sent.url.partition("#")[0]
-    if "?" in url or sent.queryString is msgspec.UNSET:
+    url = sent.url if "#" not in sent.url else sent.url.partition("#")[0]
+    if "?" in url or not sent.queryString:
         return url
-    if bytes(sent.queryString) in (b"[]", b"null"):
-        return url
-    told = _PAIRS(sent.queryString)
-    return f"{url}?{urlencode([(pair.name, pair.value or '') for pair in told])}" if told else url
+    return f"{url}?{urlencode([(pair.name, pair.value) for pair in sent.queryString])}"
 
 
 def _content_length(headers: list[Header]) -> int | None:
@@ -213,7 +206,7 @@ def _content_length(headers: list[Header]) -> int | None:
 
 
 def _elapsed(entry: Entry) -> float:
-    if isinstance(entry.time, (int, float)) and entry.time >= 0:
+    if entry.time is not None and entry.time >= 0:
         return float(entry.time)
     told = None if entry.timings is msgspec.UNSET else msgspec.json.decode(entry.timings)
     known = (

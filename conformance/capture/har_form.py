@@ -18,14 +18,14 @@ Unread: TypeAlias = msgspec.Raw | msgspec.UnsetType
 
 
 class Pair(Struct, gc=False):
-    """A header."""
+    """A header, or a field of a query."""
 
     name: str = ""
-    value: str | None = ""
+    value: str = ""
 
 
 class Parameter(Pair, gc=False):
-    """A field of a query or a form."""
+    """A field of a form."""
 
     fileName: str | None = None
 
@@ -53,7 +53,7 @@ class HarRequest(Struct, gc=False):
     method: str = "GET"
     url: str = ""
     headers: list[Pair] | None = None
-    queryString: Unread = UNSET
+    queryString: list[Pair] | None = None
     postData: PostData | None = None
     bodySize: Number = None
     form: str | None = field(name="_form", default=None)
@@ -106,7 +106,7 @@ def mended(entry: Any) -> Any:
             entry[name] = None
             continue
         message["headers"] = _pairs(message.get("headers"))
-        message["queryString"] = msgspec.Raw(msgspec.json.encode(_pairs(message.get("queryString"))))
+        message["queryString"] = _pairs(message.get("queryString"))
         for number in ("status", "bodySize"):
             message[number] = _number(message.get(number))
         if isinstance(message.get("postData"), dict):
@@ -133,7 +133,7 @@ def _pair(item: Any) -> dict[str, Any]:
         value = item.get("value")
         return {
             "name": str(item.get("name", "")),
-            "value": None if value is None else str(value),
+            "value": "" if value is None else str(value),
             "fileName": item.get("fileName"),
         }
     name, value = (*item, "", "")[:2]

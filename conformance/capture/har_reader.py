@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import zipfile
 from array import array
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -22,32 +20,16 @@ from typing import BinaryIO
 import msgspec
 
 from conformance.capture.files import seekable
-from conformance.capture.har_entry import Attachments, Source, aside, exchange_of
+from conformance.capture.har_entry import SECRET_HEADERS, Attachments, Source, aside, exchange_of
 from conformance.capture.har_form import Entry, Started, mended
-from conformance.capture.scan import CHUNK, Break, Scanner, line_at
+from conformance.capture.har_survey import surveyed
+from conformance.capture.scan import Break, Scanner, line_at
 from conformance.errors import CaptureError
 from conformance.exchange import Exchange
 
 _STARTED = msgspec.json.Decoder(Started).decode
 _ENTRY = msgspec.json.Decoder(Entry).decode
-_SENT_AT = re.compile(rb'"startedDateTime"\s*:\s*"([^"\\]*)"')
-_NAMES_A_SECRET = re.compile(rb'"name"\s*:\s*"(?:authorization|cookie|set-cookie)"', re.IGNORECASE)
-_SANITIZES = re.compile(rb'"creator"\s*:\s*\{[^{}]*"WebInspector"')
-"""Chrome leaves out cookies and Authorization unless told otherwise."""
-
-_SENT = b'"startedDateTime"'
-_OVERLAP = 256
 _EPOCH = "1970-01-01T00:00:00+00:00"
-
-
-@dataclass
-class Survey:
-    """What one look at the whole file tells: whether its entries stand in order, and what it leaves out."""
-
-    is_sorted: bool = True
-    sanitizes: bool = False
-    shows_secrets: bool = False
-    latest: float = 0.0
 
 
 def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[str]) -> Iterator[Exchange]:
@@ -59,7 +41,7 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
         file = stack.enter_context(seekable(path))
         survey = surveyed(file)
         source = Source(
-            is_sanitized=survey.sanitizes and not survey.shows_secrets,
+            lacks=SECRET_HEADERS if survey.is_sanitized else (),
             attachment=_attachments(path, stack),
         )
         entries = _as_they_stand(file) if survey.is_sorted else _by_time(file)
@@ -85,44 +67,9 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
             notes.append(f"{told} The {count} entries before it were used.")
 
 
-def surveyed(file: BinaryIO) -> Survey:
-    """Looks the file through without decoding it, and goes back to its start."""
-    survey = Survey()
-    rest = b""
-    while chunk := file.read(CHUNK):
-        text = rest + chunk
-        for time in _times_in(text, survey.latest):
-            survey.is_sorted = survey.is_sorted and time >= survey.latest
-            survey.latest = time
-        survey.sanitizes = survey.sanitizes or (not rest and _SANITIZES.search(text) is not None)
-        if survey.sanitizes and not survey.shows_secrets:
-            survey.shows_secrets = _NAMES_A_SECRET.search(text) is not None
-        rest = _unfinished(text)
-    file.seek(0)
-    return survey
-
-
-def _times_in(text: bytes, before: float) -> Iterator[float]:
-    at = text.find(_SENT)
-    while at >= 0:
-        found = _SENT_AT.match(text, at)
-        if found:
-            before = _epoch(found[1].decode(errors="replace"), before)
-            yield before
-        at = text.find(_SENT, at + len(_SENT))
-
-
-def _unfinished(text: bytes) -> bytes:
-    """The end of a chunk that may hold the beginning of a time; what was seen is not seen again."""
-    place = text.rfind(_SENT, -_OVERLAP)
-    if place >= 0 and _SENT_AT.match(text, place):
-        place += len(_SENT)
-    return text[place:] if place >= 0 else text[-len(_SENT) :]
-
-
 def _as_they_stand(file: BinaryIO) -> Iterator[Entry | bytes]:
     for entries in _entries(Scanner(file)):
-        yield from entries.objects(_ENTRY)
+        yield from entries.objects(Entry)
 
 
 def _by_time(file: BinaryIO) -> Iterator[Entry | bytes]:
@@ -180,8 +127,8 @@ def _mended(path: Path, entries: Iterator[Entry | bytes]) -> Iterator[Entry]:
             continue
         try:
             text = entry.decode(errors="replace")
-            kept = json.dumps(json.loads(text), ensure_ascii=False).encode(errors="replace")
-            yield msgspec.convert(mended(json.loads(kept)), Entry)
+            kept = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-16", "surrogatepass")
+            yield msgspec.convert(mended(json.loads(kept.decode("utf-16", "replace"))), Entry)
         except (ValueError, RecursionError) as error:
             raise CaptureError(f"{path}: entry {number} is no HAR entry: {error}.") from error
 

@@ -10,7 +10,12 @@ import msgspec
 
 T = TypeVar("T")
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
+"""Bytes read at once: few enough that the memory they are read into is used again, and stays in the cache."""
+
+NEARBY = 1 << 20
+"""Bytes within which an object is expected to end; of a longer one the decoder finds the end."""
+
 LARGEST_VALUE = 256 * 1024 * 1024
 LONGEST_TOKEN = 400
 """Bytes from the end of what was read within which a number, an escape or ``true`` may merely be cut off."""
@@ -120,24 +125,34 @@ class Scanner:
             else:
                 raise self.broken("',' or ']' is missing")
 
-    def objects(self, decode: Callable[[bytes | memoryview], T]) -> Iterator[T | bytes]:
-        """The objects of the array that starts here, decoded, or as bytes where ``decode`` refuses them.
+    def objects(self, kind: type[T]) -> Iterator[T | bytes]:
+        """The objects of the array that starts here, decoded, or as bytes where they are not of that kind.
 
-        What stands between the first two of them tells where the others probably end; that an object
-        decodes up to there proves it. So most values are gone through once, not twice.
+        What stands between the first two of them tells where others probably end; that all of them up to
+        there decode as one array proves it. So most are gone through once, not twice. Where they do not, each
+        of them is taken alone.
         """
-        between = b""
-        items = self.items()
-        for raw in items:
-            yield _decoded(decode, raw)
+        one = msgspec.json.Decoder(kind).decode
+        several = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
+        between, alone = b"", 0
+        for raw in self.items():
+            yield _decoded(one, raw)
             between = between or self._between(raw)
-            while between and (end := self.buffer.find(between, self.at + 1)) > 0:
+            while between and self.offset >= alone and (end := self._last(between)) > 0:
                 try:
-                    value = decode(memoryview(self.buffer)[self.at + 1 : end + 1])
+                    values = several(b"[%b]" % self.buffer[self.at + 1 : end])
                 except (ValueError, RecursionError):
+                    alone = self.passed + end
                     break
                 self.at = self.buffer.index(b",", end)
-                yield value
+                yield from values
+
+    def _last(self, between: bytes) -> int:
+        """Where the last object that was read as a whole probably ends; 0 where none is near."""
+        while (end := self.buffer.rfind(between, self.at + 1)) < 0:
+            if len(self.buffer) - self.at > NEARBY or not self._fill(more=len(self.buffer) - self.at):
+                return 0
+        return end + 1
 
     def _between(self, raw: bytes) -> bytes:
         """From the brace that ends an object to the first name in the next, both included."""

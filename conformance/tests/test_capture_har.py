@@ -317,14 +317,104 @@ def test_an_entry_deeper_than_can_be_decoded_is_refused_not_crashed_on(tmp_path:
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
-def test_where_the_reads_end_makes_no_difference(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    expected, _ = read("chrome.har")
+@pytest.mark.parametrize("name", ["chrome.har", "charles.har"])
+def test_where_the_reads_end_makes_no_difference(
+    monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
+) -> None:
+    expected, _ = read(name)
     monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
-    monkeypatch.setattr("conformance.capture.har_reader.CHUNK", chunk + 300)
+    monkeypatch.setattr("conformance.capture.har_survey.CHUNK", chunk + 300)
 
-    exchanges, _ = read("chrome.har")
+    exchanges, _ = read(name)
 
     assert exchanges == expected
+
+
+def many_entries(folder: Path, count: int, **changes: object) -> Path:
+    """A HAR file with so many entries, a second apart; the one in the middle has a member changed as told."""
+    path = one_entry(folder)
+    (entry,) = json.loads(path.read_text())["log"]["entries"]
+    entries = [{**entry, "startedDateTime": f"2026-01-01T00:00:{at:02}Z"} for at in range(count)]
+    entries[count // 2] |= changes
+    path.write_text(json.dumps({"log": {"entries": entries}}, indent=2))
+    return path
+
+
+@pytest.mark.parametrize("chunk", [100, 1000, 100_000])
+def test_an_odd_entry_among_usual_ones_is_read_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
+) -> None:
+    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+
+    exchanges = list(capture.read(many_entries(tmp_path, 41, time="12")))
+
+    assert [exchange.started[17:19] for exchange in exchanges] == [f"{second:02}" for second in range(41)]
+    assert [exchange.elapsed_ms for exchange in exchanges] == [1] * 20 + [12] + [1] * 20
+
+
+@pytest.mark.parametrize("chunk", [100, 1000, 100_000])
+def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
+) -> None:
+    path = many_entries(tmp_path, 41, time=-77)
+    path.write_text(path.read_text().replace("-77", "-7x"))
+    byte = path.read_text().index("-7x") + 2
+    line = path.read_text()[:byte].count("\n") + 1
+    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+
+    with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 whole entries"):
+        list(capture.read(path))
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["2026-01-01T02:00:15+02:00", "2026-01-01 00:00:15Z", "2026-01-01T00:00:15", "20260101T000015Z"],
+)
+def test_times_of_other_zones_and_forms_stand_in_one_order(tmp_path: Path, told: str) -> None:
+    exchanges = capture.read(many_entries(tmp_path, 40, startedDateTime=told))
+
+    seconds = [exchange.started[-1:] == "Z" and exchange.started[17:19] for exchange in exchanges]
+    assert seconds[15] == "15"
+    assert seconds[16] != "16"
+    assert seconds[17:21] == ["16", "17", "18", "19"]
+
+
+def test_an_authorization_anywhere_tells_that_chrome_did_not_sanitize(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    request = json.loads(one_entry(tmp_path).read_text())["log"]["entries"][0]["request"]
+    shown = {**request, "headers": [{"name": "Authorization", "value": "Bearer a"}]}
+    path = many_entries(tmp_path, 40, request=shown)
+    log = json.loads(path.read_text())["log"]
+    path.write_text(json.dumps({"log": {"creator": {"name": "WebInspector"}, **log}}))
+    monkeypatch.setattr("conformance.capture.har_survey.CHUNK", 1000)
+
+    assert all("authorization" not in exchange.request.lacks for exchange in capture.read(path))
+
+
+def test_a_header_without_a_value_is_an_empty_one(tmp_path: Path) -> None:
+    (exchange,) = capture.read(
+        one_entry(tmp_path, request={"headers": [{"name": "x-locale", "value": None}]})
+    )
+
+    assert exchange.request.headers == [("x-locale", "")]
+
+
+def test_a_query_of_other_types_is_read_as_text(tmp_path: Path) -> None:
+    (exchange,) = capture.read(one_entry(tmp_path, request={"queryString": [{"name": "page", "value": 2}]}))
+
+    assert exchange.request.url.endswith("/roles?page=2")
+
+
+def test_half_a_surrogate_pair_is_the_same_in_a_file_out_of_order(tmp_path: Path) -> None:
+    path = many_entries(tmp_path, 3, startedDateTime="2025-01-01T00:00:00Z")
+    path.write_text(path.read_text().replace('"[]"', '"\\ud83d"'))
+
+    exchanges = list(capture.read(path))
+
+    assert [exchange.response and exchange.response.body for exchange in exchanges] == [
+        {"text": "\ufffd"}
+    ] * 3
 
 
 def test_the_decoder_names_the_byte_at_which_a_value_ends(tmp_path: Path) -> None:
