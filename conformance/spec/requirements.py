@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
@@ -54,15 +55,19 @@ class Requirement:
 
 def _operations(patterns: list[str]) -> tuple[str, ...]:
     """Patterns such as ``POST */login/*`` as the keys of the rows they name. ValueError: one names none."""
-    keys: dict[str, None] = {}
-    for pattern in patterns:
+    return tuple(dict.fromkeys(key for pattern in patterns for key in _named(pattern)))
+
+
+@cache
+def _named(pattern: str) -> tuple[str, ...]:
+    """Few patterns stand in many rows."""
+    if pattern.startswith("@"):
+        found = [row.key for row in OPERATIONS if row.auth == pattern[1:]]
+    else:
         found = [row.key for row in OPERATIONS if fnmatchcase(row.key, pattern)]
-        if pattern.startswith("@"):
-            found = [row.key for row in OPERATIONS if row.auth == pattern[1:]]
-        if not found:
-            raise ValueError(f"no operation matches {pattern!r}")
-        keys.update(dict.fromkeys(found))
-    return tuple(keys)
+    if not found:
+        raise ValueError(f"no operation matches {pattern!r}")
+    return tuple(found)
 
 
 def _read() -> Iterator[Requirement]:
