@@ -40,6 +40,16 @@ def halves_of(exchange: Exchange, told: str) -> tuple[Half, Half]:
     return _half(request, varying), _half(split + answer, varying)
 
 
+def request_in(line: bytes) -> bytes:
+    """The first half of a line of a capture without its request id; all of it where it has no second one."""
+    start, end = line.find(REQUEST.encode()), line.find(RESPONSE.encode())
+    if not 0 <= start < end:
+        return line
+    request = line[start:end]
+    found = _REQUEST_ID.search(request)
+    return request.replace(found[1], b"\0") if found else request
+
+
 def answer_in(line: bytes) -> bytes:
     """The second half of a line of a capture without what is other each time; all of it where it has none."""
     start = line.find(RESPONSE.encode())

@@ -112,6 +112,13 @@ class Heads:
             found.append(("Authorization", f"Bearer {token}"))
         return found
 
+    def next_id(self) -> str:
+        """A request id that nobody used."""
+        return f"{self._prefix}-{next(self._ids)}"
+
+    def is_own_id(self, value: str) -> bool:
+        return value.startswith(self._prefix)
+
     def _how(self, name: str, value: str) -> tuple[Treatment, Header | None]:
         """What becomes of a header, and the one in its place where that is always the same."""
         lower = name.lower()
@@ -136,7 +143,7 @@ class Heads:
             case "code":
                 return self._access_code(value)
             case "request id":
-                return f"{self._prefix}-{next(self._ids)}"
+                return self.next_id()
             case "edge":
                 return value if renewal.profile.portal.edge_headers else None
             case "encodings":

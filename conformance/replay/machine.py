@@ -21,9 +21,10 @@ from conformance.replay.head import Heads, framed
 from conformance.replay.outcome import Outcome, State
 from conformance.replay.plan import Plan, is_unwanted
 from conformance.replay.renew import CannotBeMade, Lost, Pending, Renewal
+from conformance.replay.repeats import Repeat, Repeats
 from conformance.replay.sign_ins import INVITE, Client, SignIns
 from conformance.replay.turns import Turns
-from conformance.spec import Operation, operation_of
+from conformance.spec import Operation
 
 TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 
@@ -53,6 +54,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.heads = Heads(self.renewal, self.plan)
+        self.repeats = Repeats(self.plan, self.heads, self.renewal.identities)
         self.assessor.reveals = self.channels.reveals
         self.ended = bytearray(len(self.plan.store))
         for position in self.plan.refused:
@@ -86,10 +88,12 @@ class Machine:
             state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
             self._end_without_answer(position, state, refusal)
             return
-        recorded = self.plan.store.exchange(position)
-        yield from self._let_time_pass(position)
+        repeat = self.repeats.of(position)
+        recorded = self.plan.store.exchange(position) if repeat is None else repeat.recorded
+        if self.movable:
+            yield from self._let_time_pass(position)
         try:
-            live = yield from self._sent(position, recorded, client)
+            live = yield from self._sent(position, recorded, client, repeat)
         except Lost as lost:
             reason = f"exchange {self.plan.number_of(lost.position)} did not give what it needs"
             self._end_without_answer(position, State.SKIPPED, reason, root=self._root(lost.position))
@@ -118,12 +122,19 @@ class Machine:
         if self.plan.sessions > 1 and live.success:
             yield from self.sign_ins.read_mail(recorded)
 
-    def _sent(self, position: int, recorded: Exchange, client: Client) -> Generator[Action, Reply, Exchange]:
+    def _sent(
+        self, position: int, recorded: Exchange, client: Client, repeat: Repeat | None
+    ) -> Generator[Action, Reply, Exchange]:
         """Makes the request, and sends it until its answer is not that of a rate limit."""
-        operation = operation_of(recorded.request.method, recorded.request.path)
+        operation = recorded.request.operation
         renames: dict[str, str] = {}
         for attempt in range(RETRIES + 1):
-            send = yield from self._prepared(position, recorded, operation, client, renames)
+            if repeat is not None and attempt == 0:
+                send = self.repeats.again(repeat, position, self._due(position))
+            else:
+                send = yield from self._prepared(position, recorded, operation, client, renames)
+                if not self.renewal.has_shifted and not self.renewal.strange:
+                    self.repeats.remember(position, recorded, send)
             reply = yield send
             assert isinstance(reply, Exchange)
             live = reply
@@ -165,6 +176,7 @@ class Machine:
         renewal.succeeded = recorded.success
         renewal.refused = recorded.code if recorded.response and not recorded.success else None
         renewal.strange = self._strange[position] = []
+        renewal.has_shifted = False
         shift = self.now() - self.plan.moments[position]
         target = renewal.url(recorded, operation, shift)
         self.heads.needs_token = (
@@ -244,7 +256,7 @@ class Machine:
     # --- what an answer tells
 
     def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
-        operation = operation_of(recorded.request.method, recorded.request.path)
+        operation = recorded.request.operation
         key = operation.key if operation else ""
         if live.success and recorded.success:
             self._learn_session(key, recorded, live, client)
@@ -266,7 +278,7 @@ class Machine:
 
     def _let_time_pass(self, position: int) -> Steps:
         """Moves the target's clock by what passed when recorded, where it can be moved."""
-        if not self.movable or self._behind(position) <= LONG:
+        if self._behind(position) <= LONG:
             return
         yield AwaitAllBefore(position)
         behind = self._behind(position)  # those before may have moved it

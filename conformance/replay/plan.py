@@ -18,7 +18,7 @@ from conformance.errors import UsageError
 from conformance.exchange import ABSENT, UNKNOWN_FORMS, Exchange, Form, Header, Json, layout_of
 from conformance.portal.cipher import sealed_payload
 from conformance.portal.transport import impact_of
-from conformance.replay.halves import answer_in
+from conformance.replay.halves import answer_in, request_in
 from conformance.replay.kinds import TAKEN_OUT, is_opaque, kind_of
 from conformance.replay.left_out import LeftOut
 from conformance.replay.lineage import Lineages
@@ -158,6 +158,8 @@ class Plan:
     moments: array[float] = field(default_factory=lambda: array("d"))
     """When each was sent, on the recorded portal's clock where it tells that (epoch seconds)."""
     started: array[float] = field(default_factory=lambda: array("d"))
+    requests: array[int] = field(default_factory=lambda: array("q"))
+    """A hash of each request but for its id."""
     answers: array[int] = field(default_factory=lambda: array("q"))
     """A hash of each answer but for its moment."""
     refused: dict[int, str] = field(default_factory=dict)
@@ -240,6 +242,7 @@ def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
             line = _DECODE(raw)
         except (ValueError, RecursionError) as error:
             raise plan.store.broken(position, error) from error
+        plan.requests.append(hash(request_in(raw)))
         began = _epoch(line.started)
         plan.started.append(began)
         drift = _drift(line, began, drift)

@@ -79,6 +79,8 @@ class Renewal:
     """Whether the exchange that is made anew succeeded when it was recorded."""
     refused: str | None = None
     """The code with which it was refused."""
+    has_shifted: bool = False
+    """Whether a time in it was moved by the clocks' difference."""
     strange: list[str] = field(default_factory=list)
     """The ids in it that worked, and that neither an answer nor the profile gave."""
 
@@ -179,6 +181,7 @@ class Renewal:
         if lower == "turnstiletoken":
             return self.bot_token(value)
         if ISO.match(value):
+            self.has_shifted = True
             return shifted(value, shift)
         if "[" in value and TAKEN_OUT.search(value):
             return TAKEN_OUT.sub(lambda found: self._stand_in(found[0]), value)
@@ -233,6 +236,7 @@ class Renewal:
         if live != str(value):
             return int(live) if live.isdigit() else live
         if value in EPOCH_MILLISECONDS and kind_of(name) == "time":
+            self.has_shifted = True
             return value + round(shift * 1000)
         return value
 

@@ -51,6 +51,10 @@ class Store:
         """One exchange, as its JSON."""
         return os.pread(self._files[self._file_of[at]].fileno(), self._lengths[at], self._starts[at])
 
+    def length(self, at: int) -> int:
+        """The bytes of one exchange."""
+        return self._lengths[at]
+
     def exchange(self, at: int) -> Exchange:
         return _DECODE(self.line(at))
 

@@ -1,0 +1,89 @@
+"""Requests that a client sends again as it sent them before, as a page does that is looked at twice: they are
+made anew once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from msgspec.structs import replace as replaced
+
+from conformance.exchange import Exchange
+from conformance.replay.actions import Send
+from conformance.replay.head import Heads
+from conformance.replay.identities import Identities
+from conformance.replay.plan import Plan
+
+KEPT = 8_000_000
+"""Bytes of requests and recorded answers that are remembered."""
+
+NEVER = ("/web/v1/secure-channel/", "/web/v1/system/auth/")
+"""What is not the same twice: codes, tokens and keys are used once."""
+
+Key = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Repeat:
+    """``recorded`` is an exchange that says the same but for its moment; ``send`` what was sent for it."""
+
+    recorded: Exchange
+    send: Send
+    known: tuple[int, int]
+    """How much was known of identities when it was made."""
+
+
+class Repeats:
+    """Remembers what was sent in a session for which recorded request."""
+
+    def __init__(self, plan: Plan, heads: Heads, identities: Identities) -> None:
+        self._plan = plan
+        self._heads = heads
+        self._identities = identities
+        self._kept: dict[Key, Repeat] = {}
+        self._size = 0
+
+    def of(self, position: int) -> Repeat | None:
+        """What was sent for one that is the same, if it would be made so now."""
+        repeat = self._kept.get(self._key(position))
+        return repeat if repeat is not None and repeat.known == self._identities.known else None
+
+    def again(self, repeat: Repeat, position: int, due: float | None) -> Send:
+        """The request under an id of its own, where it has one."""
+        send, heads = repeat.send, self._heads
+        at = send.request.layout.get("x-request-id")
+        if at is None or not heads.is_own_id(send.request.headers[at][1]):
+            return replace(send, position=position, due=due)
+        headers = send.request.headers.copy()
+        name, before = headers[at]
+        id = heads.next_id()
+        headers[at] = (name, id)
+        return replace(
+            send,
+            position=position,
+            due=due,
+            request=replaced(send.request, headers=headers),
+            head=send.head.replace(before.encode(), id.encode(), 1),
+        )
+
+    def remember(self, position: int, recorded: Exchange, send: Send) -> None:
+        """Takes note of a request that only reads, and that is made in the same way each time."""
+        operation, request = recorded.request.operation, recorded.request
+        if (
+            operation is None
+            or operation.impact != "read-only"
+            or operation.path.startswith(NEVER)
+            or (not operation.is_prelogin and request.header("authorization") is None)
+            or recorded.plain is not None
+            or send.plain is not None
+        ):
+            return
+        size = len(send.head) + len(send.body) + self._plan.store.length(position)
+        if self._size + size > KEPT:
+            self._kept.clear()
+            self._size = 0
+        self._size += size
+        self._kept[self._key(position)] = Repeat(recorded, send, self._identities.known)
+
+    def _key(self, position: int) -> Key:
+        plan = self._plan
+        return plan.session_of[position], plan.requests[position], plan.answers[position]
