@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.redact import Secrets
-from conformance.replay.halves import REQUEST, Half, halves_of, note_said
+from conformance.replay.halves import REQUEST, Half, answer_half, note_said, request_half
 from conformance.secret_places import (
     in_headers_and_query,
     is_placeholder,
@@ -56,10 +56,6 @@ class Cleaner:
         self._unquoted: set[str] = set()
         self._halves: dict[str, str] = {}
         self._size = 0
-
-    def knows(self, half: Half) -> bool:
-        """Whether it came before, and names no secret."""
-        return half.text in self._halves
 
     def half(self, half: Half, *, lasting: bool) -> str | None:
         """The half without its secrets; None where a number would have to go, which only a whole line can
@@ -160,6 +156,7 @@ class Evidence:
         self._file = path.open("w", encoding="utf-8")
         self._waiting: list[Line] = []
         self._size = 0
+        self._harmless: set[int] = set()
         self._looked: set[str] = set()
         self._naming: set[str] = set()
 
@@ -168,21 +165,33 @@ class Evidence:
         ``said_in`` has a hash of its answer."""
         self.count += 1
         numbered = replace(exchange, n=self.count)
-        # Number and time are the suite's own, and other in each line.
-        head, between, told = self._encode(numbered).decode().partition(REQUEST)
-        halves = halves_of(numbered, told)
+        halves = request_half(exchange.request), answer_half(exchange)
         hides = exchange.plain is not None or takes_secrets(exchange.request.path)
-        lasting = False
-        if hides or not all(map(self._cleaner.knows, halves)):
-            lasting = not hides and not self._names_a_secret(told)
+        lasting = not hides
+        if hides or not self._are_harmless(halves):
+            lasting = not hides and not any(self._names_a_secret(half.text) for half in halves)
             for value, kind in self._secrets_in(numbered, by_place=not lasting):
                 self._secrets.add(value, kind)
-        self._waiting.append(Line(head + between, halves, lasting))
-        self._size += len(told)
+            if lasting:
+                self._harmless.update(hash(half.text) for half in halves)
+        self._waiting.append(Line(self._head(numbered), halves, lasting))
+        self._size += len(halves[0].text) + len(halves[1].text)
         if self._size > WAITING:
             self._write()
         note_said(numbered, halves[1])
         return numbered
+
+    def _are_harmless(self, halves: Iterable[Half]) -> bool:
+        """Whether both came before, and name no secret."""
+        if len(self._harmless) > 2 * KEPT:
+            self._harmless.clear()
+        return all(hash(half.text) in self._harmless for half in halves)
+
+    def _head(self, exchange: Exchange) -> str:
+        """What is the suite's own in a line, and other in each."""
+        client = self._encode(exchange.client).decode()
+        times = f'"started":"{exchange.started}","elapsed_ms":{exchange.elapsed_ms}'
+        return f'{{"n":{exchange.n},{times},"client":{client},'
 
     def _write(self) -> None:
         self._cleaner.keep_up()
@@ -190,9 +199,10 @@ class Evidence:
             first = self._cleaner.half(halves[0], lasting=lasting)
             second = self._cleaner.half(halves[1], lasting=lasting)
             if first is None or second is None:
-                told = "".join(half.filled(half.text) for half in halves)
-                first, second = self._cleaner.line(told, opening="{" + REQUEST), ""
-            self._file.write(f"{head}{first}{second}\n")
+                told = ",".join(half.filled(half.text) for half in halves)
+                self._file.write(f"{head}{self._cleaner.line(told, opening='{')}\n")
+            else:
+                self._file.write(f"{head}{first},{second}\n")
         self._waiting.clear()
         self._size = 0
 

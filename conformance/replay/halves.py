@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from conformance.exchange import Exchange
+import msgspec
+
+from conformance.exchange import Exchange, Request
 
 LEAST_VARYING = 12
 """A shorter request id might stand in a line by chance."""
@@ -17,6 +19,11 @@ _DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]{%d,})"' % LEAST_VARYING)
 REQUEST, RESPONSE = '"request":', '"response":'
 STAMP = '"timestamp":'
 STAMP_DIGITS = 13
+
+
+ID, DATE, MOMENT = ("\0", "\1", "\2")
+
+_ENCODE = msgspec.json.Encoder().encode
 
 
 class Half(NamedTuple):
@@ -32,12 +39,40 @@ class Half(NamedTuple):
         return clean
 
 
-def halves_of(exchange: Exchange, told: str) -> tuple[Half, Half]:
-    """What a line tells of an exchange, from its request on. A cut elsewhere than between the two is one all
-    the same: together they are all of it."""
-    request, split, answer = told.partition(RESPONSE)
-    varying = _varying(exchange)
-    return _half(request, varying), _half(split + answer, varying)
+def request_half(request: Request) -> Half:
+    """A request as it stands in a line, from its name on. It is kept with the request, and for the next that
+    is ``sent_again``."""
+    half: Half | None = request.__dict__.get("half")
+    if half is None:
+        varying = _long_enough((ID, request.header("x-request-id")))
+        half = request.__dict__["half"] = _half(f"{REQUEST}{_ENCODE(request).decode()}", varying)
+    return half
+
+
+def sent_again(request: Request, before: Request, id: str) -> Request:
+    """The request, which is another but for its id, with the half of that."""
+    half: Half | None = before.__dict__.get("half")
+    if half is not None:
+        request.__dict__["half"] = Half(
+            half.text, tuple((mark, id if mark == ID else value) for mark, value in half.values)
+        )
+    return request
+
+
+def answer_half(exchange: Exchange) -> Half:
+    """The rest of a line: the answer, and what follows it."""
+    told = {
+        name: value
+        for name, value in (
+            ("response", exchange.response),
+            ("error", exchange.error),
+            ("plain", exchange.plain),
+        )
+        if value is not None
+    }
+    date = exchange.response.header("date") if exchange.response is not None else None
+    varying = _long_enough((ID, exchange.request.header("x-request-id")), (DATE, date))
+    return _half(_ENCODE(told).decode()[1:], varying)
 
 
 def request_in(line: bytes) -> bytes:
@@ -78,12 +113,10 @@ def said_in(recorded: int, live: Exchange) -> tuple[int, int] | None:
     return None if said is None else (recorded, said)
 
 
-def _varying(exchange: Exchange) -> list[tuple[str, str]]:
-    id = exchange.request.header("x-request-id")
-    date = exchange.response.header("date") if exchange.response is not None else None
+def _long_enough(*varying: tuple[str, str | None]) -> list[tuple[str, str]]:
     return [
         (mark, value)
-        for mark, value in (("\0", id), ("\1", date))
+        for mark, value in varying
         if value is not None and len(value) >= LEAST_VARYING and value.isprintable() and '"' not in value
     ]
 
@@ -97,6 +130,6 @@ def _half(text: str, varying: Iterable[tuple[str, str]]) -> Half:
     begin = text.find(STAMP) + len(STAMP)
     end = begin + STAMP_DIGITS
     if begin >= len(STAMP) and text[begin:end].isdigit() and text[end : end + 1] in (",", "}"):
-        values.append(("\2", text[begin:end]))
-        text = f"{text[:begin]}\2{text[end:]}"
+        values.append((MOMENT, text[begin:end]))
+        text = f"{text[:begin]}{MOMENT}{text[end:]}"
     return Half(text, tuple(values))

@@ -26,11 +26,6 @@ class Identities:
     turns: int = 0
     """How often something that was known was replaced or forgotten."""
 
-    @property
-    def known(self) -> tuple[int, int]:
-        """Is another as soon as anything else is known."""
-        return self.turns, len(self.live)
-
     def pair(self, recorded: str, live: str) -> bool:
         """Notes that ``live`` stands for ``recorded``; False where either is known to stand for another."""
         known = self.live.get(recorded)

@@ -54,7 +54,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.heads = Heads(self.renewal, self.plan)
-        self.repeats = Repeats(self.plan, self.heads, self.renewal.identities)
+        self.repeats = Repeats(self.plan, self.heads, self.renewal)
         self.assessor.reveals = self.channels.reveals
         self.ended = bytearray(len(self.plan.store))
         for position in self.plan.refused:
@@ -133,8 +133,7 @@ class Machine:
                 send = self.repeats.again(repeat, position, self._due(position))
             else:
                 send = yield from self._prepared(position, recorded, operation, client, renames)
-                if not self.renewal.has_shifted and not self.renewal.strange:
-                    self.repeats.remember(position, recorded, send)
+                self.repeats.remember(position, recorded, send)
             reply = yield send
             assert isinstance(reply, Exchange)
             live = reply
@@ -176,7 +175,7 @@ class Machine:
         renewal.succeeded = recorded.success
         renewal.refused = recorded.code if recorded.response and not recorded.success else None
         renewal.strange = self._strange[position] = []
-        renewal.has_shifted = False
+        renewal.has_shifted, renewal.unknown = False, []
         shift = self.now() - self.plan.moments[position]
         target = renewal.url(recorded, operation, shift)
         self.heads.needs_token = (

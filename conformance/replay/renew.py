@@ -79,6 +79,8 @@ class Renewal:
     """Whether the exchange that is made anew succeeded when it was recorded."""
     refused: str | None = None
     """The code with which it was refused."""
+    unknown: list[str] = field(default_factory=list)
+    """The values in it for which no live one was known: they were sent as recorded."""
     has_shifted: bool = False
     """Whether a time in it was moved by the clocks' difference."""
     strange: list[str] = field(default_factory=list)
@@ -117,6 +119,7 @@ class Renewal:
         if known is not None:
             return known
         if value not in self.plan.handles:
+            self.unknown.append(value)
             return value
         position = self.plan.given[value]
         if not self.done(position):

@@ -9,9 +9,10 @@ from msgspec.structs import replace as replaced
 
 from conformance.exchange import Exchange
 from conformance.replay.actions import Send
+from conformance.replay.halves import sent_again
 from conformance.replay.head import Heads
-from conformance.replay.identities import Identities
 from conformance.replay.plan import Plan
+from conformance.replay.renew import Renewal
 
 KEPT = 8_000_000
 """Bytes of requests and recorded answers that are remembered."""
@@ -28,24 +29,28 @@ class Repeat:
 
     recorded: Exchange
     send: Send
-    known: tuple[int, int]
-    """How much was known of identities when it was made."""
+    turns: int
+    unknown: tuple[str, ...]
+    """Made of the identities as they were after so many turns, and of texts that stood for nothing."""
 
 
 class Repeats:
     """Remembers what was sent in a session for which recorded request."""
 
-    def __init__(self, plan: Plan, heads: Heads, identities: Identities) -> None:
+    def __init__(self, plan: Plan, heads: Heads, renewal: Renewal) -> None:
         self._plan = plan
         self._heads = heads
-        self._identities = identities
+        self._renewal = renewal
+        self._identities = renewal.identities
         self._kept: dict[Key, Repeat] = {}
         self._size = 0
 
     def of(self, position: int) -> Repeat | None:
         """What was sent for one that is the same, if it would be made so now."""
         repeat = self._kept.get(self._key(position))
-        return repeat if repeat is not None and repeat.known == self._identities.known else None
+        if repeat is None or repeat.turns != self._identities.turns:
+            return None
+        return repeat if self._identities.live.keys().isdisjoint(repeat.unknown) else None
 
     def again(self, repeat: Repeat, position: int, due: float | None) -> Send:
         """The request under an id of its own, where it has one."""
@@ -61,15 +66,17 @@ class Repeats:
             send,
             position=position,
             due=due,
-            request=replaced(send.request, headers=headers),
+            request=sent_again(replaced(send.request, headers=headers), send.request, id),
             head=send.head.replace(before.encode(), id.encode(), 1),
         )
 
     def remember(self, position: int, recorded: Exchange, send: Send) -> None:
         """Takes note of a request that only reads, and that is made in the same way each time."""
-        operation, request = recorded.request.operation, recorded.request
+        operation, request, renewal = recorded.request.operation, recorded.request, self._renewal
         if (
-            operation is None
+            renewal.has_shifted
+            or renewal.strange
+            or operation is None
             or operation.impact != "read-only"
             or operation.path.startswith(NEVER)
             or (not operation.is_prelogin and request.header("authorization") is None)
@@ -82,7 +89,9 @@ class Repeats:
             self._kept.clear()
             self._size = 0
         self._size += size
-        self._kept[self._key(position)] = Repeat(recorded, send, self._identities.known)
+        self._kept[self._key(position)] = Repeat(
+            recorded, send, self._identities.turns, tuple(renewal.unknown)
+        )
 
     def _key(self, position: int) -> Key:
         plan = self._plan
