@@ -6,13 +6,14 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import msgspec
+
 from conformance.exchange import Exchange, Json, Plain, Request
 from conformance.portal.secure import Channel
 from conformance.profile import Factor
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(msgspec.Struct, frozen=True):
     """A request that is ready. The Exchange is wanted back, answered or with its error.
 
     ``head`` and ``body`` are what goes over the wire; ``due`` is when, in seconds from the first request

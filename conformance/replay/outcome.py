@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
+
 from conformance.replay.compare import Difference
 
 
@@ -25,8 +27,7 @@ class State(StrEnum):
 COMPARED = frozenset({State.SAME, State.REGRESSED, State.CHANGED})
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """``number`` is the exchange's place in the replay, from 1; ``line`` that of its answer in the evidence.
 
     ``root`` is the exchange whose answer lacked what this one needs.

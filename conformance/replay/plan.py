@@ -117,6 +117,7 @@ class Where(NamedTuple):
 
     path: str
     operation: Operation | None
+    impact: Impact
     values: tuple[Found, ...]
 
 
@@ -125,7 +126,7 @@ def _place(method: str, url: str) -> Where:
     target = url.split("://", 1)[-1].partition("?")[0]
     path = "/" + target.partition("/")[2]
     operation = operation_of(method, path)
-    return Where(path, operation, tuple(in_path(url, operation)))
+    return Where(path, operation, impact_of(method, path), tuple(in_path(url, operation)))
 
 
 _DECODE = msgspec.json.Decoder(PlanLine).decode
@@ -236,6 +237,7 @@ def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
     sent: dict[bytes, float] = {}
     codes: Counter[str] = Counter()
     lineages = Lineages()
+    noted: dict[int, float] = {}
     drift = 0.0
     for position, raw in enumerate(plan.store.lines()):
         try:
@@ -256,7 +258,11 @@ def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
             plan.set_aside[ASIDE] += 1
             plan.session_of.append(-1)
             continue
-        _note_sent(plan, sent, line, began)
+        if noted.get(plan.requests[position], began + 1) > began:
+            _note_sent(plan, sent, line, began)
+            is_taken = line.response is not None and line.response.status < 300
+            if is_taken and len(noted) < MOST_LOOKED_INTO:
+                noted[plan.requests[position]] = began
         _note_who(plan, codes, line)
         lineages.add(position, line, began)
     plan.session_of = lineages.sessions(len(plan.store))
@@ -313,7 +319,8 @@ def _look_at_answers(plan: Plan, sent: dict[bytes, float]) -> None:
         plan.answers[position] = answer = hash(answer_in(raw))
         if answer in looked and not numbers:
             continue  # all that it gives was given before
-        looked.add(answer)
+        if len(looked) < MOST_LOOKED_INTO:
+            looked.add(answer)
         line = _DECODE(raw)
         if line.response is None or line.response.form in UNKNOWN_FORMS:
             continue
@@ -372,7 +379,7 @@ def _refusal(line: PlanLine, choice: Choice, number: int) -> str | None:
     unwanted = choice.refusal(number, key)
     if unwanted:
         return unwanted
-    needed = impact_of(line.request.method, path)
+    needed = _place(line.request.method, line.request.url).impact
     if IMPACTS.index(needed) > IMPACTS.index(choice.impact):
         return f"it is {needed}, and --impact allows {choice.impact}"
     if line.request.form in UNKNOWN_FORMS:

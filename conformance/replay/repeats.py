@@ -3,9 +3,9 @@ made anew once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from msgspec.structs import replace as replaced
+from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.replay.actions import Send
@@ -66,7 +66,7 @@ class Repeats:
             send,
             position=position,
             due=due,
-            request=sent_again(replaced(send.request, headers=headers), send.request, id),
+            request=sent_again(replace(send.request, headers=headers), send.request, id),
             head=send.head.replace(before.encode(), id.encode(), 1),
         )
 
