@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import msgspec
@@ -93,7 +95,10 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
     @once
     def json(self) -> Json:
         """The body as a JSON value, or ABSENT where it is none or cannot be known."""
-        return self.body if self.state == "json" else ABSENT
+        body = self.body
+        if self.form is None and type(body) is dict and len(body) != 1:
+            return body
+        return body if self.state == "json" else ABSENT
 
     @property
     def is_unknown(self) -> bool:
@@ -110,6 +115,13 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         at = self.layout.get(name.lower())
         return None if at is None else self.headers[at][1]
 
+    def sought(self, name: str) -> str | None:
+        """The same, for who wants no more than one: its name in lower case."""
+        for given, value in self.headers:
+            if given == name or given.lower() == name:
+                return value
+        return None
+
     def is_without(self, name: str) -> bool:
         """Whether a header was certainly not sent: it is not here, and the source would have recorded it."""
         return name.lower() not in self.lacks and "*" not in self.lacks and self.header(name) is None
@@ -121,7 +133,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
 
     @once
     def parts(self) -> SplitResult:
-        return urlsplit(self.url)
+        return _split(self.url)
 
     @once
     def path(self) -> str:
@@ -130,8 +142,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     @once
     def query(self) -> tuple[tuple[str, str], ...]:
         """The parameters of the query in their order, decoded; a name without a value has an empty one."""
-        query = self.parts.query
-        return tuple(parse_qsl(query, keep_blank_values=True)) if query else ()
+        return _parameters(self.parts.query)
 
     @once
     def operation(self) -> Operation | None:
@@ -141,8 +152,11 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     @property
     def bearer(self) -> str | None:
         """The token of an ``Authorization: Bearer`` header."""
-        scheme, _, token = (self.header("authorization") or "").partition(" ")
-        return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+        at = self.layout.get("authorization")
+        if at is None:
+            return None
+        scheme, _, token = self.headers[at][1].partition(" ")
+        return (token.strip() or None) if scheme.lower() == "bearer" else None
 
 
 class Response(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True):
@@ -154,6 +168,9 @@ class Plain(msgspec.Struct, frozen=True, omit_defaults=True):
 
     request: Json = ABSENT
     response: Json = ABSENT
+
+
+NO_ENVELOPE: Mapping[str, Json] = MappingProxyType({})
 
 
 class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
@@ -183,15 +200,35 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     @once
     def envelope(self) -> dict[str, Json] | None:
         """The answer's body where it is a JSON object (decrypted where it was encrypted), else None."""
-        if self.response is None:
-            return None
-        body = self.response.body
-        if type(body) is dict and len(body) > 1 and self.response.form is None and self.plain is None:
-            return body
-        body = self.response.json
-        if self.plain is not None and self.plain.response is not ABSENT:
-            body = self.plain.response
-        return body if isinstance(body, dict) else None
+        return cast(dict[str, Json] | None, self._told()["envelope"])
+
+    @once
+    def success(self) -> bool:
+        """Whether the envelope says success: judged by ``success`` alone."""
+        return bool(self._told()["success"])
+
+    @once
+    def code(self) -> str | None:
+        return cast(str | None, self._told()["code"])
+
+    @once
+    def data(self) -> Json:
+        """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
+        return self._told()["data"]
+
+    def _told(self) -> dict[str, Json]:
+        """The envelope and what is most asked of it, all at once."""
+        response, plain = self.response, self.plain
+        if plain is not None and plain.response is not ABSENT and response is not None:
+            body = plain.response
+        else:
+            body = None if response is None else response.json
+        known: dict[str, Json] = self.__dict__
+        known["envelope"] = envelope = body if isinstance(body, dict) else None
+        told = (envelope or NO_ENVELOPE).get
+        known["success"], known["data"], code = told("success") is True, told("data"), told("code")
+        known["code"] = code if isinstance(code, str) else None
+        return known
 
     @once
     def is_sealed(self) -> bool:
@@ -205,21 +242,6 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
             with suppress(msgspec.DecodeError):
                 body = msgspec.json.decode(body)
         return isinstance(body, dict) and body.keys() == {"v", "p"}
-
-    @once
-    def success(self) -> bool:
-        """Whether the envelope says success: judged by ``success`` alone."""
-        return self.envelope is not None and self.envelope.get("success") is True
-
-    @once
-    def code(self) -> str | None:
-        code = None if self.envelope is None else self.envelope.get("code")
-        return code if isinstance(code, str) else None
-
-    @once
-    def data(self) -> Json:
-        """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
-        return None if self.envelope is None else self.envelope.get("data")
 
     @once
     def coded(self) -> list[tuple[str, dict[str, Json]]]:
@@ -286,9 +308,25 @@ def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
             yield from _paths(inner, wanted, f"{path}[{index}]")
 
 
+_USUAL_URL = re.compile(r"(https?)://([\w.-]+(?::\d+)?)(/[!-\"$->@-~]*)(?:\?([!-\"$-~]*))?\Z", re.ASCII)
+
+
+def _split(url: str) -> SplitResult:
+    usual = _USUAL_URL.match(url)
+    if usual is None:
+        return urlsplit(url)
+    scheme, netloc, path, query = usual.groups("")
+    return SplitResult(scheme, netloc, path, query, "")
+
+
+@lru_cache(maxsize=1024)
+def _parameters(query: str) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_qsl(query, keep_blank_values=True)) if query else ()
+
+
 @lru_cache(maxsize=4096)
 def _operation_at(method: str, url: str) -> Operation | None:
-    return operation_of(method, urlsplit(url).path)
+    return operation_of(method, _split(url).path)
 
 
 @lru_cache(maxsize=4096)
@@ -307,9 +345,11 @@ def dig(value: Json, path: Iterable[str | int]) -> Json:
     """Follows keys and indexes into a JSON value; ABSENT where the way ends early."""
     for step in path:
         if isinstance(value, dict):
-            if step not in value:
+            value = value.get(step, ABSENT)
+            if value is ABSENT:
                 return ABSENT
-        elif not (isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value)):
+        elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
             return ABSENT
-        value = value[step]
     return value

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
 
 from conformance.capture.files import opened
 from conformance.capture.har_reader import read_har
@@ -32,8 +31,8 @@ class Reader(Iterator[Exchange]):
         else:
             self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes)
 
-    def __iter__(self) -> Self:
-        return self
+    def __iter__(self) -> Iterator[Exchange]:
+        return self._exchanges
 
     def __next__(self) -> Exchange:
         return next(self._exchanges)

@@ -26,7 +26,7 @@ CHUNK = 1 << 20
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a capture, unpacked as its first bytes ask for. CaptureError: it cannot be opened."""
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=CHUNK >> 4) as file:
             magic = file.read(4)
             file.seek(0)
             with _unpacked(path, file, magic) as stream:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from gzip import BadGzipFile, GzipFile
-from io import BufferedReader
+from functools import partial
+from gzip import BadGzipFile
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 
-from conformance.capture.files import CHUNK, opened
+from conformance.capture.files import opened
 from conformance.errors import CaptureError
 from conformance.exchange import Exchange
 
@@ -25,54 +24,40 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
 
     CaptureError: a line that is none, or cut off; where ``salvage`` says so, what stands before it is used.
     """
-    number = 0
+    number, line = 0, b""
     try:
         with opened(path) as stream:
-            for number, line in enumerate(_lines(stream), 1):  # noqa: B007 - named in the error below
-                if line:
+            for line in iter(partial(stream.readline, LONGEST_LINE + 1), b""):
+                number += 1
+                if not line.isspace():
                     yield _DECODE(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, _Damaged) as error:
-        told = f"{path}:{number + isinstance(error, _Damaged)}: {_what_is_wrong(error)}."
-        before = number if isinstance(error, _Damaged) else number - 1
+    except Exception as error:
+        damaged = isinstance(error, DAMAGED) or type(error).__module__.startswith("zstd")
+        if not damaged and not isinstance(error, UNREADABLE):
+            raise
+        before = number if damaged else number - 1
+        told = f"{path}:{before + 1}: {_what_is_wrong(error, damaged, len(line))}."
         if not salvage or before < 1:
             raise CaptureError(told + _how_to_go_on(before)) from error
         notes.append(f"{told} The {before} lines before it were used.")
 
 
-class _Damaged(Exception):
-    """The file cannot be read on from here."""
+DAMAGED = (EOFError, zlib.error, BadGzipFile)
+"""What is raised where a packed file cannot be read on."""
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What is raised of a line that is no exchange."""
 
 
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    rest = b""
-    while chunk := _chunk(stream):
-        lines = (rest + chunk).split(b"\n")
-        rest = lines.pop()
-        yield from lines
-        if len(rest) > LONGEST_LINE:
-            raise _Damaged(f"a line is longer than {LONGEST_LINE >> 20} MiB; this is no capture")
-    if rest.strip():
-        yield rest
-
-
-def _chunk(stream: BinaryIO) -> bytes:
-    try:
-        return stream.read1(CHUNK) if isinstance(stream, GzipFile | BufferedReader) else stream.read(CHUNK)
-    except (EOFError, zlib.error, BadGzipFile) as error:
-        raise _Damaged(f"the packed file ends early or is damaged ({error})") from error
-    except Exception as error:
-        if type(error).__module__.startswith("zstd"):
-            raise _Damaged(f"the packed file ends early or is damaged ({error})") from error
-        raise
-
-
-def _what_is_wrong(error: Exception) -> str:
+def _what_is_wrong(error: Exception, damaged: bool, length: int) -> str:
+    if damaged:
+        return f"the packed file ends early or is damaged ({error})"
+    if length > LONGEST_LINE:
+        return f"a line is longer than {LONGEST_LINE >> 20} MiB; this is no capture"
     text = str(error)
     if text == "Input data was truncated":
         return "the line is cut off"
-    if isinstance(error, msgspec.ValidationError):
-        return f"the line is no exchange: {text}"
-    return text
+    return f"the line is no exchange: {text}" if isinstance(error, msgspec.ValidationError) else text
 
 
 def _how_to_go_on(before: int) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from hashlib import sha256
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from conformance.checks.records import records
 from conformance.checks.registry import Sight
-from conformance.exchange import ABSENT, Exchange, Json, Layout
+from conformance.exchange import ABSENT, NO_ENVELOPE, Exchange, Json
 
 KEPT = 20_000
 """How many answers are remembered at least; twice as many at most."""
@@ -29,27 +28,30 @@ def surface(exchange: Exchange) -> Surface:
 
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
-    response, request = exchange.response, exchange.request
-    told = (exchange.envelope or {}).get
+    request, response, envelope = exchange.request, exchange.response, exchange.envelope
+    told = (NO_ENVELOPE if envelope is None else envelope).get
     success, code, message, version = (
         told("success", ABSENT),
         told("code", ABSENT),
         told("message"),
         told("version"),
     )
-    names, headers = request.layout, request.headers
+    stamp, names, headers = told("timestamp", ABSENT), request.layout, request.headers
     locale, language = names.get("x-locale"), names.get("accept-language")
     return (
-        exchange.status,
-        None if response is None else response.header("content-type"),
-        None if response is None else response.lacks,
-        success if success is True or success is False else _text_or_type(success),
-        _text_or_type(code),
-        _text_or_type(message),
-        _text_or_type(version),
-        _kind_of_stamp(told("timestamp", ABSENT)),
+        None if response is None else (response.status, response.sought("content-type"), response.lacks),
+        success if success is True or success is False or type(success) is str else (type(success).__name__,),
+        code if type(code) is str else (type(code).__name__,),
+        message if type(message) is str else (type(message).__name__,),
+        version if type(version) is str else (type(version).__name__,),
+        USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
         type(told("data", ABSENT)).__name__,
-        _marks(names),
+        "authorization" in names,
+        "cookie" in names,
+        "x-api-key" in names,
+        "api-key" in names,
+        "x-client-hash" in names,
+        "x-request-id" in names,
         None if locale is None else headers[locale][1],
         None if language is None else headers[language][1],
         request.lacks,
@@ -85,10 +87,10 @@ def coded(exchange: Exchange) -> bytes | None:
 
 def times(exchange: Exchange) -> bytes | None:
     """When the records of an answer were made, changed and completed."""
-    found = [
-        (told("createdAt"), told("updatedAt"), told("completedAt"))
-        for told in [record.get for _, record in records(exchange)]
-    ]
+    found = []
+    for _, record in records(exchange):
+        told = record.get
+        found.append((told("createdAt"), told("updatedAt"), told("completedAt")))
     return _encoded(found) if found else NOTHING
 
 
@@ -103,11 +105,7 @@ def counts(exchange: Exchange) -> bytes | None:
     return _encoded((request.parts.query, request.form, None if sent is ABSENT else (sent,), told))
 
 
-@lru_cache(maxsize=1024)
-def _marks(names: Layout) -> tuple[bool, ...]:
-    """Which of the headers that matter a request has."""
-    return tuple([name in names for name in MARKING])
-
+USUAL_STAMP = ("int", 13, True)
 
 NOTHING = b""
 """There is nothing for these checks to look at."""
@@ -115,18 +113,12 @@ NOTHING = b""
 PARTS: Mapping[Sight, Callable[[Exchange], bytes | None]] = {"coded": coded, "times": times, "counts": counts}
 """What is seen of an answer in parts, each for some checks; None where that cannot be written down."""
 
-MARKING = ("authorization", "cookie", "x-api-key", "api-key", "x-client-hash", "x-request-id")
-
 
 def _encoded(seen: Json) -> bytes | None:
     try:
         return _ENCODE(seen)
     except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
         return None
-
-
-def _text_or_type(value: Json) -> Json:
-    return value if type(value) is str else (type(value).__name__,)
 
 
 def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
@@ -177,34 +169,36 @@ class Habit(msgspec.Struct, gc=False):
 Key = TypeVar("Key")
 
 
-class Known(Generic[Key]):
-    """What was settled lately: the last ``kept`` at least. ``drop`` is told of what is forgotten."""
+class Known(dict[Key, Settled]):
+    """What was settled lately: the last ``kept`` at least; what is not known reads as None.
+
+    ``drop`` is told of what is forgotten.
+    """
 
     def __init__(self, drop: Callable[[Settled], None], *, kept: int = KEPT) -> None:
         self._drop, self._kept = drop, kept
-        self._newer: dict[Key, Settled] = {}
         self._older: dict[Key, Settled] = {}
 
-    def get(self, key: Key) -> Settled | None:
-        found = self._newer.get(key)
-        if found is None and self._older:
-            found = self._older.pop(key, None)
-            if found is not None:
-                self.add(key, found)
+    def __missing__(self, key: Key) -> Settled | None:
+        found = self._older.pop(key, None)
+        if found is not None:
+            self.add(key, found)
         return found
 
     def add(self, key: Key, settled: Settled) -> None:
-        self._newer[key] = settled
-        if len(self._newer) >= self._kept:
+        self[key] = settled
+        if len(self) >= self._kept:
             for forgotten in self._older.values():
                 self._drop(forgotten)
-            self._newer, self._older = {}, self._newer
+            self._older = self.copy()
+            self.clear()
 
-    def clear(self) -> None:
-        for forgotten in self:
+    def forget(self) -> None:
+        for forgotten in self.settled():
             self._drop(forgotten)
-        self._newer, self._older = {}, {}
+        self._older.clear()
+        self.clear()
 
-    def __iter__(self) -> Iterator[Settled]:
+    def settled(self) -> Iterator[Settled]:
         yield from self._older.values()
-        yield from self._newer.values()
+        yield from self.values()

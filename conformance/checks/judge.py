@@ -35,7 +35,7 @@ from conformance.checks.registry import (
     kind_of,
 )
 from conformance.checks.shape import Shape, shape_of
-from conformance.exchange import Exchange, Json
+from conformance.exchange import SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
 from conformance.findings import HELD, Comparison, Finding, Ledger, endpoint_of
 from conformance.spec import BY_KEY, Operation
 
@@ -110,6 +110,18 @@ def _duties(key: str, kind: Kind, *, ingress: bool, steady: bool) -> Duties:
     return Duties(rows("surface"), tuple(part for part in parts if part.rows), rows("answer"), rows("moment"))
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Desk:
+    """What a judge has at hand for the answers of one operation."""
+
+    shape: Shape | None
+    habit: Habit
+
+    @staticmethod
+    def of(operation: Operation) -> Desk:
+        return Desk(None if operation.data is None else shape_of(operation), Habit())
+
+
 class Judge:
     """Applies the checks to traffic of any origin and writes what they decide into a ledger.
 
@@ -124,33 +136,36 @@ class Judge:
         self._table = _table()
         self._memories: dict[tuple[str, str], Memory] = {}
         self._steady: list[Memory] = []
-        self._shapes: dict[str, Shape] = {}
+        self._desks: dict[str, Desk] = {}
         self._held: Counter[tuple[str, str]] = Counter()
         self._surfaces: Known[tuple[Duties, Surface]] = Known(self._count)
         self._parts: Known[tuple[Part, bytes]] = Known(self._count, kept=PARTS_KEPT)
         self._answers: Known[bytes] = Known(self._count)
-        self._habits: dict[str, Habit] = {}
         self._doubts = 0
         self._ingresses: set[str] = set()
         self.operations_seen: Counter[str] = Counter()
 
     def feed(self, exchange: Exchange) -> list[Finding]:
         """Judges one exchange; gives what it contradicts. One without a readable answer is not."""
-        operation, response = exchange.request.operation, exchange.response
-        if operation is None or response is None or response.is_unknown or exchange.is_sealed:
+        request, response = exchange.request, exchange.response
+        operation = request.operation
+        if operation is None or response is None or response.form in UNKNOWN_FORMS:
             return []
-        self.operations_seen[operation.key] += 1
+        if SECURE_SESSION in request.layout and exchange.is_sealed:
+            return []
+        key = operation.key
+        self.operations_seen[key] += 1
+        desk = self._desks.get(key) or self._desks.setdefault(key, Desk.of(operation))
         kind = kind_of(exchange)
-        ingress = self._through_the_ingress(exchange)
-        duties = self._table[operation.key, kind, ingress]
-        shape = None
-        if kind == "success" and operation.data is not None and exchange.code != PENDING:
-            shape = self._shape_of(operation)
+        at = request.layout.get("x-portal-access-code")
+        ingress = at is not None and self._has_served(request.headers[at][1], kind)
+        duties = self._table[key, kind, ingress]
+        shape = desk.shape if kind == "success" and exchange.code != PENDING else None
         closer = shape is not None and shape.looks_closer()
         shown = surface(exchange)
-        habit = self._habits.get(operation.key) or self._habits.setdefault(operation.key, Habit())
+        habit = desk.habit
         alike = likeness(exchange, ingress, shown) if habit.is_to_look() else None
-        known = None if alike is None else self._answers.get(alike)
+        known = None if alike is None else self._answers[alike]
         found: list[Finding] = []
         if known is None:
             doubts = self._doubts
@@ -178,8 +193,9 @@ class Judge:
 
     def finish(self) -> None:
         """Writes into the ledger what held. May be called more than once."""
-        for settled in (*self._surfaces, *self._parts, *self._answers):
-            self._count(settled)
+        for known in (self._surfaces, self._parts, self._answers):
+            for settled in known.settled():
+                self._count(settled)
         for (requirement, name), times in self._held.items():
             self.ledger.satisfy(requirement, times, case=f"check {name}")
         self._held.clear()
@@ -195,28 +211,35 @@ class Judge:
                 self.ledger.observe_again(topic, one.endpoint, value, times=settled.again)
         settled.again = 0
 
-    def _through_the_ingress(self, exchange: Exchange) -> bool:
-        """Whether a request names the portal's ingress: as far as is known, one through which it has served.
+    def _has_served(self, code: str, kind: Kind) -> bool:
+        """Whether an access code is of the portal's ingress: as far as is known, one by which it has served.
 
         What turns away a wrong access code may stand before the portal, and answer in its own way.
         """
-        code = exchange.request.header("x-portal-access-code")
-        if code is None:
-            return False
-        if exchange.success and len(self._ingresses) < INGRESSES_KEPT:
+        if kind == "success" and len(self._ingresses) < INGRESSES_KEPT:
             self._ingresses.add(code)
         return not self._ingresses or code in self._ingresses
 
     def _judge_anew(
         self, duties: Duties, shown: Surface, exchange: Exchange, found: list[Finding]
     ) -> Settled:
-        parts = [self._judge_once(self._surfaces, (duties, shown), duties.surface, exchange, found)]
+        settled = self._surfaces[duties, shown]
+        if settled is not None:
+            settled.again += 1
+        else:
+            settled = self._judge_once(self._surfaces, (duties, shown), duties.surface, exchange, found)
+        parts = [settled]
         for part in duties.parts:
             seen = part.look(exchange)
+            if seen is NOTHING:
+                continue
             if seen is None:
-                parts.append(self._judge(part.rows, exchange, found))
-            elif seen is not NOTHING:
-                parts.append(self._judge_once(self._parts, (part, seen), part.rows, exchange, found))
+                settled = self._judge(part.rows, exchange, found)
+            elif (settled := self._parts[part, seen]) is not None:
+                settled.again += 1
+            else:
+                settled = self._judge_once(self._parts, (part, seen), part.rows, exchange, found)
+            parts.append(settled)
         settled = self._judge(duties.answer, exchange, found)
         settled.parts = tuple(parts)
         return settled
@@ -224,11 +247,7 @@ class Judge:
     def _judge_once(
         self, known: Known[Key], place: Key, rows: Rows, exchange: Exchange, found: list[Finding]
     ) -> Settled:
-        """Judges what was not seen before."""
-        settled = known.get(place)
-        if settled is not None:
-            settled.again += 1
-            return settled
+        """Judges what was not seen before, and remembers what it says where nothing is contradicted."""
         doubts = self._doubts
         settled = self._judge(rows, exchange, found)
         if self._doubts == doubts:
@@ -299,8 +318,8 @@ class Judge:
     def _look_again(self) -> None:
         """What a check has forgotten it may see otherwise from now on, in answers that were settled too."""
         self._table = _table(steady=False)
-        self._answers.clear()
-        self._parts.clear()
+        self._answers.forget()
+        self._parts.forget()
         self._steady.clear()
 
     def _contradicted(self, row: Check, comparison: Comparison, found: list[Finding]) -> None:
@@ -315,12 +334,6 @@ class Judge:
         except Exception as bug:
             self._note(topic, bug, exchange)
         return []
-
-    def _shape_of(self, operation: Operation) -> Shape:
-        shape = self._shapes.get(operation.key)
-        if shape is None:
-            shape = self._shapes[operation.key] = shape_of(operation)
-        return shape
 
     def _compare_shape(self, shape: Shape, exchange: Exchange, found: list[Finding], closer: bool) -> None:
         contradictions = shape.contradictions(exchange)

@@ -41,7 +41,8 @@ def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
         status = record.get("typeStatus")
         code = status.get("code") if isinstance(status, dict) else None
         if isinstance(code, str) and code in TYPE_STATES and isinstance(record.get("enabled"), bool):
-            yield equal(exchange, f"{path}.enabled", code == "ENABLED")
+            held = record["enabled"] is (code == "ENABLED")
+            yield HELD if held else equal(exchange, f"{path}.enabled", code == "ENABLED")
 
 
 filter_rule("CHANNELTYPE-020", TYPES, "bizId")

@@ -240,10 +240,12 @@ def _page_rules(
 
 def no_id_twice(exchange: Exchange, path: str, listed: list[Json], name: str = "bizId") -> Comparison:
     """No two records of a listing have the same id; records without a text there say nothing."""
-    ids = Counter(
+    ids = [
         record[name] for record in listed if isinstance(record, dict) and isinstance(record.get(name), str)
-    )
-    twice = [value for value, times in ids.items() if times > 1]
+    ]
+    if len(ids) == len(set(ids)):
+        return HELD
+    twice = [value for value, times in Counter(ids).items() if times > 1]
     return holds(exchange, path, not twice, f"each {name} once", actual={"twice": twice})
 
 

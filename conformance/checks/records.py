@@ -34,7 +34,7 @@ UNTYPED_FIELDS = {key: names for resource, names in UNTYPED.items() for key in w
 ALL_UNTYPED = sorted({name for fields in UNTYPED_FIELDS.values() for name in fields})
 DATED = tuple(key for key in UNTYPED_FIELDS if "createdAt" in UNTYPED_FIELDS[key])
 LISTINGS = ("accounts", "items", "content")
-COUNTS = ("pagination", "totalElements")
+OF_PAGES = (*LISTINGS, "pagination", "totalElements")
 """What only a page has: one whose listing is no array shows no record."""
 
 
@@ -43,26 +43,36 @@ def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
     # Many checks ask for them.
     found: tuple[tuple[str, dict[str, Json]], ...] | None = exchange.__dict__.get("_records")
     if found is None:
-        found = exchange.__dict__["_records"] = tuple(_records(exchange.data))
+        found = exchange.__dict__["_records"] = _records(exchange.data)
     return found
 
 
-def _records(data: Json) -> Iterator[tuple[str, dict[str, Json]]]:
+def _records(data: Json) -> tuple[tuple[str, dict[str, Json]], ...]:
+    listed, path = (data, "data") if isinstance(data, list) else ([], "")
     if isinstance(data, dict):
         name = next((name for name in LISTINGS if isinstance(data.get(name), list)), None)
-        listed, path = (data[name], f"data.{name}") if name else ([], "")
-        if name is None and data.keys().isdisjoint((*LISTINGS, *COUNTS)):
-            yield "data", data
-    else:
-        listed, path = (data, "data") if isinstance(data, list) else ([], "")
-    for index, record in enumerate(listed):
-        if isinstance(record, dict):
-            yield f"{path}[{index}]", record
+        if name is not None:
+            listed, path = data[name], f"data.{name}"
+        elif data.keys().isdisjoint(OF_PAGES):
+            return (("data", data),)
+    places = _places if len(listed) <= USUAL_LISTING else _places.__wrapped__
+    listing = zip(places(path, len(listed)), listed, strict=True)
+    return tuple([one for one in listing if isinstance(one[1], dict)])
+
+
+USUAL_LISTING = 100
+"""Records up to which their places are remembered."""
+
+
+@lru_cache(maxsize=256)
+def _places(path: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{path}[{index}]" for index in range(count))
 
 
 def sent_fields(exchange: Exchange) -> dict[str, Json]:
     """The fields of the request's body; none where it is no object."""
-    return exchange.sent if isinstance(exchange.sent, dict) else {}
+    sent = exchange.sent
+    return sent if isinstance(sent, dict) else {}
 
 
 # Times.
@@ -92,7 +102,7 @@ def _moment(value: str) -> datetime | None:
 
 def has_offset(value: str) -> bool:
     """Whether a time says its zone: another clock may be meant where it does not."""
-    return value.upper().endswith("Z") or any(sign in value[10:] for sign in "+-")
+    return value.endswith(("Z", "z")) or any(sign in value[10:] for sign in "+-")
 
 
 def portal_time(exchange: Exchange) -> datetime:
@@ -124,7 +134,7 @@ def folded(text: str) -> str:
 
 def are_alike(one: str, other: str) -> bool:
     """Whether two texts differ in no more than blanks, case and accents."""
-    return folded(" ".join(one.split())) == folded(" ".join(other.split()))
+    return one == other or folded(" ".join(one.split())) == folded(" ".join(other.split()))
 
 
 # What a filter asks for.
@@ -172,13 +182,15 @@ def coded_filter_rule(
         given = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
         wanted = given.pop(name, None)
         count = exchange.at(total)
-        is_alone = not given.keys() - PLACE and is_integer(count) and not exchange.request.is_unknown
+        is_alone = given.keys() <= PLACE and is_integer(count) and not exchange.request.is_unknown
         caller = exchange.request.bearer or ""
         whole, narrower = f"whole {caller}", f"narrower {caller}"
-        if code_asked_for(wanted, family) is None:
+        if wanted is None or code_asked_for(wanted, family) is None:
             if wanted is None and is_alone:
-                yield from _seen_to_narrow(memory, memory.pop(narrower, []), count)
-                memory[whole] = count
+                if narrower in memory:
+                    yield from _seen_to_narrow(memory, memory.pop(narrower), count)
+                if memory.get(whole) != count:
+                    memory[whole] = count
             return
         form, other = ("number", "code") if is_a_number(wanted) else ("code", "number")
         compared = list(matches(exchange, name, wanted))
@@ -242,10 +254,13 @@ def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterato
 @check("RESOURCE-001", on=successes(*UNTYPED_FIELDS))
 def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
-        for name in sorted(ALL_UNTYPED & record.keys()):
-            yield (
-                HELD if record[name] is not None else contradicts(exchange, f"{path}.{name}", "a value", None)
-            )
+        if None not in record.values() and not record.keys().isdisjoint(ALL_UNTYPED):
+            yield HELD
+            continue
+        for name in ALL_UNTYPED:
+            if name in record:
+                held = record[name] is not None
+                yield HELD if held else contradicts(exchange, f"{path}.{name}", "a value", None)
 
 
 @check("RESOURCE-002", on=successes(*DATED).by_times())
@@ -261,8 +276,9 @@ def record_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
 def record_ids_are_strings(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("bizId", "institutionBizId", "workspaceBizId"):
-            if record.get(name) is not None:
-                held = isinstance(record[name], str)
+            value = record.get(name)
+            if value is not None:
+                held = isinstance(value, str)
                 yield HELD if held else holds(exchange, f"{path}.{name}", held, "a string")
 
 

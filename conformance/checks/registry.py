@@ -99,10 +99,6 @@ class Selection:
         at the listing's length."""
         return replace(self, sight="counts")
 
-    def in_depth(self) -> Selection:
-        """For a check that looks at the request's URL and body, and at the data, as most do."""
-        return replace(self, sight="answer")
-
     def at_its_moment(self) -> Selection:
         """For a check that also looks at the time, the timestamp or the number of an exchange."""
         return replace(self, sight="moment")

@@ -38,7 +38,7 @@ class Shape:
         self.annotation: Any = list[resource] if (operation.data or "").endswith("[]") else resource  # type: ignore[valid-type]
         self.node = _node(self.annotation)
         self.quick = _quick(self.annotation)
-        self.exact = _quick(self.annotation, exact=True)
+        self.exact = None if self.annotation is Any else _quick(self.annotation, exact=True)
         self.adapter: TypeAdapter[Any] = TypeAdapter(self.annotation)
         self.open = {self.root, *requirements_of(self.annotation)}
         self.extras: set[str] = set()
@@ -57,7 +57,7 @@ class Shape:
         if self.annotation is Any:
             return [] if data is not None else [(self.root, Contradiction(exchange, "data", "a value", None))]
         if self.is_exact(data):
-            exchange.__dict__["coded"] = self.coded_in(data)
+            exchange.__dict__["coded"] = self.coded_in(data) if self.node.holds_codes else []
             return []
         if _takes(self.quick, data):
             return []
@@ -77,17 +77,20 @@ class Shape:
 
     def is_exact(self, data: Json) -> bool:
         """Whether the data surely holds nothing but what is stated; False also where that is not certain."""
-        if self._inexact == INEXACT_IN_A_ROW or self.annotation is Any:
+        if self._inexact == INEXACT_IN_A_ROW or self.exact is None:
             return False
-        exact = _takes(self.exact, data)
-        self._inexact = 0 if exact else self._inexact + 1
-        return exact
+        try:
+            msgspec.convert(data, self.exact)
+        except msgspec.ValidationError:
+            self._inexact += 1
+            return False
+        self._inexact = 0
+        return True
 
     def coded_in(self, data: Json) -> list[tuple[str, dict[str, Json]]]:
         """The enumeration objects of exact data, with the names of their fields."""
         found: list[tuple[str, dict[str, Json]]] = []
-        if self.node.holds_codes:
-            _codes(self.node, "", data, found)
+        _codes(self.node, "", data, found)
         return found
 
     def newly_satisfied(self, exchange: Exchange, contradicted: set[str]) -> Iterator[str]:
@@ -270,16 +273,20 @@ def _fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
 
 def _codes(node: Node, name: str, data: Json, found: list[tuple[str, dict[str, Json]]]) -> None:
     """Collects the enumeration objects of exact data, in their order."""
+    if node.model is Enumeration:
+        found.append((name, data))
+        return
     if node.item is not None:
         for entry in data:
             _codes(node.item, name, entry, found)
-    elif node.model is Enumeration:
-        found.append((name, data))
-    else:
-        coded = node.coded
-        for field in data:
-            if field in coded and data[field] is not None:
-                _codes(coded[field], field, data[field], found)
+        return
+    coded = node.coded
+    for field in data:
+        if field in coded and (inner := data[field]) is not None:
+            if type(inner) is dict and coded[field].model is Enumeration:
+                found.append((field, inner))
+            else:
+                _codes(coded[field], field, inner, found)
 
 
 def _extras(node: Node, data: Json, path: str) -> Iterator[str]:

@@ -310,7 +310,7 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
         refused = is_refused(exchange, message="a token was accepted after its logout")
         if refused is HELD or exchange.time > memory[token] + HEARD_OF:
             yield refused
-    if exchange.success and _is_logout(exchange):
+    if _is_logout(exchange) and exchange.success:
         memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
 
 

@@ -296,6 +296,11 @@ BY_KEY: Mapping[str, Operation] = MappingProxyType({operation.key: operation for
 
 _TEMPLATED = tuple(operation for operation in OPERATIONS if operation.parameters)
 
+_TEMPLATES = re.compile(
+    "|".join(f"({row.method} " + re.sub(r"{\w+}", "[^/]+", row.path) + r")\Z" for row in _TEMPLATED)
+)
+"""Method and path of those with parameters, each as a group."""
+
 
 def operation(key: str) -> Operation:
     """The row named by method and path template. KeyError: it is none of the 88."""
@@ -309,7 +314,9 @@ def operation_of(method: str, path: str) -> Operation | None:
     if start < 0:
         return None
     path = path[start:].rstrip("/")
-    fixed = BY_KEY.get(f"{method} {path}")
+    asked = f"{method} {path}"
+    fixed = BY_KEY.get(asked)
     if fixed is not None:
         return fixed
-    return next((row for row in _TEMPLATED if row.method == method and row.pattern.match(path)), None)
+    found = _TEMPLATES.match(asked)
+    return _TEMPLATED[found.lastindex - 1] if found is not None and found.lastindex else None

@@ -119,7 +119,7 @@ def test_what_is_alike_is_decided_as_if_each_were_judged(
     traffic: list[Exchange], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = verdict_of(traffic)
-    monkeypatch.setattr(Known, "get", lambda self, key: None)
+    monkeypatch.setattr(Known, "__getitem__", lambda self, key: None)
     assert known == verdict_of(traffic)
 
 
@@ -251,4 +251,4 @@ def test_what_is_forgotten_has_been_counted() -> None:
     for number in range(6):
         known.add(number, Settled(f"number {number}"))
     assert [one.endpoint for one in dropped] == ["number 0", "number 1", "number 2", "number 3"]
-    assert [known.get(number) is not None for number in range(6)] == [False] * 4 + [True] * 2
+    assert [known[number] is not None for number in range(6)] == [False] * 4 + [True] * 2

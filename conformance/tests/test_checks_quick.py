@@ -51,7 +51,7 @@ def filled(model: Any, dice: random.Random) -> Json:
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.key)
 def test_every_resource_has_a_stand_in(operation: Operation) -> None:
     assert shape_of(operation).quick is not None
-    assert shape_of(operation).exact is not None
+    assert shape_of(operation).exact is not None or shape_of(operation).annotation is Any
 
 
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda operation: operation.key)
@@ -61,7 +61,7 @@ def test_a_stand_in_takes_nothing_that_the_model_refuses(operation: Operation) -
     for _ in range(200):
         made = filled(shape.node.model or (shape.node.item and shape.node.item.model), dice)
         for value in (made, [made], dice.choice(VALUES)):
-            if takes(shape.quick, value) or takes(shape.exact, value):
+            if takes(shape.quick, value) or (value is not None and takes(shape.exact, value)):
                 shape.adapter.validate_python(value)
 
 
