@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -25,15 +26,20 @@ Attachments = Callable[[str], bytes | None]
 SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
 _REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
 _REDACTED_ENDS = "]*dD"
+REMEMBERED = 100
+"""Headers of a message; of one with more, none are kept for the next."""
+
 _BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is known of the file as a whole."""
+    """What is known of the file as a whole, and of the headers in it that were read last."""
 
     lacks: tuple[str, ...] = ()
     attachment: Attachments = lambda name: None
+    headers: dict[int, list[Header | None]] = field(default_factory=dict)
+    """The last list of each length; None stands for a header that was not kept."""
 
 
 def aside(entry: Entry) -> Aside | None:
@@ -68,14 +74,14 @@ def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
 
 
 def _request(sent: HarRequest, source: Source) -> Request:
-    headers, lacks = _headers(sent.headers, sent.lacks + source.lacks)
+    headers, lacks = _headers(sent.headers, sent.lacks + source.lacks, source)
     method = sent.method.upper()
     body, form = _sent_body(sent, method, headers, source)
     return Request(method=method, url=_url(sent), headers=headers, lacks=lacks, body=body, form=form)
 
 
 def _response(answer: HarResponse, method: str, source: Source) -> Response:
-    headers, lacks = _headers(answer.headers, answer.lacks + source.lacks)
+    headers, lacks = _headers(answer.headers, answer.lacks + source.lacks, source)
     status = int(answer.status or 0)
     content = answer.content or Content()
     if method == "HEAD" or status in (204, 304) or status < 200:
@@ -85,24 +91,46 @@ def _response(answer: HarResponse, method: str, source: Source) -> Response:
     return Response(status=status, headers=headers, lacks=lacks, body=body, form=form)
 
 
-def _headers(pairs: list[Pair] | None, lacks: tuple[str, ...]) -> tuple[list[Header], tuple[str, ...]]:
-    """The headers as sent: without HTTP/2's pseudo-headers, and without those whose value was taken out."""
+def _headers(
+    pairs: list[Pair] | None, lacks: tuple[str, ...], source: Source
+) -> tuple[list[Header], tuple[str, ...]]:
+    """The headers as sent, and the names of those that may have been sent besides."""
     if not pairs:
         return [], ("*",)
-    kept: list[Header] = []
-    removed: list[str] = []
-    for pair in pairs:
-        name, value = pair.name, pair.value
-        if name and name[0] == ":":
-            continue
-        if value and value[-1] in _REDACTED_ENDS and _is_redacted(value):
-            removed.append(name.lower())
-        else:
-            kept.append((name, value))
+    kept, removed = _sifted(pairs, source)
     if not lacks and not removed:
         return kept, ()
     present = {name.lower() for name, _ in kept}
     return kept, tuple(name for name in dict.fromkeys((*lacks, *removed)) if name not in present)
+
+
+def _sifted(pairs: list[Pair], source: Source) -> tuple[list[Header], list[str]]:
+    """Without HTTP/2's pseudo-headers, and without those whose value was taken out, which are named apart.
+
+    A client sends most headers again, at the same place: what was looked at in the last list of that length
+    is not looked at once more.
+    """
+    last: Iterable[Header | None] = source.headers.get(len(pairs)) or repeat(None)
+    kept: list[Header] = []
+    removed: list[str] = []
+    told: list[Header | None] = []
+    for pair, header in zip(pairs, last):  # noqa: B905 - there may be no last one
+        if header is not None and pair.value == header[1] and pair.name == header[0]:
+            kept.append(header)
+        else:
+            name, value = pair.name, pair.value
+            if name and name[0] == ":":
+                header = None
+            elif value and value[-1] in _REDACTED_ENDS and _is_redacted(value):
+                header = None
+                removed.append(name.lower())
+            else:
+                header = name, value
+                kept.append(header)
+        told.append(header)
+    if len(pairs) <= REMEMBERED:
+        source.headers[len(pairs)] = told
+    return kept, removed
 
 
 def _is_redacted(value: str) -> bool:

@@ -48,7 +48,8 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
         count = number = 0
         started = _EPOCH
         try:
-            for count, entry in enumerate(_mended(path, entries), 1):  # noqa: B007 - told below
+            for count, found in enumerate(entries, 1):
+                entry = _mended(path, count, found) if isinstance(found, bytes) else found
                 started = _timestamp(entry.startedDateTime) or started
                 why = aside(entry)
                 if why:
@@ -119,18 +120,14 @@ def _epoch(told: str | None, before: float) -> float:
         return before
 
 
-def _mended(path: Path, entries: Iterator[Entry | bytes]) -> Iterator[Entry]:
-    """Entries of tools that take liberties, in the types of the standard."""
-    for number, entry in enumerate(entries, 1):
-        if not isinstance(entry, bytes):
-            yield entry
-            continue
-        try:
-            text = entry.decode(errors="replace")
-            kept = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-16", "surrogatepass")
-            yield msgspec.convert(mended(json.loads(kept.decode("utf-16", "replace"))), Entry)
-        except (ValueError, RecursionError) as error:
-            raise CaptureError(f"{path}: entry {number} is no HAR entry: {error}.") from error
+def _mended(path: Path, number: int, raw: bytes) -> Entry:
+    """An entry of a tool that takes liberties, in the types of the standard."""
+    try:
+        text = raw.decode(errors="replace")
+        kept = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-16", "surrogatepass")
+        return msgspec.convert(mended(json.loads(kept.decode("utf-16", "replace"))), Entry)
+    except (ValueError, RecursionError) as error:
+        raise CaptureError(f"{path}: entry {number} is no HAR entry: {error}.") from error
 
 
 def _timestamp(told: str | None) -> str | None:

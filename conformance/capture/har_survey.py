@@ -22,7 +22,8 @@ _SECRETS_END = (b'uthorization"', b'ookie"')
 
 _HEAD = 1 << 20
 _OVERLAP = 256
-"""Bytes within which a name and its value stand: so many of each chunk are looked at once more."""
+"""Bytes within which a name and its value stand: so many on both sides of where a chunk ends are looked at
+once more."""
 
 Time: TypeAlias = tuple[bytes, bytes]
 """The digits of a time, and its zone."""
@@ -43,10 +44,10 @@ def surveyed(file: BinaryIO) -> Survey:
     latest: Time | None = (b"", b"")
     rest = b""
     while (latest or is_sanitized) and (chunk := file.read(CHUNK)):
-        text = rest + chunk
-        latest = latest and _latest_in(text, latest)
-        is_sanitized = is_sanitized and not _names_a_secret(text)
-        rest = text[-_OVERLAP:]
+        for text in (rest + chunk[:_OVERLAP], chunk):
+            latest = latest and _latest_in(text, latest)
+            is_sanitized = is_sanitized and not _names_a_secret(text)
+        rest = chunk[-_OVERLAP:]
     file.seek(0)
     return Survey(is_sorted=latest is not None, is_sanitized=is_sanitized)
 

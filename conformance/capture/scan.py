@@ -140,7 +140,7 @@ class Scanner:
             between = between or self._between(raw)
             while between and self.offset >= alone and (end := self._last(between)) > 0:
                 try:
-                    values = several(b"[%b]" % self.buffer[self.at + 1 : end])
+                    values = several(b"".join((b"[", memoryview(self.buffer)[self.at + 1 : end], b"]")))
                 except (ValueError, RecursionError):
                     alone = self.passed + end
                     break

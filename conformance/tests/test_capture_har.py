@@ -400,6 +400,36 @@ def test_a_header_without_a_value_is_an_empty_one(tmp_path: Path) -> None:
     assert exchange.request.headers == [("x-locale", "")]
 
 
+def test_what_was_taken_out_of_one_entry_is_lacking_in_each_and_stands_in_none(tmp_path: Path) -> None:
+    path = one_entry(tmp_path)
+    (entry,) = json.loads(path.read_text())["log"]["entries"]
+    lists = (
+        {":path": "/a", "cookie": "[redacted]", "x-locale": "en"},
+        {":path": "/a", "cookie": "[redacted]", "x-locale": "en"},
+        {":path": "/a", "cookie": "a=b", "x-locale": "en"},
+        {":path": "/a", "cookie": "***", "x-locale": "fr"},
+        {"cookie": "a=b", "x-locale": "fr", "accept": "d"},
+    )
+    entries = [
+        {
+            **entry,
+            "request": {**entry["request"], "headers": [{"name": n, "value": v} for n, v in one.items()]},
+        }
+        for one in lists
+    ]
+    path.write_text(json.dumps({"log": {"entries": entries}}))
+
+    requests = [exchange.request for exchange in capture.read(path)]
+
+    assert [(dict(request.headers), request.lacks) for request in requests] == [
+        ({"x-locale": "en"}, ("cookie",)),
+        ({"x-locale": "en"}, ("cookie",)),
+        ({"cookie": "a=b", "x-locale": "en"}, ()),
+        ({"x-locale": "fr"}, ("cookie",)),
+        ({"cookie": "a=b", "x-locale": "fr", "accept": "d"}, ()),
+    ]
+
+
 def test_a_query_of_other_types_is_read_as_text(tmp_path: Path) -> None:
     (exchange,) = capture.read(one_entry(tmp_path, request={"queryString": [{"name": "page", "value": 2}]}))
 
