@@ -26,10 +26,11 @@ from conformance.replay.noise import Noise
 from conformance.replay.noise import load as load_noise
 from conformance.replay.options import Options, Replayed
 from conformance.replay.past import Past
-from conformance.replay.plan import Choice, Plan, planned
+from conformance.replay.plan import Choice, Plan
 from conformance.replay.renew import Renewal
 from conformance.replay.result import finished
 from conformance.replay.store import Store
+from conformance.replay.survey import planned
 from conformance.spec import REQUIREMENTS
 
 __all__ = ["Options", "Replayed", "replay"]

@@ -11,8 +11,9 @@ from conformance.errors import UsageError
 from conformance.profile import Profile
 from conformance.replay import Options, Replayed, replay
 from conformance.replay.explain import explained, foreseen
-from conformance.replay.plan import Choice, planned
+from conformance.replay.plan import Choice
 from conformance.replay.store import Store
+from conformance.replay.survey import planned
 from conformance.report.terminal import summary_lines, wants_colour
 
 SHOWN = 50

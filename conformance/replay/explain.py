@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from conformance.profile import Profile
-from conformance.replay.plan import Plan, PlanLine
+from conformance.replay.lines import PlanLine
+from conformance.replay.plan import Plan
 from conformance.replay.values import leaves, unfolded
 
 MOST = 500

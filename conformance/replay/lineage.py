@@ -5,12 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from conformance.exchange import Json, dig
-
-if TYPE_CHECKING:
-    from conformance.replay.plan import PlanLine
+from conformance.replay.lines import PlanLine
 
 AUTH = "POST /web/v1/system/auth"
 GIVES = {

@@ -11,8 +11,8 @@ from conformance.portal.login import METHODS
 from conformance.profile import Factor
 from conformance.replay.actions import Action, Code, Mark, Pass, Reply, Steps
 from conformance.replay.kinds import TAKEN_OUT
-from conformance.replay.plan import INITIATE
 from conformance.replay.renew import CannotBeMade, Renewal
+from conformance.replay.survey import INITIATE
 from conformance.replay.turns import Turns
 
 AUTH = "POST /web/v1/system/auth"
