@@ -19,6 +19,7 @@ from conformance.replay.actions import Secret
 from conformance.replay.assess import Assessor
 from conformance.replay.channels import Channels
 from conformance.replay.compare import Comparer
+from conformance.replay.desk import Desk
 from conformance.replay.evidence import Evidence
 from conformance.replay.identities import Identities
 from conformance.replay.machine import Machine
@@ -56,7 +57,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
         ledger = Ledger(REQUIREMENTS)
         machine = machine_of(plan, profile, clock, secrets, ledger, options, scale)
         evidence = Evidence(options.out / "exchanges.jsonl", secrets)
-        desk = drive.Desk(profile, clock, secrets)
+        desk = Desk(profile, clock, secrets)
         driver = drive.Driver(machine, profile, desk, evidence.take, concurrency=max(1, options.concurrency))
         gone: TargetUnreachable | None = None
         try:

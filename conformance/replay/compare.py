@@ -13,6 +13,7 @@ from conformance.exchange import ABSENT, Exchange, Json, Response
 from conformance.replay.identities import Identities
 from conformance.replay.kinds import ISO, is_address, is_alike, is_opaque, kind_of, magnitude, shape_of
 from conformance.replay.noise import Noise
+from conformance.replay.order import fingerprint, names, same_in_another_order
 
 Change = Literal["status", "code", "type", "missing", "extra", "value", "order", "length"]
 Place = tuple[str | int, ...]
@@ -173,10 +174,10 @@ class Comparer:
             inner = self.values(item, other, name)
             if inner:
                 found.extend(one.within(at) for one in inner)
-        if len(found) > 1 and _same_in_another_order(old, new):
+        if len(found) > 1 and same_in_another_order(old, new):
             self.identities.forget_since(mark)
             self._learn_aligned(old, new, name)
-            return [Difference("order", (), _names(old), _names(new))]
+            return [Difference("order", (), names(old), names(new))]
         return found
 
     def align(self, recorded: Exchange, replayed: Exchange, mark: int) -> None:
@@ -198,9 +199,9 @@ class Comparer:
         """Learns the identities of the items that correspond, whatever their order."""
         there: dict[str, list[Json]] = {}
         for item in reversed(new):
-            there.setdefault(_fingerprint(item), []).append(item)
+            there.setdefault(fingerprint(item), []).append(item)
         for item in old:
-            counterparts = there.get(_fingerprint(item))
+            counterparts = there.get(fingerprint(item))
             if counterparts:
                 self.values(item, counterparts.pop(), name)
 
@@ -300,35 +301,3 @@ def _flags(value: Json) -> tuple[int, int]:
     """How often true and false stand in a value: where it is the same, no equal objects hold true for 1."""
     raw = msgspec.json.encode(value)
     return raw.count(b"true"), raw.count(b"false")
-
-
-def _fingerprint(value: Json) -> str:
-    """What an item says, but for identities and times: the same for items that correspond."""
-    return repr(_stable(value, ""))
-
-
-def _stable(value: Json, name: str) -> Json:
-    if isinstance(value, dict):
-        return sorted((key, _stable(inner, key)) for key, inner in value.items())
-    if isinstance(value, list):
-        return [_stable(item, name) for item in value]
-    is_text = isinstance(value, str)
-    varies = kind_of(name) != "value" or (is_text and (is_opaque(value) or ISO.match(value) is not None))
-    return type(value).__name__ if varies else value
-
-
-def _same_in_another_order(old: list[Json], new: list[Json]) -> bool:
-    before, after = [_fingerprint(item) for item in old], [_fingerprint(item) for item in new]
-    return before != after and sorted(before) == sorted(after)
-
-
-def _names(items: list[Json]) -> list[Json]:
-    """Items of a list by what a reader knows them by."""
-    return [_name(item) for item in items[:20]]
-
-
-def _name(item: Json) -> Json:
-    if not isinstance(item, dict):
-        return item
-    named = (value for key, value in item.items() if key.endswith(("Name", "Email", "Code", "code", "bizId")))
-    return next((value for value in named if isinstance(value, str)), item)

@@ -6,21 +6,16 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from conformance.capture.bodies import body_of, text_of, unpacked
-from conformance.clock import Clock
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.exchange import ABSENT, Exchange, Plain, Response
-from conformance.portal.codes import Codes, wrong_code
-from conformance.portal.inboxes import Mark as InboxMark
-from conformance.portal.inboxes import Reader, reader
 from conformance.portal.transport import _verification, unreachable
 from conformance.profile import Profile
-from conformance.redact import Secrets
 from conformance.replay.actions import Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send, Steps
+from conformance.replay.desk import Desk
 from conformance.replay.machine import Machine
 from conformance.replay.options import Lag
 from conformance.replay.renew import CannotBeMade
@@ -29,51 +24,6 @@ from conformance.replay.wire import Answer, Connection
 SWEEP = 0.5
 REFUSALS = 3
 """Refused connections one after the other, after which the target is gone."""
-
-
-@dataclass
-class Desk:
-    """Looks up what is not asked of the portal: codes, inboxes, the time. It may block, in a thread."""
-
-    profile: Profile
-    clock: Clock
-    secrets: Secrets
-    marks: dict[str, InboxMark] = field(default_factory=dict)
-    readers: dict[str, Reader] = field(default_factory=dict)
-    mailed: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._codes = Codes(self.clock, self.secrets)
-
-    def answer(self, action: Code | Mark | Pass) -> Reply:
-        """What an action wants back. Raises Untestable where it cannot be had."""
-        if isinstance(action, Pass):
-            self.clock.wait(action.seconds, action.why)
-            return None
-        if isinstance(action, Mark):
-            self.marks[action.account] = self._reader(action.account).mark()
-            return None
-        return self._code(action)
-
-    def _code(self, action: Code) -> str:
-        secret = action.secret or self.profile.accounts[action.account].otp_secret
-        if action.factor == "OTP" and secret is not None:
-            return self._codes.totp(secret) if action.is_right else self._codes.wrong_totp(secret)
-        if not action.is_right:
-            return wrong_code({self.mailed.get(action.account, "")})
-        code = self._reader(action.account).code_after(self.marks.get(action.account), self.clock)
-        self.secrets.add(code, "code")
-        self.mailed[action.account] = code
-        return code
-
-    def _reader(self, account: str) -> Reader:
-        if account not in self.readers:
-            settings = self.profile.accounts[account]
-            if settings.inbox is None:
-                raise Untestable(f"[accounts.{account}] has no inbox")
-            inbox = self.profile.inboxes[settings.inbox]
-            self.readers[account] = reader(inbox, settings.email, settings.inbox)
-        return self.readers[account]
 
 
 class Driver:
