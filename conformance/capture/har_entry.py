@@ -50,7 +50,7 @@ def aside(entry: Entry) -> Aside | None:
         return "WebSocket" if entry.request.url.startswith(("ws:", "wss:")) else "not HTTP"
     if entry.kind == "websocket" or entry.webSocketMessages is not msgspec.UNSET:
         return "WebSocket"
-    if entry.fromCache or (entry.fetchType or "").lower() in ("memory cache", "disk cache"):
+    if entry.fromCache or (entry.fetchType and entry.fetchType.lower() in ("memory cache", "disk cache")):
         return "answered from a cache"
     return None
 
@@ -203,8 +203,9 @@ def _told(
     if text[0] in "[*rR" and _REDACTED.fullmatch(text):
         return ABSENT, "sanitized"
     body, form = body_of(text)
-    if form is None and size is not None and isinstance(body, dict) and body.keys() == {"text"}:
-        return body, "truncated" if size > len(text.encode()) else None
+    is_text = form is None and isinstance(body, dict) and len(body) == 1 and "text" in body
+    if is_text and size is not None and size > len(text.encode()):
+        return body, "truncated"
     return body, form
 
 

@@ -41,7 +41,6 @@ class PostData(Struct, gc=False):
 
 class Content(Struct, gc=False):
     size: Number = None
-    mimeType: str | None = None
     text: str | None = None
     encoding: str | None = None
     comment: str | None = None

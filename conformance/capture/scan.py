@@ -10,7 +10,7 @@ import msgspec
 
 T = TypeVar("T")
 
-CHUNK = 1 << 16
+CHUNK = 96 << 10
 """Bytes read at once: few enough that the memory they are read into is used again, and stays in the cache."""
 
 NEARBY = 1 << 20
