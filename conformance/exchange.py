@@ -95,10 +95,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
     @once
     def json(self) -> Json:
         """The body as a JSON value, or ABSENT where it is none or cannot be known."""
-        body = self.body
-        if self.form is None and type(body) is dict and len(body) != 1:
-            return body
-        return body if self.state == "json" else ABSENT
+        return self.body if self.state == "json" else ABSENT
 
     @property
     def is_unknown(self) -> bool:
@@ -133,7 +130,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
 
     @once
     def parts(self) -> SplitResult:
-        return _split(self.url)
+        return _place(self.method, self.url)[1]
 
     @once
     def path(self) -> str:
@@ -147,7 +144,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     @once
     def operation(self) -> Operation | None:
         """The row of the specification that it belongs to; None where it is none of the 88."""
-        return _operation_at(self.method, self.url)
+        return _place(self.method, self.url)[0]
 
     @property
     def bearer(self) -> str | None:
@@ -156,7 +153,7 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
         if at is None:
             return None
         scheme, _, token = self.headers[at][1].partition(" ")
-        return (token.strip() or None) if scheme.lower() == "bearer" else None
+        return (token.strip() or None) if scheme == "Bearer" or scheme.lower() == "bearer" else None
 
 
 class Response(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True):
@@ -200,32 +197,36 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     @once
     def envelope(self) -> dict[str, Json] | None:
         """The answer's body where it is a JSON object (decrypted where it was encrypted), else None."""
-        return cast(dict[str, Json] | None, self._told()["envelope"])
+        return cast(dict[str, Json] | None, self.told()["envelope"])
 
     @once
     def success(self) -> bool:
         """Whether the envelope says success: judged by ``success`` alone."""
-        return bool(self._told()["success"])
+        return bool(self.told()["success"])
 
     @once
     def code(self) -> str | None:
-        return cast(str | None, self._told()["code"])
+        return cast(str | None, self.told()["code"])
 
     @once
     def data(self) -> Json:
         """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
-        return self._told()["data"]
+        return self.told()["data"]
 
-    def _told(self) -> dict[str, Json]:
-        """The envelope and what is most asked of it, all at once."""
+    def told(self) -> dict[str, Json]:
+        """The envelope and what is most asked of it, found all at once: by their names."""
         response, plain = self.response, self.plain
-        if plain is not None and plain.response is not ABSENT and response is not None:
+        if response is None:
+            body = None
+        elif plain is not None and plain.response is not ABSENT:
             body = plain.response
         else:
-            body = None if response is None else response.json
+            body = response.body
+            if response.form is not None or type(body) is not dict or len(body) == 1:
+                body = response.json
         known: dict[str, Json] = self.__dict__
         known["envelope"] = envelope = body if isinstance(body, dict) else None
-        told = (envelope or NO_ENVELOPE).get
+        told = NO_ENVELOPE.get if envelope is None else envelope.get
         known["success"], known["data"], code = told("success") is True, told("data"), told("code")
         known["code"] = code if isinstance(code, str) else None
         return known
@@ -288,13 +289,18 @@ def _coded(value: Json, name: str, found: list[tuple[str, dict[str, Json]]]) -> 
             and type(value.get("value")) in (int, float)
         ):
             found.append((name, value))
+        if NESTING.isdisjoint(map(type, value.values())):
+            return
         for field, inner in value.items():
-            if type(inner) is dict or type(inner) is list:
+            if type(inner) in NESTING:
                 _coded(inner, field, found)
     elif type(value) is list:
         for inner in value:
-            if type(inner) is dict or type(inner) is list:
+            if type(inner) in NESTING:
                 _coded(inner, name, found)
+
+
+NESTING = frozenset({dict, list})
 
 
 def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
@@ -311,6 +317,12 @@ def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
 _USUAL_URL = re.compile(r"(https?)://([\w.-]+(?::\d+)?)(/[!-\"$->@-~]*)(?:\?([!-\"$-~]*))?\Z", re.ASCII)
 
 
+@lru_cache(maxsize=4096)
+def _place(method: str, url: str) -> tuple[Operation | None, SplitResult]:
+    parts = _split(url)
+    return operation_of(method, parts.path), parts
+
+
 def _split(url: str) -> SplitResult:
     usual = _USUAL_URL.match(url)
     if usual is None:
@@ -322,11 +334,6 @@ def _split(url: str) -> SplitResult:
 @lru_cache(maxsize=1024)
 def _parameters(query: str) -> tuple[tuple[str, str], ...]:
     return tuple(parse_qsl(query, keep_blank_values=True)) if query else ()
-
-
-@lru_cache(maxsize=4096)
-def _operation_at(method: str, url: str) -> Operation | None:
-    return operation_of(method, _split(url).path)
 
 
 @lru_cache(maxsize=4096)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ import msgspec
 
 from conformance.checks.records import records
 from conformance.checks.registry import Sight
-from conformance.exchange import ABSENT, NO_ENVELOPE, Exchange, Json
+from conformance.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
 
 KEPT = 20_000
 """How many answers are remembered at least; twice as many at most."""
@@ -46,15 +47,19 @@ def surface(exchange: Exchange) -> Surface:
         version if type(version) is str else (type(version).__name__,),
         USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
         type(told("data", ABSENT)).__name__,
-        "authorization" in names,
-        "cookie" in names,
-        "x-api-key" in names,
-        "api-key" in names,
-        "x-client-hash" in names,
-        "x-request-id" in names,
+        _marks(names),
         None if locale is None else headers[locale][1],
         None if language is None else headers[language][1],
         request.lacks,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _marks(names: Layout) -> tuple[bool, ...]:
+    """Which of the headers that matter a request has."""
+    return tuple(
+        name in names
+        for name in ("authorization", "cookie", "x-api-key", "api-key", "x-client-hash", "x-request-id")
     )
 
 
@@ -130,12 +135,15 @@ def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
     return type(stamp).__name__, 0, False
 
 
+Decided = tuple[tuple[str, str], int]
+"""What was decided by which check, and how often it held."""
+
+
 class Settled(msgspec.Struct, gc=False):
     """What was said of an exchange, as far as it was looked at, and how often others like it came again."""
 
     endpoint: str
-    held: tuple[tuple[tuple[str, str], int], ...] = ()
-    """What was decided by which check, and how often it held."""
+    held: tuple[Decided, ...] = ()
     observed: tuple[tuple[str, Json], ...] = ()
     parts: tuple[Settled, ...] = ()
     """What else was said: of parts of it that others share."""

@@ -25,6 +25,9 @@ codes like its: whether their answers are portal responses is not said."""
 
 def is_the_portals(exchange: Exchange) -> bool:
     """Whether an answer is the portal's own, as far as can be told."""
+    envelope = exchange.envelope
+    if envelope is not None and "success" in envelope:
+        return True
     return not is_from_before_the_portal(exchange)
 
 
@@ -146,10 +149,6 @@ def no_server_error(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "status", (exchange.status or 0) < 500, "below 500")
 
 
-def sends_something(exchange: Exchange) -> bool:
-    return exchange.request.body is not ABSENT or exchange.plain is not None
-
-
 NEWLY_ISSUED = frozenset({"accessToken", "refreshToken"})
 
 
@@ -158,7 +157,7 @@ SECRET_FIELDS = frozenset(
 )
 
 
-@check("ENV-019", on=answers().enveloped().where(sends_something).where(is_the_portals))
+@check("ENV-019", on=answers().enveloped().of_requests_with_a_body().where(is_the_portals))
 def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
     secrets = _sent_secrets(exchange.sent)
     told = msgspec.json.encode(exchange.envelope) if secrets else b""
@@ -175,14 +174,13 @@ def _sent_secrets(sent: Json) -> list[str]:
     """The secrets in a request's body, and in the settings within it."""
     if not isinstance(sent, dict):
         return []
-    found = [
-        value
-        for name, value in sent.items()
-        if name in SECRET_FIELDS and isinstance(value, str) and len(value) >= 6 and not is_mask(value)
-    ]
-    return found + [
-        secret for inner in sent.values() if isinstance(inner, dict) for secret in _sent_secrets(inner)
-    ]
+    found, within = [], []
+    for name, value in sent.items():
+        if isinstance(value, dict):
+            within += _sent_secrets(value)
+        elif name in SECRET_FIELDS and isinstance(value, str) and len(value) >= 6 and not is_mask(value):
+            found.append(value)
+    return found + within
 
 
 MASKING = re.compile(r"([*•●·#×])\1\1|\A[xX]{3,}\Z")

@@ -15,6 +15,7 @@ from conformance.checks.alike import (
     NOTHING,
     PARTS,
     PARTS_KEPT,
+    Decided,
     Habit,
     Key,
     Known,
@@ -33,6 +34,7 @@ from conformance.checks.registry import (
     Selection,
     Sight,
     kind_of,
+    sends_a_body,
 )
 from conformance.checks.shape import Shape, shape_of
 from conformance.exchange import SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
@@ -69,22 +71,24 @@ class Duties:
 
 
 @lru_cache(maxsize=2)
-def _table(*, steady: bool = True) -> dict[tuple[str, Kind, bool], Duties]:
+def _table(*, steady: bool = True) -> dict[tuple[str, Kind, bool, bool], Duties]:
     """What judges each operation, kind of answer, and way in, by how much it sees of an exchange.
 
     ``steady``: checks that remember steadily need not see an answer again.
     """
     return {
-        (key, kind, ingress): _duties(key, kind, ingress=ingress, steady=steady)
+        (key, kind, ingress, body): _duties(key, kind, ingress=ingress, body=body, steady=steady)
         for key in BY_KEY
         for kind in KINDS
         for ingress in (True, False)
+        for body in (True, False)
     }
 
 
-def _duties(key: str, kind: Kind, *, ingress: bool, steady: bool) -> Duties:
+def _duties(key: str, kind: Kind, *, ingress: bool, body: bool, steady: bool) -> Duties:
     def meant(on: Selection) -> bool:
-        return key in on.keys and kind in on.kinds and (ingress or not on.ingress)
+        shown = (ingress or not on.ingress) and (body or not on.body)
+        return shown and key in on.keys and kind in on.kinds
 
     def sight(row: Check) -> Sight:
         return row.on.sight if not row.remembers or (steady and row.remembers == "steadily") else "moment"
@@ -156,11 +160,14 @@ class Judge:
         key = operation.key
         self.operations_seen[key] += 1
         desk = self._desks.get(key) or self._desks.setdefault(key, Desk.of(operation))
-        kind = kind_of(exchange)
+        told, ingress = exchange.told(), False
+        kind = "success" if told["success"] else kind_of(exchange)
         at = request.layout.get("x-portal-access-code")
-        ingress = at is not None and self._has_served(request.headers[at][1], kind)
-        duties = self._table[key, kind, ingress]
-        shape = desk.shape if kind == "success" and exchange.code != PENDING else None
+        if at is not None:
+            code = request.headers[at][1]
+            ingress = code in self._ingresses or self._has_served(code, kind)
+        duties = self._table[key, kind, ingress, sends_a_body(exchange)]
+        shape = desk.shape if kind == "success" and told["code"] != PENDING else None
         closer = shape is not None and shape.looks_closer()
         shown = surface(exchange)
         habit = desk.habit
@@ -171,11 +178,12 @@ class Judge:
             doubts = self._doubts
             if shape is not None:
                 self._compare_shape(shape, exchange, found, closer)
-            settled = self._judge_anew(duties, shown, exchange, found)
+            parts = self._judge_parts(duties, shown, exchange, found)
+            held, observed = self._judge(duties.answer, exchange, found)
             if alike is not None:
                 habit.note(is_new=True)
                 if self._doubts == doubts:
-                    settled.looked_closer = closer
+                    settled = Settled(key, tuple(held), tuple(observed), tuple(parts), looked_closer=closer)
                     self._answers.add(alike, settled)
             for memory in self._steady:
                 if memory.has_forgotten:
@@ -220,9 +228,9 @@ class Judge:
             self._ingresses.add(code)
         return not self._ingresses or code in self._ingresses
 
-    def _judge_anew(
+    def _judge_parts(
         self, duties: Duties, shown: Surface, exchange: Exchange, found: list[Finding]
-    ) -> Settled:
+    ) -> list[Settled]:
         settled = self._surfaces[duties, shown]
         if settled is not None:
             settled.again += 1
@@ -233,33 +241,45 @@ class Judge:
             seen = part.look(exchange)
             if seen is NOTHING:
                 continue
-            if seen is None:
-                settled = self._judge(part.rows, exchange, found)
-            elif (settled := self._parts[part, seen]) is not None:
-                settled.again += 1
+            known = None if seen is None else self._parts[part, seen]
+            if known is not None:
+                known.again += 1
             else:
-                settled = self._judge_once(self._parts, (part, seen), part.rows, exchange, found)
-            parts.append(settled)
-        settled = self._judge(duties.answer, exchange, found)
-        settled.parts = tuple(parts)
-        return settled
+                place = None if seen is None else (part, seen)
+                known = self._judge_once(self._parts, place, part.rows, exchange, found)
+            parts.append(known)
+        return parts
 
     def _judge_once(
-        self, known: Known[Key], place: Key, rows: Rows, exchange: Exchange, found: list[Finding]
+        self, known: Known[Key], place: Key | None, rows: Rows, exchange: Exchange, found: list[Finding]
     ) -> Settled:
         """Judges what was not seen before, and remembers what it says where nothing is contradicted."""
         doubts = self._doubts
-        settled = self._judge(rows, exchange, found)
-        if self._doubts == doubts:
+        held, observed = self._judge(rows, exchange, found)
+        settled = Settled(endpoint_of(exchange), tuple(held), tuple(observed))
+        if self._doubts == doubts and place is not None:
             known.add(place, settled)
         return settled
 
-    def _judge(self, rows: Rows, exchange: Exchange, found: list[Finding]) -> Settled:
+    def _judge(
+        self, rows: Rows, exchange: Exchange, found: list[Finding]
+    ) -> tuple[list[Decided], list[tuple[str, Json]]]:
         """Applies what looks so far at an exchange; gives what held and what was read."""
-        held: list[tuple[tuple[str, str], int]] = []
+        held: list[Decided] = []
         observed: list[tuple[str, Json]] = []
         for predicates, checks, readings in rows:
-            if predicates and not self._is_selected(predicates, checks, readings, exchange):
+            selected = True
+            try:
+                for predicate in predicates:
+                    if not predicate(exchange):
+                        selected = False
+                        break
+            except Exception as bug:
+                selected = False
+                rows_of_bug: tuple[Check | Reading, ...] = (*checks, *readings)
+                for row in rows_of_bug:
+                    self._note(row, bug, exchange)
+            if not selected:
                 continue
             for check in checks:
                 times = 0
@@ -281,25 +301,7 @@ class Judge:
                 for value in self._read(reading, exchange):
                     observed.append((reading.key, value))
                     self.ledger.observe(reading.key, exchange, value)
-        return Settled(endpoint_of(exchange), tuple(held), tuple(observed))
-
-    def _is_selected(
-        self,
-        predicates: tuple[Predicate, ...],
-        checks: tuple[Check, ...],
-        readings: tuple[Reading, ...],
-        exchange: Exchange,
-    ) -> bool:
-        try:
-            for predicate in predicates:
-                if not predicate(exchange):
-                    return False
-        except Exception as bug:
-            rows: tuple[Check | Reading, ...] = (*checks, *readings)
-            for row in rows:
-                self._note(row, bug, exchange)
-            return False
-        return True
+        return held, observed
 
     def _note(self, row: Check | Reading, bug: Exception, exchange: Exchange) -> None:
         """A bug in a check is the suite's error, and is never held against the target."""

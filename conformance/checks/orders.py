@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 
-from conformance.checks.records import has_offset, in_order, moment, portal_time, records
+from conformance.checks.records import USUAL_TIME, has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import check, is_asked_in_english, successes
 from conformance.comparisons import equal, holds
 from conformance.exchange import Exchange, Json
@@ -124,6 +125,13 @@ def completed(exchange: Exchange, path: str) -> Dated | None:
 
 
 def _dated(told: Json) -> Dated | None:
+    if not isinstance(told, str):
+        return None
+    return _read(told) if len(told) <= USUAL_TIME else _read.__wrapped__(told)
+
+
+@lru_cache(maxsize=4096)
+def _read(told: str) -> Dated | None:
     time = moment(told)
     return None if time is None else (time, SHOWN if has_offset(told) else ZONES)
 

@@ -3,6 +3,7 @@
 They take less than the models: of what they refuse (a whole number written as a fraction, a time in the basic
 format, the other of two names) nothing follows. Exact ones take no further fields either, and no arrays and
 objects where anything may stand: what they take has enumeration objects only where the models have them.
+Whole ones are exact, and take nothing that lacks a field; but a description may be left out.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +28,8 @@ from conformance.spec.resources import (
     Text,
 )
 
+Degree = Literal["loose", "exact", "whole"]
+
 Scalar = str | int | float | bool | None
 
 PLAIN: tuple[tuple[Any, Any], ...] = (
@@ -42,34 +45,38 @@ PLAIN: tuple[tuple[Any, Any], ...] = (
 )
 
 
-def quick(annotation: Any, *, exact: bool = False) -> Any:
+def quick(annotation: Any, degree: Degree = "loose") -> Any:
     """The type for ``msgspec.convert`` that stands for an annotation of the models.
 
     TypeError: there is none; what may be held against the model has to be asked of the model.
     """
     if annotation is Any:
-        return Scalar if exact else Any
+        return Any if degree == "loose" else Scalar
     plain = next((stand_in for stated, stand_in in PLAIN if annotation == stated), None)
     if plain is not None or annotation is NoneType:
         return plain
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
-        return Union[tuple(quick(part, exact=exact) for part in parts)]  # noqa: UP007 - of as many as there are
+        return Union[tuple(quick(part, degree) for part in parts)]  # noqa: UP007 - of as many as there are
     if origin is list:
-        return list[quick(parts[0], exact=exact)]  # type: ignore[misc]
+        return list[quick(parts[0], degree)]  # type: ignore[misc]
     if origin is dict and parts == (str, Any):
-        return dict[str, quick(Any, exact=exact)]  # type: ignore[misc]
+        return dict[str, quick(Any, degree)]  # type: ignore[misc]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return _struct(annotation, exact=exact)
+        return _struct(annotation, degree)
     raise TypeError(f"{annotation} has no quick stand-in")
 
 
 @lru_cache(maxsize=256)
-def _struct(model: type[BaseModel], *, exact: bool) -> type[msgspec.Struct]:
+def _struct(model: type[BaseModel], degree: Degree) -> type[msgspec.Struct]:
     hints = get_type_hints(model, include_extras=True)
-    stand_ins = {name: quick(hints[name], exact=exact) for name in model.model_fields}
+    stand_ins = {name: quick(hints[name], degree) for name in model.model_fields}
     fields = [
-        (name, stand_ins[name]) if field.is_required() else (name, stand_ins[name], field.default)
+        (name, stand_ins[name])
+        if field.is_required() or (degree == "whole" and name != "description")
+        else (name, stand_ins[name], field.default)
         for name, field in model.model_fields.items()
     ]
-    return msgspec.defstruct(model.__name__, fields, kw_only=True, gc=False, forbid_unknown_fields=exact)
+    return msgspec.defstruct(
+        model.__name__, fields, kw_only=True, gc=False, forbid_unknown_fields=degree != "loose"
+    )

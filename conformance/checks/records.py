@@ -31,7 +31,7 @@ UNTYPED: dict[str, tuple[str, ...]] = {
 """Fields to which the document gives no type and which it does not call nullable, by their data."""
 
 UNTYPED_FIELDS = {key: names for resource, names in UNTYPED.items() for key in with_data(resource)}
-ALL_UNTYPED = sorted({name for fields in UNTYPED_FIELDS.values() for name in fields})
+ALL_UNTYPED = frozenset(name for fields in UNTYPED_FIELDS.values() for name in fields)
 DATED = tuple(key for key in UNTYPED_FIELDS if "createdAt" in UNTYPED_FIELDS[key])
 LISTINGS = ("accounts", "items", "content")
 OF_PAGES = (*LISTINGS, "pagination", "totalElements")
@@ -254,13 +254,18 @@ def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterato
 @check("RESOURCE-001", on=successes(*UNTYPED_FIELDS))
 def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
-        if None not in record.values() and not record.keys().isdisjoint(ALL_UNTYPED):
+        names = _untyped(tuple(record))
+        nulls = [name for name in names if record[name] is None]
+        for name in nulls:
+            yield contradicts(exchange, f"{path}.{name}", "a value", None)
+        if len(nulls) < len(names):
             yield HELD
-            continue
-        for name in ALL_UNTYPED:
-            if name in record:
-                held = record[name] is not None
-                yield HELD if held else contradicts(exchange, f"{path}.{name}", "a value", None)
+
+
+@lru_cache(maxsize=128)
+def _untyped(names: tuple[str, ...]) -> list[str]:
+    """Those of a record's fields that have no type, and are not nullable."""
+    return sorted(ALL_UNTYPED.intersection(names))
 
 
 @check("RESOURCE-002", on=successes(*DATED).by_times())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from conformance.exchange import Exchange, Json
+from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import Comparison
 from conformance.spec import BY_KEY, OPERATIONS
 
@@ -53,26 +53,34 @@ def through_the_ingress(exchange: Exchange) -> bool:
     return exchange.request.header("x-portal-access-code") is not None
 
 
+def sends_a_body(exchange: Exchange) -> bool:
+    return exchange.request.body is not ABSENT or exchange.plain is not None
+
+
 CREDENTIALS = frozenset({"authorization", "cookie", "x-api-key", "api-key"})
 
 
 def is_asked_in_english(exchange: Exchange) -> bool:
     """Whether texts may be expected as the specification shows them: they may follow the language."""
-    asked = (exchange.request.header(name) for name in ("accept-language", "x-locale"))
-    return all(language is None or language.lower().startswith("en") for language in asked)
+    for name in ("accept-language", "x-locale"):
+        language = exchange.request.header(name)
+        if language is not None and not language.lower().startswith("en"):
+            return False
+    return True
 
 
 @dataclass(frozen=True)
 class Selection:
     """Which exchanges are judged: by operation, by kind of answer, and by what else must be known of them.
 
-    ``ingress``: only requests that came through the portal's ingress. ``sight``: what is judged depends on
-    nothing beyond it, so that what is equal so far needs judging once.
+    ``ingress``: only requests that came through the portal's ingress; ``body``: only such as have one.
+    ``sight``: what is judged depends on nothing beyond it, so that what is equal so far needs judging once.
     """
 
     keys: frozenset[str]
     kinds: frozenset[Kind] = frozenset(KINDS)
     ingress: bool = False
+    body: bool = False
     predicates: tuple[Predicate, ...] = ()
     sight: Sight = "answer"
 
@@ -81,6 +89,9 @@ class Selection:
 
     def through_the_ingress(self) -> Selection:
         return replace(self, ingress=True)
+
+    def of_requests_with_a_body(self) -> Selection:
+        return replace(self, body=True)
 
     def by_surface(self) -> Selection:
         """Promises that the check looks at nothing that ``surface`` does not hold."""
@@ -110,6 +121,8 @@ class Selection:
     def takes(self, exchange: Exchange) -> bool:
         """Whether an exchange of the right operation is judged."""
         if kind_of(exchange) not in self.kinds or (self.ingress and not through_the_ingress(exchange)):
+            return False
+        if self.body and not sends_a_body(exchange):
             return False
         return all(predicate(exchange) for predicate in self.predicates)
 

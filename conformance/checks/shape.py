@@ -13,7 +13,7 @@ import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from conformance.checks.quick import quick
+from conformance.checks.quick import Degree, quick
 from conformance.exchange import ABSENT, Exchange, Json, dig
 from conformance.findings import Contradiction
 from conformance.spec import Operation
@@ -38,7 +38,8 @@ class Shape:
         self.annotation: Any = list[resource] if (operation.data or "").endswith("[]") else resource  # type: ignore[valid-type]
         self.node = _node(self.annotation)
         self.quick = _quick(self.annotation)
-        self.exact = None if self.annotation is Any else _quick(self.annotation, exact=True)
+        self.exact = _quick(self.annotation, "exact")
+        self.whole = _quick(self.annotation, "whole")
         self.adapter: TypeAdapter[Any] = TypeAdapter(self.annotation)
         self.open = {self.root, *requirements_of(self.annotation)}
         self.extras: set[str] = set()
@@ -112,6 +113,8 @@ class Shape:
 
     def null_fields(self, exchange: Exchange) -> list[str]:
         """Whether nullable fields are sent as null or left out; each form once."""
+        if len(self._nulls) == 2 or ("null" in self._nulls and _takes(self.whole, exchange.data)):
+            return []
         new = [
             form
             for form in ("left out", "null")
@@ -138,9 +141,12 @@ class Shape:
         return found, at
 
 
-def _quick(annotation: Any, *, exact: bool = False) -> Any:
+def _quick(annotation: Any, degree: Degree = "loose") -> Any:
+    """A stand-in of the model; None where there is none, or what it takes would say nothing."""
+    if annotation is Any and degree != "loose":
+        return None
     with suppress(TypeError):
-        return quick(annotation, exact=exact)
+        return quick(annotation, degree)
     return None
 
 

@@ -26,11 +26,12 @@ from conformance.checks.alike import (
     surface,
 )
 from conformance.checks.registry import Check, Memory, kind_of, through_the_ingress
-from conformance.checks.shape import _extras, shape_of
+from conformance.checks.shape import _extras, _shows, shape_of
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import HELD, Ledger
 from conformance.spec import REQUIREMENTS
 from conformance.tests.scripted_client import walk
+from conformance.tests.test_checks_quick import takes
 from conformance.tests.traffic import answer as answered
 from conformance.tests.traffic import envelope
 from reference_impl import serve
@@ -208,6 +209,8 @@ def test_exact_data_has_enumeration_objects_where_they_are_stated_and_no_further
         if operation is not None and operation.data and shape_of(operation).is_exact(exchange.data):
             assert shape_of(operation).coded_in(exchange.data) == replace(exchange).coded
             assert list(_extras(shape_of(operation).node, exchange.data, "data")) == []
+            if takes(shape_of(operation).whole, exchange.data):
+                assert not _shows("left out", shape_of(operation).node, exchange.data)
             exact.add(operation.key)
     assert len(exact) > 20
 
