@@ -16,8 +16,8 @@ from conformance import capture
 from conformance.checks import Judge
 from conformance.coverage import Coverage
 from conformance.errors import UsageError
-from conformance.examination import ExchangeLog
 from conformance.exchange import Exchange
+from conformance.exchange_log import ExchangeLog
 from conformance.findings import Ledger
 from conformance.redact import Secrets
 from conformance.report.run import Run

@@ -6,10 +6,18 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib import import_module
 
-from conformance.cli import cases, target, traffic
+from conformance import __version__
 from conformance.errors import SuiteError
+
+PARTS = {
+    "cases": ("run", "plan", "requirements", "openapi", "selftest"),
+    "target": ("serve", "doctor", "init", "cleanup"),
+    "traffic": ("record", "replay"),
+    "files": ("check", "compare", "matrix", "history"),
+}
+"""The commands by the module that has them: only what a command needs is imported."""
 
 TAKES_MORE = ("run", "serve")
 """Commands that pass on what they do not know themselves: to pytest, and to the reference portal."""
@@ -19,7 +27,8 @@ DESCRIPTION = "Tells, with evidence, whether a portal does what the System Porta
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; what a user got wrong is said in one line, without a traceback."""
-    parser = _parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = _parser(arguments[0] if arguments else None)
     options, further = parser.parse_known_args(arguments)
     if further and options.command not in TAKES_MORE:
         parser.exit(4, f"portal-conformance {options.command}: unknown: {' '.join(further)}\n")
@@ -52,12 +61,13 @@ class Parser(argparse.ArgumentParser):
         super().exit(4 if status == 2 else status, message)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """With all commands, or where one of them is wanted with those beside it."""
     parser = Parser(prog="portal-conformance", description=DESCRIPTION)
-    parser.add_argument("--version", action="version", version=version("portal-conformance"))
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for part in (cases, target, traffic):
-        part.add_commands(commands)
+    for part in [part for part, names in PARTS.items() if wanted in names] or PARTS:
+        import_module(f"conformance.cli.{part}").add_commands(commands)
     return parser
 
 

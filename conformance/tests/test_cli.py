@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
+from conformance.cli import PARTS, main
 
 NOWHERE = "/dev/null/reports"
 
@@ -54,3 +58,19 @@ def test_no_one_is_shown_a_traceback_where_a_file_stands_in_the_place_of_a_folde
 
     assert main(["matrix", "--out", str(tmp_path / "reports" / "x"), str(tmp_path)]) == 4
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_has_just_the_commands_that_it_is_imported_for(part: str) -> None:
+    commands = argparse.ArgumentParser().add_subparsers()
+
+    import_module(f"conformance.cli.{part}").add_commands(commands)
+
+    assert sorted(commands.choices) == sorted(PARTS[part])
+
+
+def test_what_judges_files_imports_nothing_that_sends_or_serves_or_runs_cases() -> None:
+    told = "import sys, conformance.cli.files; print(*sys.modules)"
+    imported = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout
+
+    assert not {"httpx", "aiohttp", "uvicorn", "cryptography", "jwt", "pytest"} & set(imported.split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.examination import ExchangeLog
+from conformance.exchange_log import ExchangeLog
 from conformance.redact import Secrets
 from conformance.secret_places import secrets_in
 from conformance.tests.traffic import answer
