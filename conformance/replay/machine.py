@@ -141,6 +141,8 @@ class Machine:
                 wait = retry_after(live)
                 yield Pass(ASSUMED_WINDOW if wait is None else wait + 0.1, "the target's rate limit to pass")
                 continue
+            if attempt == 0 and self.sign_ins.may_be_spent(recorded, live):
+                continue
             if not renames and _is_taken(operation, recorded, live):
                 renames = self._other_names(recorded)
                 if renames:

@@ -171,6 +171,15 @@ class SignIns:
             raise CannotBeMade(f"[accounts.{account}] has no inbox, and its code was mailed")
         return factor
 
+    def may_be_spent(self, recorded: Exchange, live: Exchange) -> bool:
+        """Whether an authenticator's code was refused that somebody else, a replay before this one say, may
+        have used within its time step: the next one tells."""
+        operation, sent = recorded.request.operation, recorded.sent
+        if operation is None or operation.key != COMPLETE or not isinstance(sent, dict):
+            return False
+        was_refused = recorded.success and live.code == "AUTH.MFA_CODE_INVALID"
+        return was_refused and sent.get("method") == METHODS["OTP"]
+
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes what a success tells of a sign-in: whose it is, its token, a new authenticator."""
         if key == INITIATE:

@@ -91,6 +91,22 @@ def test_sign_ins_of_one_account_at_the_same_time_each_use_their_own_code(
     assert told.tally.counts == {State.SAME: told.tally.wanted}
 
 
+def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_path: Path) -> None:
+    out = tmp_path / "one.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(profile["accounts"]["admin"])
+        walker.get("/profile")
+    options = Options(out=tmp_path / "reports", impact="disruptive")
+
+    with reference.start() as portal:
+        told = [replay([out], profile_of(portal), options) for _ in range(2)]
+
+    assert [one.run.regressions for one in told] == [[], []]
+    assert [one.tally.counts[State.SAME] for one in told] == [one.tally.wanted for one in told]
+
+
 def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
     out = tmp_path / "refused.jsonl"
     with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
