@@ -29,6 +29,8 @@ def visible(text: str) -> str:
     What it gives is legal in XML 1.0 and UTF-8, cannot turn the direction of what stands beside it,
     and piles at most four marks on a letter. Tabs and line feeds stay.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return _MARKS.sub(r"\1‹…›", _UNSEEN.sub(_written, text))
 
 
@@ -44,7 +46,7 @@ def cut(text: str, limit: int) -> str:
 
 def encodable(text: str) -> str:
     """The text with halves of surrogate pairs written out, so that UTF-8 can carry it."""
-    return _HALVES.sub(_written, text)
+    return text if text.isascii() else _HALVES.sub(_written, text)
 
 
 def each_text(value: Json, change: Callable[[str], str]) -> Json:
