@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
-from conformance.capture.files import opened
+from conformance.capture.files import damage_of, opened
 from conformance.capture.har_reader import read_har
 from conformance.capture.jsonl import read_jsonl
 from conformance.capture.writer import Writer
@@ -49,7 +50,17 @@ def read(path: str | Path, *, salvage: bool = False) -> Reader:
 
 def _is_har(path: Path) -> bool:
     with opened(path) as stream:
-        first = _FIRST_KEY.match(stream.read(4096))
+        first = _FIRST_KEY.match(_beginning_of(stream))
     if first is None:
         return ".har" in path.suffixes
     return first[1] == b"log" or (first[1] != b"n" and ".har" in path.suffixes)
+
+
+def _beginning_of(stream: BinaryIO) -> bytes:
+    """Nothing of a packed file that breaks so early: whoever reads it says so."""
+    try:
+        return stream.read(4096)
+    except Exception as error:
+        if damage_of(error) is None:
+            raise
+        return b""

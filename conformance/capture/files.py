@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
-import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +31,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             file.seek(0)
             with _unpacked(path, file, magic) as stream:
                 yield stream
+    except zipfile.BadZipFile as error:
+        raise CaptureError(f"{path}: {damage_of(error)}. Save it anew.") from error
     except OSError as error:
         raise CaptureError(
             f"{path}: {error.strerror or error}. Give a capture (JSONL) or a HAR file."
@@ -38,16 +40,32 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def seekable(path: Path) -> Iterator[BinaryIO]:
-    """Like ``opened``, but one can go back in it: what is packed is unpacked to a temporary file first."""
+def seekable(path: Path) -> Iterator[tuple[BinaryIO, str | None]]:
+    """Like ``opened``, but one can go back in it: what is packed is unpacked to a temporary file first, as
+    far as it can be read; the second says what is wrong with the rest, or is None."""
     with opened(path) as stream:
         if isinstance(stream, io.BufferedReader) and stream.seekable():
-            yield stream
+            yield stream, None
             return
         with tempfile.TemporaryFile() as copy:
-            shutil.copyfileobj(stream, copy, CHUNK)
+            damage = None
+            try:
+                while chunk := cast(io.BufferedReader, stream).read1(CHUNK):
+                    copy.write(chunk)
+            except Exception as error:
+                damage = damage_of(error)
+                if damage is None:
+                    raise
             copy.seek(0)
-            yield cast(BinaryIO, copy)
+            yield cast(BinaryIO, copy), damage
+
+
+def damage_of(error: Exception) -> str | None:
+    """What is wrong with a packed file that cannot be read on; None where the error is of another kind."""
+    known = isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile))
+    if not known and not type(error).__module__.startswith(("zstd", "zstandard")):
+        return None
+    return f"the packed file ends early or is damaged ({error})"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
     CaptureError: no HAR, or broken (where ``salvage`` says so, what stands before the break is used).
     """
     with ExitStack() as stack:
-        file = stack.enter_context(seekable(path))
+        file, damage = stack.enter_context(seekable(path))
         survey = surveyed(file)
         source = Source(
             lacks=SECRET_HEADERS if survey.is_sanitized else (),
@@ -57,8 +58,10 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
                     continue
                 number += 1
                 yield exchange_of(entry, number, started, source)
+            if damage:
+                raise Break(damage, file.seek(0, os.SEEK_END))
         except Break as error:
-            told = f"{path}:{line_at(file, error.offset)}: {error.what} (byte {error.offset})."
+            told = f"{path}:{line_at(file, error.offset)}: {damage or error.what} (byte {error.offset})."
             if not count:
                 raise CaptureError(f"{told} This is no HAR file with entries.") from error
             if not salvage:
@@ -151,7 +154,10 @@ def _attachments(path: Path, stack: ExitStack) -> Attachments:
 
     def attachment(name: str) -> bytes | None:
         if archive is not None:
-            return archive.read(name) if name in archive.namelist() else None
+            try:
+                return archive.read(name) if name in archive.namelist() else None
+            except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+                raise CaptureError(f"{path}: {name} in it is damaged ({error}). Save it anew.") from error
         beside = path.parent / name
         if Path(name).name != name or not beside.is_file():
             return None

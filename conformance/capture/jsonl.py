@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from functools import partial
-from gzip import BadGzipFile
 from pathlib import Path
 
 import msgspec
 
-from conformance.capture.files import opened
+from conformance.capture.files import damage_of, opened
 from conformance.errors import CaptureError
 from conformance.exchange import Exchange
 
@@ -32,26 +30,21 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
                 if not line.isspace():
                     yield _DECODE(line)
     except Exception as error:
-        damaged = isinstance(error, DAMAGED) or type(error).__module__.startswith("zstd")
-        if not damaged and not isinstance(error, UNREADABLE):
+        damage = damage_of(error)
+        if damage is None and not isinstance(error, UNREADABLE):
             raise
-        before = number if damaged else number - 1
-        told = f"{path}:{before + 1}: {_what_is_wrong(error, damaged, len(line))}."
+        before = number - 1 if damage is None else number
+        told = f"{path}:{before + 1}: {damage or _what_is_wrong(error, len(line))}."
         if not salvage or before < 1:
             raise CaptureError(told + _how_to_go_on(before)) from error
         notes.append(f"{told} The {before} lines before it were used.")
 
 
-DAMAGED = (EOFError, zlib.error, BadGzipFile)
-"""What is raised where a packed file cannot be read on."""
-
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What is raised of a line that is no exchange."""
 
 
-def _what_is_wrong(error: Exception, damaged: bool, length: int) -> str:
-    if damaged:
-        return f"the packed file ends early or is damaged ({error})"
+def _what_is_wrong(error: Exception, length: int) -> str:
     if length > LONGEST_LINE:
         return f"a line is longer than {LONGEST_LINE >> 20} MiB; this is no capture"
     text = str(error)

@@ -9,29 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance import capture
-from conformance.capture.scan import Scanner
-from conformance.errors import CaptureError
-from conformance.exchange import Exchange
-
-DIALECTS = Path(__file__).parent / "dialects"
-
-
-def read(name: str, *, salvage: bool = False) -> tuple[list[Exchange], capture.Reader]:
-    reader = capture.read(DIALECTS / name, salvage=salvage)
-    return list(reader), reader
-
-
-def one_entry(folder: Path, **changes: object) -> Path:
-    """A HAR file with one valid entry; ``request``, ``response`` and other members changed as told."""
-    request = {"method": "GET", "url": "https://portal.example.test/web/v1/system/roles", "headers": []}
-    response = {"status": 200, "headers": [], "content": {"size": 2, "mimeType": "", "text": "[]"}}
-    entry: dict[str, object] = {"startedDateTime": "2026-01-01T00:00:00Z", "time": 1}
-    for name, message in (("request", request), ("response", response)):
-        entry[name] = {**message, **changes.pop(name, {})}  # type: ignore[dict-item]
-    path = folder / "one.har"
-    path.write_text(json.dumps({"log": {"entries": [{**entry, **changes}]}}))
-    return path
-
+from conformance.tests.har_files import DIALECTS, many_entries, one_entry, read
 
 STATES = {
     "charles.har": "text/json omitted/empty empty/json",
@@ -254,118 +232,6 @@ def test_a_word_in_place_of_a_value_is_sanitized_not_sent() -> None:
     assert exchanges[1].response.state == "sanitized"
 
 
-def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks() -> None:
-    with pytest.raises(CaptureError, match=r"truncated\.har:\d+: the file ends .*--salvage"):
-        read("truncated.har")
-
-
-def test_what_stands_before_the_break_is_used_where_the_user_says_so() -> None:
-    exchanges, reader = read("truncated.har", salvage=True)
-
-    assert len(exchanges) == 2
-    assert "2 entries before it were used" in reader.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ('{"log": {"entries": [{"a": 1} {"b": 2}]}}', "',' or ']' is missing"),
-        ('{"log": {"entries": [{"a": nil}]}}', "invalid character"),
-        ('{"log": {"entries": {}}}', "'\\[' is missing"),
-        ('{"log": 3}', "'{' is missing"),
-        ("", "the file ends here"),
-    ],
-)
-def test_a_broken_file_is_told_by_what_breaks(tmp_path: Path, text: str, told: str) -> None:
-    path = tmp_path / "broken.har"
-    path.write_text(text)
-
-    with pytest.raises(CaptureError, match=told):
-        list(capture.read(path))
-
-
-def test_an_unsorted_file_that_is_cut_off_gives_what_stands_before_the_break_in_order(tmp_path: Path) -> None:
-    text = (DIALECTS / "chrome.har").read_text()
-    path = tmp_path / "cut.har"
-    path.write_text(text[: text.index('"_resourceType": "websocket"')])
-
-    with pytest.raises(CaptureError, match="5 whole entries"):
-        list(capture.read(path))
-    assert [exchange.started[17:23] for exchange in capture.read(path, salvage=True)] == [
-        "00.250",
-        "01.500",
-        "02.000",
-        "03.000",
-    ]
-
-
-def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
-    path = one_entry(tmp_path, response={"content": {"size": 9, "text": '{"message": "LONE"}'}})
-    path.write_text(path.read_text().replace("LONE", "\\ud83d"))
-
-    (exchange,) = capture.read(path)
-
-    assert exchange.envelope == {"message": "\ufffd"}
-
-
-def test_an_entry_deeper_than_can_be_decoded_is_refused_not_crashed_on(tmp_path: Path) -> None:
-    path = one_entry(tmp_path)
-    path.write_text(path.read_text().replace('"time": 1', '"deep": ' + "[" * 100_000 + "]" * 100_000))
-
-    with pytest.raises(CaptureError, match="nested too deeply"):
-        list(capture.read(path))
-
-
-@pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
-@pytest.mark.parametrize("name", ["chrome.har", "charles.har"])
-def test_where_the_reads_end_makes_no_difference(
-    monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
-) -> None:
-    expected, _ = read(name)
-    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
-    monkeypatch.setattr("conformance.capture.har_survey.CHUNK", chunk + 300)
-
-    exchanges, _ = read(name)
-
-    assert exchanges == expected
-
-
-def many_entries(folder: Path, count: int, **changes: object) -> Path:
-    """A HAR file with so many entries, a second apart; the one in the middle has a member changed as told."""
-    path = one_entry(folder)
-    (entry,) = json.loads(path.read_text())["log"]["entries"]
-    entries = [{**entry, "startedDateTime": f"2026-01-01T00:00:{at:02}Z"} for at in range(count)]
-    entries[count // 2] |= changes
-    path.write_text(json.dumps({"log": {"entries": entries}}, indent=2))
-    return path
-
-
-@pytest.mark.parametrize("chunk", [100, 1000, 100_000])
-def test_an_odd_entry_among_usual_ones_is_read_in_its_place(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
-) -> None:
-    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
-
-    exchanges = list(capture.read(many_entries(tmp_path, 41, time="12")))
-
-    assert [exchange.started[17:19] for exchange in exchanges] == [f"{second:02}" for second in range(41)]
-    assert [exchange.elapsed_ms for exchange in exchanges] == [1] * 20 + [12] + [1] * 20
-
-
-@pytest.mark.parametrize("chunk", [100, 1000, 100_000])
-def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
-) -> None:
-    path = many_entries(tmp_path, 41, time=-77)
-    path.write_text(path.read_text().replace("-77", "-7x"))
-    byte = path.read_text().index("-7x") + 2
-    line = path.read_text()[:byte].count("\n") + 1
-    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
-
-    with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 whole entries"):
-        list(capture.read(path))
-
-
 @pytest.mark.parametrize(
     "told",
     ["2026-01-01T02:00:15+02:00", "2026-01-01 00:00:15Z", "2026-01-01T00:00:15", "20260101T000015Z"],
@@ -434,28 +300,3 @@ def test_a_query_of_other_types_is_read_as_text(tmp_path: Path) -> None:
     (exchange,) = capture.read(one_entry(tmp_path, request={"queryString": [{"name": "page", "value": 2}]}))
 
     assert exchange.request.url.endswith("/roles?page=2")
-
-
-def test_half_a_surrogate_pair_is_the_same_in_a_file_out_of_order(tmp_path: Path) -> None:
-    path = many_entries(tmp_path, 3, startedDateTime="2025-01-01T00:00:00Z")
-    path.write_text(path.read_text().replace('"[]"', '"\\ud83d"'))
-
-    exchanges = list(capture.read(path))
-
-    assert [exchange.response and exchange.response.body for exchange in exchanges] == [
-        {"text": "\ufffd"}
-    ] * 3
-
-
-def test_the_decoder_names_the_byte_at_which_a_value_ends(tmp_path: Path) -> None:
-    path = tmp_path / "values"
-    path.write_bytes(b'[ {"a": "]"} , [1, 2], "x\\"", 12.5e3 , true ]')
-
-    with path.open("rb") as file:
-        assert [raw.strip() for raw in Scanner(file).items()] == [
-            b'{"a": "]"}',
-            b"[1, 2]",
-            b'"x\\""',
-            b"12.5e3",
-            b"true",
-        ]

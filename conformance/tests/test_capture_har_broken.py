@@ -1,0 +1,216 @@
+"""HAR files that are cut off, damaged or odd in places, and read in pieces of any size."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from pathlib import Path
+from random import Random
+
+import pytest
+import zstandard
+
+from conformance import capture
+from conformance.capture.scan import Scanner
+from conformance.errors import CaptureError
+from conformance.tests.har_files import DIALECTS, many_entries, one_entry, read
+
+
+def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks() -> None:
+    with pytest.raises(CaptureError, match=r"truncated\.har:\d+: the file ends .*--salvage"):
+        read("truncated.har")
+
+
+def test_what_stands_before_the_break_is_used_where_the_user_says_so() -> None:
+    exchanges, reader = read("truncated.har", salvage=True)
+
+    assert len(exchanges) == 2
+    assert "2 entries before it were used" in reader.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"log": {"entries": [{"a": 1} {"b": 2}]}}', "',' or ']' is missing"),
+        ('{"log": {"entries": [{"a": nil}]}}', "invalid character"),
+        ('{"log": {"entries": {}}}', "'\\[' is missing"),
+        ('{"log": 3}', "'{' is missing"),
+        ("", "the file ends here"),
+    ],
+)
+def test_a_broken_file_is_told_by_what_breaks(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "broken.har"
+    path.write_text(text)
+
+    with pytest.raises(CaptureError, match=told):
+        list(capture.read(path))
+
+
+def packed(path: Path, suffix: str) -> Path:
+    """The file in another one, packed as its suffix says."""
+    raw, out = path.read_bytes(), path.with_name(path.name + suffix)
+    if suffix == ".zip":
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("one.har", raw)
+    else:
+        out.write_bytes(gzip.compress(raw) if suffix == ".gz" else zstandard.compress(raw))
+    return out
+
+
+def random_entries(folder: Path) -> Path:
+    """Entries that cannot be packed well, so that half of the packed file holds some of them."""
+    path = many_entries(folder, 41)
+    text = path.read_text()
+    for at in range(41):
+        text = text.replace('"time": 1', f'"chance": "{Random(at).randbytes(6000).hex()}"', 1)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_packed_file_that_is_cut_off_gives_what_it_holds_where_the_user_says_so(
+    tmp_path: Path, suffix: str
+) -> None:
+    path = packed(random_entries(tmp_path), suffix)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    with pytest.raises(CaptureError, match=r"one\.har\S+:\d+: the packed file ends early .*--salvage"):
+        list(capture.read(path))
+    reader = capture.read(path, salvage=True)
+    assert 0 < len(list(reader)) < 41
+    assert "the packed file ends early" in reader.notes[0]
+
+
+def test_a_packed_file_whose_sum_is_wrong_is_told_after_its_last_entry(tmp_path: Path) -> None:
+    path = packed(many_entries(tmp_path, 41), ".gz")
+    path.write_bytes(path.read_bytes()[:-8] + bytes(8))
+
+    with pytest.raises(CaptureError, match=r"damaged .*41 whole entries"):
+        list(capture.read(path))
+
+
+def test_a_packed_file_that_breaks_at_once_is_told_so(tmp_path: Path) -> None:
+    path = packed(many_entries(tmp_path, 41), ".gz")
+    path.write_bytes(path.read_bytes()[:12])
+
+    with pytest.raises(CaptureError, match="the packed file ends early"):
+        list(capture.read(path))
+
+
+@pytest.mark.parametrize("kept", [0.5, 1.0])
+def test_a_zip_that_is_damaged_is_told_so(tmp_path: Path, kept: float) -> None:
+    path = packed(many_entries(tmp_path, 41), ".zip")
+    raw = path.read_bytes()
+    path.write_bytes((raw[:200] + bytes(20) + raw[220:])[: int(len(raw) * kept)])
+
+    with pytest.raises(CaptureError, match="ends early or is damaged"):
+        list(capture.read(path))
+
+
+def test_an_attachment_that_is_damaged_is_told_by_name(tmp_path: Path) -> None:
+    har = one_entry(tmp_path, response={"content": {"size": 2, "_file": "body.json"}})
+    path = tmp_path / "one.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.write(har, "one.har")
+        archive.writestr("body.json", '{"unlike": "anything"}')
+    path.write_bytes(path.read_bytes().replace(b"unlike", b"UNLIKE"))
+
+    with pytest.raises(CaptureError, match=r"body\.json in it is damaged"):
+        list(capture.read(path))
+
+
+def test_an_unsorted_file_that_is_cut_off_gives_what_stands_before_the_break_in_order(tmp_path: Path) -> None:
+    text = (DIALECTS / "chrome.har").read_text()
+    path = tmp_path / "cut.har"
+    path.write_text(text[: text.index('"_resourceType": "websocket"')])
+
+    with pytest.raises(CaptureError, match="5 whole entries"):
+        list(capture.read(path))
+    assert [exchange.started[17:23] for exchange in capture.read(path, salvage=True)] == [
+        "00.250",
+        "01.500",
+        "02.000",
+        "03.000",
+    ]
+
+
+def test_half_a_surrogate_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
+    path = one_entry(tmp_path, response={"content": {"size": 9, "text": '{"message": "LONE"}'}})
+    path.write_text(path.read_text().replace("LONE", "\\ud83d"))
+
+    (exchange,) = capture.read(path)
+
+    assert exchange.envelope == {"message": "\ufffd"}
+
+
+def test_half_a_surrogate_pair_is_the_same_in_a_file_out_of_order(tmp_path: Path) -> None:
+    path = many_entries(tmp_path, 3, startedDateTime="2025-01-01T00:00:00Z")
+    path.write_text(path.read_text().replace('"[]"', '"\\ud83d"'))
+
+    exchanges = list(capture.read(path))
+
+    assert [exchange.response and exchange.response.body for exchange in exchanges] == [
+        {"text": "\ufffd"}
+    ] * 3
+
+
+def test_an_entry_deeper_than_can_be_decoded_is_refused_not_crashed_on(tmp_path: Path) -> None:
+    path = one_entry(tmp_path)
+    path.write_text(path.read_text().replace('"time": 1', '"deep": ' + "[" * 100_000 + "]" * 100_000))
+
+    with pytest.raises(CaptureError, match="nested too deeply"):
+        list(capture.read(path))
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
+@pytest.mark.parametrize("name", ["chrome.har", "charles.har"])
+def test_where_the_reads_end_makes_no_difference(
+    monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
+) -> None:
+    expected, _ = read(name)
+    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+    monkeypatch.setattr("conformance.capture.har_survey.CHUNK", chunk + 300)
+
+    exchanges, _ = read(name)
+
+    assert exchanges == expected
+
+
+@pytest.mark.parametrize("chunk", [100, 1000, 100_000])
+def test_an_odd_entry_among_usual_ones_is_read_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
+) -> None:
+    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+
+    exchanges = list(capture.read(many_entries(tmp_path, 41, time="12")))
+
+    assert [exchange.started[17:19] for exchange in exchanges] == [f"{second:02}" for second in range(41)]
+    assert [exchange.elapsed_ms for exchange in exchanges] == [1] * 20 + [12] + [1] * 20
+
+
+@pytest.mark.parametrize("chunk", [100, 1000, 100_000])
+def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
+) -> None:
+    path = many_entries(tmp_path, 41, time=-77)
+    path.write_text(path.read_text().replace("-77", "-7x"))
+    byte = path.read_text().index("-7x") + 2
+    line = path.read_text()[:byte].count("\n") + 1
+    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+
+    with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 whole entries"):
+        list(capture.read(path))
+
+
+def test_the_decoder_names_the_byte_at_which_a_value_ends(tmp_path: Path) -> None:
+    path = tmp_path / "values"
+    path.write_bytes(b'[ {"a": "]"} , [1, 2], "x\\"", 12.5e3 , true ]')
+
+    with path.open("rb") as file:
+        assert [raw.strip() for raw in Scanner(file).items()] == [
+            b'{"a": "]"}',
+            b"[1, 2]",
+            b'"x\\""',
+            b"12.5e3",
+            b"true",
+        ]
