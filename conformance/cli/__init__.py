@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 from conformance import __version__
@@ -34,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.exit(4, f"portal-conformance {options.command}: unknown: {' '.join(further)}\n")
     options.further = further
     try:
-        return int(options.run(options))
+        with ending_by_signals():
+            return int(options.run(options))
     except SuiteError as error:
         print(f"portal-conformance: {error}", file=sys.stderr)
         return error.exit_code
@@ -52,6 +56,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 2
+
+
+@contextmanager
+def ending_by_signals() -> Iterator[None]:
+    """SIGTERM is an interrupt too: a job that is cancelled puts back what it changed, and writes its reports.
+    So is SIGINT where it is ignored, as a script's shell has it for what runs in the background."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+    for one, handler in before.items():
+        if handler in (signal.SIG_DFL, signal.SIG_IGN):
+            signal.signal(one, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 class Parser(argparse.ArgumentParser):

@@ -46,8 +46,8 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     target_options(replayed)
     impact_option(replayed)
     out_option(replayed)
-    replayed.add_argument("--pace", default="max", help="max, recorded, or a factor such as 10x")
-    replayed.add_argument("--concurrency", type=int, default=1, metavar="N", help="sessions at a time")
+    replayed.add_argument("--pace", default="max", help="max (default), recorded, or a factor such as 10x")
+    replayed.add_argument("--concurrency", type=int, default=1, metavar="N", help="sessions at a time (default: 1)")
     replayed.add_argument(
         "--only", action="append", default=[], metavar="PATTERN", help="only these endpoints"
     )

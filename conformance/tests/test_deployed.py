@@ -150,6 +150,33 @@ def test_what_a_killed_run_left_is_cleaned_up(tmp_path: Path) -> None:
     assert after == before
 
 
+@pytest.mark.parametrize("wanted", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_puts_back_what_it_changed_and_reports(
+    wanted: signal.Signals, tmp_path: Path
+) -> None:
+    with deployed(tmp_path) as portal:
+        before = portal.dump()
+        out = tmp_path / "out"
+        ended = subprocess.Popen(
+            portal.arguments("--impact", "mutating", out=out), stdout=subprocess.DEVNULL, cwd=tmp_path
+        )
+        _wait_for(
+            lambda: any(
+                str(row["path"]).endswith("/channels/create") for row in portal.received()["requests"]
+            )
+        )
+        ended.send_signal(wanted)
+        ended.wait(timeout=60)
+        after = portal.dump()
+
+    run = Done(ended.returncode, "", out)
+
+    assert run.code == 2
+    assert run.results["exit_code"] == 2
+    assert run.fails == []
+    assert after == before
+
+
 def _wait_for(event: object, seconds: float = 60.0) -> None:
     until = time.monotonic() + seconds
     while not event():  # type: ignore[operator]

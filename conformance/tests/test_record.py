@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -404,3 +405,28 @@ def test_every_answered_exchange_is_in_the_file_after_a_kill(
     assert len(answered) >= least
     assert answered <= kept
     assert len(reader.notes) <= 1
+
+
+@pytest.mark.parametrize("wanted", [signal.SIGTERM, signal.SIGINT])
+def test_a_recorder_in_the_background_of_a_script_is_ended_by_a_signal_and_its_har_is_whole(
+    wanted: signal.Signals, tmp_path: Path
+) -> None:
+    out = tmp_path / "traffic.har"
+    with reference.start() as portal:
+        told = ["record", "--upstream", portal.url, "--out", str(out)]
+        recorder = subprocess.Popen(
+            [sys.executable, "-m", "conformance.cli", *told],
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as a shell does for a job
+        )
+        assert recorder.stdout is not None
+        listening = re.search(r"at (\S+) into", recorder.stdout.readline())
+        assert listening is not None
+        httpx.get(f"{listening[1]}/web/v1/system/profile")
+        recorder.send_signal(wanted)
+        said, _ = recorder.communicate(timeout=30)
+
+    assert recorder.returncode == 0
+    assert "1 exchanges in" in said
+    assert [exchange.request.path for exchange in capture.read(out)] == ["/web/v1/system/profile"]
