@@ -47,7 +47,9 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     impact_option(replayed)
     out_option(replayed)
     replayed.add_argument("--pace", default="max", help="max (default), recorded, or a factor such as 10x")
-    replayed.add_argument("--concurrency", type=int, default=1, metavar="N", help="sessions at a time (default: 1)")
+    replayed.add_argument(
+        "--concurrency", type=int, default=1, metavar="N", help="sessions at a time (default: 1)"
+    )
     replayed.add_argument(
         "--only", action="append", default=[], metavar="PATTERN", help="only these endpoints"
     )
