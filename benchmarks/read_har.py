@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,28 +92,38 @@ print(count, seconds, next(int(line.split()[1]) for line in lines if line.starts
 """
 
 
-def write(out: Path, megabytes: int) -> int:
-    """A HAR of that size, of visits to one portal, as Chrome saves it: indented, with what a browser knows of
-    each request beside; gives how many entries it has."""
+HEAD = {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"}, "pages": []}
+FORMS = {"indented by two, as Chrome saves it": 2, "without blanks": None}
+
+
+def write(out: Path, megabytes: int, indent: int | None) -> int:
+    """A HAR of that size, of visits to one portal, with what a browser knows of each request besides; tells
+    how many entries it has."""
+    blanks = "" if indent is None else " " * 3 * indent
+    shown = partial(json.dumps, indent=indent, separators=(",", ":" if indent is None else ": "))
     count = 0
-    with tempfile.TemporaryDirectory() as folder, out.open("w") as file:
-        lines, part = traffic.visits(traffic.visit()), Path(folder) / "part.har"
-        head = {"version": "1.2", "creator": {"name": "WebInspector", "version": "537.36"}, "pages": []}
-        file.write('{\n  "log": ' + textwrap.indent(json.dumps(head, indent=2), "  ").strip()[:-4])
-        file.write(',\n    "entries": [\n')
-        while file.tell() < megabytes << 20:
-            few = Path(folder) / "part.jsonl"
-            few.write_text("".join(itertools.islice(lines, 590)))
-            writer = capture.Writer(part, mode="overwrite")
-            for exchange in capture.read(few):
-                writer.write(exchange)
-            writer.close()
-            for entry in json.loads(part.read_text())["log"]["entries"]:
-                told = json.dumps(as_chrome_writes(entry), indent=2, ensure_ascii=False)
-                file.write(("" if count == 0 else ",\n") + textwrap.indent(told, "      "))
-                count += 1
-        file.write("\n    ]\n  }\n}\n")
+    with out.open("w") as file:
+        file.write(f'{{"log":{shown(HEAD).rstrip("}").rstrip()},"entries":[\n')
+        for entry in entries():
+            file.write((",\n" if count else "") + textwrap.indent(shown(entry, ensure_ascii=False), blanks))
+            count += 1
+            if file.tell() >= megabytes << 20:
+                break
+        file.write("\n]}}\n")
     return count
+
+
+def entries() -> Iterator[dict[str, Any]]:
+    """Without an end."""
+    lines = traffic.visits(traffic.visit())
+    with tempfile.TemporaryDirectory() as folder:
+        few, part = Path(folder) / "part.jsonl", Path(folder) / "part.har"
+        while True:
+            few.write_text("".join(itertools.islice(lines, 590)))
+            with capture.Writer(part, mode="overwrite") as writer:
+                for exchange in capture.read(few):
+                    writer.write(exchange)
+            yield from map(as_chrome_writes, json.loads(part.read_text())["log"]["entries"])
 
 
 def as_chrome_writes(entry: dict[str, Any]) -> dict[str, Any]:
@@ -153,16 +165,17 @@ def told(how: str, file: Path) -> tuple[int, float, float]:
 
 
 def compare(megabytes: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "traffic.har"
-        count = write(file, megabytes)
-        runs = [{how: told(how, file) for how in READERS} for _ in range(ROUNDS)]
-        assert all(one[0] == count for run in runs for one in run.values())
-        print(f"{file.stat().st_size / 1e6:.0f} MB, {count:,.0f} entries")
+    for form, indent in FORMS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "traffic.har"
+            count = write(file, megabytes, indent)
+            runs = [{how: told(how, file) for how in READERS} for _ in range(ROUNDS)]
+            assert all(one[0] == count for run in runs for one in run.values())
+            print(f"{form}: {file.stat().st_size / 1e6:.0f} MB, {count:,.0f} entries")
         for how in READERS:
             seconds, memory = (min(run[how][at] for run in runs) for at in (1, 2))
             ratio = statistics.median(run[how][1] / run["ours"][1] for run in runs)
-            print(f"{how}: {seconds:.2f} s of CPU, {ratio:.2f} of ours; {memory:.0f} MB in all")
+            print(f"  {how}: {seconds:.2f} s of CPU, {ratio:.2f} of ours; {memory:.0f} MB in all")
 
 
 if __name__ == "__main__":
