@@ -92,18 +92,21 @@ def check(
     secrets, ledger, coverage = Secrets(), Ledger(REQUIREMENTS), Coverage()
     log = ExchangeLog(Path(out) / "exchanges.jsonl", secrets)
     judge = Judge(ledger)
-    count = 0
+    count, interrupted = 0, False
     try:
         for exchange in passing:
             count += 1
             log.write(exchange)
             judge.feed(exchange)
             coverage.feed(exchange)
+    except KeyboardInterrupt:
+        interrupted = True
     finally:
         judge.finish()
         log.close()
     del judge  # what it knows is in the ledger, and the reports need the room
-    notes = [*passing.notes, *coverage.sentences(), *_aside_sentences(passing)]
+    told = [f"It was interrupted: no more than {count} exchanges were judged."] if interrupted else []
+    notes = [*told, *passing.notes, *coverage.sentences(), *_aside_sentences(passing)]
     run = Run.of(
         ledger.results(),
         ledger.findings,
@@ -114,7 +117,7 @@ def check(
         finished=datetime.now(UTC),
         impact="read-only",
         strict=strict,
-        exit_code=_exit_code(ledger, strict=strict),
+        exit_code=2 if interrupted else _exit_code(ledger, strict=strict),
         command="check",
         notes=notes,
     ).model_copy(update={"coverage": coverage.as_json(), "set_aside": dict(passing.set_aside)})

@@ -66,9 +66,10 @@ def ending_by_signals() -> Iterator[None]:
         yield
         return
     before = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
-    for one, handler in before.items():
-        if handler in (signal.SIG_DFL, signal.SIG_IGN):
-            signal.signal(one, signal.default_int_handler)
+    if before[signal.SIGTERM] == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    if before[signal.SIGINT] == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:

@@ -41,7 +41,8 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
     CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay.
-    A target that does not answer, or not any more, ends it with exit code 6; what was judged is written.
+    A target that does not answer, or not any more, ends it with exit code 6, an interrupt with 2: what was
+    judged until then is written.
     """
     drive = _drive()
     started = datetime.now(UTC)
@@ -60,14 +61,27 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
         desk = Desk(profile, clock, secrets)
         driver = drive.Driver(machine, profile, desk, evidence.take, concurrency=max(1, options.concurrency))
         gone: TargetUnreachable | None = None
+        interrupted = False
         try:
             _to_the_end(driver.run(sessions_of(plan, options.concurrency)))
         except TargetUnreachable as error:
             gone = error
+        except KeyboardInterrupt:
+            interrupted = True
         finally:
             evidence.close()
         return finished(
-            plan, machine, ledger, driver.lag, secrets, evidence, profile, options, started=started, gone=gone
+            plan,
+            machine,
+            ledger,
+            driver.lag,
+            secrets,
+            evidence,
+            profile,
+            options,
+            started=started,
+            gone=gone,
+            interrupted=interrupted,
         )
 
 

@@ -35,6 +35,7 @@ def finished(
     *,
     started: datetime,
     gone: TargetUnreachable | None,
+    interrupted: bool,
 ) -> Replayed:
     """Writes the reports of a replay that is over, and gives what it came to."""
     machine.assessor.judge.finish()
@@ -42,6 +43,9 @@ def finished(
     notes = list(_notes(plan, machine, lag, tally))
     if gone is not None:
         notes.insert(0, str(gone))
+    if interrupted:
+        left = len(plan.store) - tally.counts.total() - plan.set_aside.total()
+        notes.insert(0, f"It was interrupted: {left} of the recorded exchanges were not replayed.")
     if options.learn is not None:
         save_noise(noise, options.learn)
         notes.append(f"{len(noise.rules)} places that differ were learned as noise: {options.learn}.")
@@ -56,7 +60,7 @@ def finished(
         finished=finished_at,
         impact=options.impact,
         strict=options.strict,
-        exit_code=exit_code(tally, ledger, options, gone),
+        exit_code=2 if interrupted else exit_code(tally, ledger, options, gone),
         command="replay",
         regressions=list(regressions(tally)),
         notes=notes,

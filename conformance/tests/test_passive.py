@@ -11,6 +11,7 @@ import pytest
 
 from conformance import capture, passive, record
 from conformance.capture.bodies import body_of
+from conformance.coverage import Coverage
 from conformance.errors import CaptureError, UsageError
 from conformance.exchange import Exchange, Json, Request, Response
 from reference_impl import serve as reference
@@ -209,6 +210,22 @@ def test_a_file_that_breaks_is_refused_unless_the_user_says_so(tmp_path: Path) -
 
     assert checked.exchanges == 2
     assert any("2 entries before it were used" in note for note in checked.run.notes)
+
+
+def test_an_interrupted_check_reports_what_it_has_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(self: Coverage, exchange: Exchange) -> None:
+        if exchange.n == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Coverage, "feed", interrupt)
+
+    checked = passive.check([written(tmp_path, *[exchange()] * 9)], out=tmp_path / "reports")
+
+    assert checked.run.exit_code == 2
+    assert len((tmp_path / "reports" / "exchanges.jsonl").read_text().splitlines()) == 3
+    assert (tmp_path / "reports" / "report.html").exists()
 
 
 def test_no_file_is_a_usage_error(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from conformance import capture, record
+from conformance.exchange import Exchange
 from conformance.redact import Secrets
 from conformance.replay import Options, replay
 from conformance.replay.evidence import Evidence
@@ -238,6 +240,27 @@ def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
     assert told.run.exit_code == 6
     assert told.run.regressions == []
     assert (tmp_path / "report.html").exists()
+
+
+def test_an_interrupted_replay_reports_what_it_has_seen(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = Evidence.take
+
+    def taken(self: Evidence, exchange: Exchange) -> Exchange:
+        if self.count == 10:
+            signal.raise_signal(signal.SIGINT)
+        return take(self, exchange)
+
+    monkeypatch.setattr(Evidence, "take", taken)
+
+    told = replayed(recording, tmp_path)
+
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["exit_code"] == told.run.exit_code == 2
+    assert 10 <= told.tally.compared < len(told.plan.started) / 2
+    assert len((tmp_path / "exchanges.jsonl").read_text().splitlines()) >= told.tally.compared
+    assert "was interrupted" in told.notes[0]
 
 
 def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path: Path) -> None:
