@@ -144,7 +144,14 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     @once
     def operation(self) -> Operation | None:
         """The row of the specification that it belongs to; None where it is none of the 88."""
-        return _place(self.method, self.url)[0]
+        return self.known()[0]
+
+    def known(self) -> tuple[Operation | None, Layout]:
+        """Its operation and its layout, found at once."""
+        known = self.__dict__
+        known["operation"] = operation = _place(self.method, self.url)[0]
+        known["layout"] = layout = layout_of(tuple([name for name, _ in self.headers]))
+        return operation, layout
 
     @property
     def bearer(self) -> str | None:
@@ -277,7 +284,12 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         if path.startswith("headers."):
             value = None if self.response is None else self.response.header(path.removeprefix("headers."))
             return ABSENT if value is None else value
-        return dig(self.envelope, steps(path))
+        found: Json = self.envelope
+        for step in steps(path):
+            if type(found) is not dict or step not in found:
+                return dig(self.envelope, steps(path))
+            found = found[step]
+        return found
 
 
 def _coded(value: Json, name: str, found: list[tuple[str, dict[str, Json]]]) -> None:
@@ -292,7 +304,8 @@ def _coded(value: Json, name: str, found: list[tuple[str, dict[str, Json]]]) -> 
         if NESTING.isdisjoint(map(type, value.values())):
             return
         for field, inner in value.items():
-            if type(inner) in NESTING:
+            kind = type(inner)
+            if kind is dict or kind is list:
                 _coded(inner, field, found)
     elif type(value) is list:
         for inner in value:
@@ -320,7 +333,7 @@ _USUAL_URL = re.compile(r"(https?)://([\w.-]+(?::\d+)?)(/[!-\"$->@-~]*)(?:\?([!-
 @lru_cache(maxsize=4096)
 def _place(method: str, url: str) -> tuple[Operation | None, SplitResult]:
     parts = _split(url)
-    return operation_of(method, parts.path), parts
+    return operation_of.__wrapped__(method, parts.path), parts
 
 
 def _split(url: str) -> SplitResult:

@@ -87,7 +87,8 @@ def likeness(exchange: Exchange, ingress: bool, shown: Surface) -> bytes | None:
 
 def coded(exchange: Exchange) -> bytes | None:
     """The enumeration objects of an answer, with the names of their fields."""
-    return _encoded(exchange.coded) if exchange.coded else NOTHING
+    found = exchange.coded
+    return _encoded(found) if found else NOTHING
 
 
 def times(exchange: Exchange) -> bytes | None:
@@ -100,14 +101,15 @@ def times(exchange: Exchange) -> bytes | None:
 
 
 def counts(exchange: Exchange) -> bytes | None:
-    """What is asked for, and the data but for what is listed in it: of that, how much."""
+    """Which page is asked for, and the data but for what is listed in it: of that, how much."""
     request, sent, data = exchange.request, exchange.sent, exchange.data
-    told = (
-        {name: (len(value),) if type(value) is list else value for name, value in data.items()}
-        if type(data) is dict
-        else None
-    )
-    return _encoded((request.parts.query, request.form, None if sent is ABSENT else (sent,), told))
+    query, asked, told = request.parts.query, None, None
+    if isinstance(sent, dict):
+        asked = [one for one in sent.items() if one[0] == "size" or "page" in one[0].lower()]
+    if type(data) is dict:
+        told = {name: (len(value),) if type(value) is list else value for name, value in data.items()}
+    places = [part for part in query.split("&") if "size" in part or "page" in part.lower()]
+    return _encoded((query and places, request.form, sent is ABSENT, asked, told))
 
 
 USUAL_STAMP = ("int", 13, True)
@@ -152,24 +154,20 @@ class Settled(msgspec.Struct, gc=False):
     """Whether the fields of the data were gone through: nothing new is found in them another time."""
 
 
-IN_A_ROW, PAUSE = 64, 448
-"""After so many new answers of an operation, so many are taken for new without a look."""
+IN_A_ROW, PAUSE = 32, 992
+"""After so many new ones in a row, so many are taken for new without a look."""
 
 
 class Habit(msgspec.Struct, gc=False):
-    """Whether answers of an operation come again: where all were new lately, looking for them is paused."""
+    """Whether what is seen comes again: where all was new lately, looking for it is paused."""
 
     new: int = 0
+    """How much in a row."""
     paused: int = 0
+    """For how many answers still."""
 
-    def is_to_look(self) -> bool:
-        if not self.paused:
-            return True
-        self.paused -= 1
-        return False
-
-    def note(self, *, is_new: bool) -> None:
-        self.new = self.new + 1 if is_new else 0
+    def note_new(self) -> None:
+        self.new += 1
         if self.new == IN_A_ROW:
             self.new, self.paused = 0, PAUSE
 

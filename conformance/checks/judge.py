@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import conformance.checks as chapter_files
@@ -58,6 +58,7 @@ class Part:
 
     look: Callable[[Exchange], bytes | None]
     rows: Rows
+    habit: Habit = field(default_factory=Habit)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,8 +71,12 @@ class Duties:
     moment: Rows
 
 
+Way = tuple[str, Kind, bool, bool]
+"""An operation, a kind of answer, whether through the ingress, and whether the request has a body."""
+
+
 @lru_cache(maxsize=2)
-def _table(*, steady: bool = True) -> dict[tuple[str, Kind, bool, bool], Duties]:
+def _table(*, steady: bool = True) -> dict[Way, Duties]:
     """What judges each operation, kind of answer, and way in, by how much it sees of an exchange.
 
     ``steady``: checks that remember steadily need not see an answer again.
@@ -138,6 +143,7 @@ class Judge:
         self.ledger = ledger
         self._case = case
         self._table = _table()
+        self._duties: dict[Way, Duties] = {}
         self._memories: dict[tuple[str, str], Memory] = {}
         self._steady: list[Memory] = []
         self._desks: dict[str, Desk] = {}
@@ -152,36 +158,44 @@ class Judge:
     def feed(self, exchange: Exchange) -> list[Finding]:
         """Judges one exchange; gives what it contradicts. One without a readable answer is not."""
         request, response = exchange.request, exchange.response
-        operation = request.operation
+        operation, layout = request.known()
         if operation is None or response is None or response.form in UNKNOWN_FORMS:
             return []
-        if SECURE_SESSION in request.layout and exchange.is_sealed:
+        if SECURE_SESSION in layout and exchange.is_sealed:
             return []
         key = operation.key
         self.operations_seen[key] += 1
         desk = self._desks.get(key) or self._desks.setdefault(key, Desk.of(operation))
         told, ingress = exchange.told(), False
         kind = "success" if told["success"] else kind_of(exchange)
-        at = request.layout.get("x-portal-access-code")
+        at = layout.get("x-portal-access-code")
         if at is not None:
             code = request.headers[at][1]
             ingress = code in self._ingresses or self._has_served(code, kind)
-        duties = self._table[key, kind, ingress, sends_a_body(exchange)]
+        way = key, kind, ingress, sends_a_body(exchange)
+        duties = self._duties.get(way) or self._take_up(way)
         shape = desk.shape if kind == "success" and told["code"] != PENDING else None
         closer = shape is not None and shape.looks_closer()
         shown = surface(exchange)
         habit = desk.habit
-        alike = likeness(exchange, ingress, shown) if habit.is_to_look() else None
-        known = None if alike is None else self._answers[alike]
+        alike = known = None
+        if habit.paused:
+            habit.paused -= 1
+        else:
+            alike = likeness(exchange, ingress, shown)
+            known = None if alike is None else self._answers[alike]
         found: list[Finding] = []
         if known is None:
             doubts = self._doubts
             if shape is not None:
-                self._compare_shape(shape, exchange, found, closer)
+                if not shape.is_exact_in(exchange):
+                    self._compare_shape(shape, exchange, found, closer)
+                elif closer:
+                    self._look_closer(shape, exchange, set())
             parts = self._judge_parts(duties, shown, exchange, found)
             held, observed = self._judge(duties.answer, exchange, found)
             if alike is not None:
-                habit.note(is_new=True)
+                habit.note_new()
                 if self._doubts == doubts:
                     settled = Settled(key, tuple(held), tuple(observed), tuple(parts), looked_closer=closer)
                     self._answers.add(alike, settled)
@@ -190,7 +204,7 @@ class Judge:
                     self._look_again()
                     break
         else:
-            habit.note(is_new=False)
+            habit.new = 0
             known.again += 1
             if shape is not None and closer and not known.looked_closer:
                 known.looked_closer = True
@@ -219,6 +233,13 @@ class Judge:
                 self.ledger.observe_again(topic, one.endpoint, value, times=settled.again)
         settled.again = 0
 
+    def _take_up(self, way: Way) -> Duties:
+        """Duties with habits of their own."""
+        duties = self._table[way]
+        parts = tuple(replace(part, habit=Habit()) for part in duties.parts)
+        self._duties[way] = duties = replace(duties, parts=parts)
+        return duties
+
     def _has_served(self, code: str, kind: Kind) -> bool:
         """Whether an access code is of the portal's ingress: as far as is known, one by which it has served.
 
@@ -238,14 +259,22 @@ class Judge:
             settled = self._judge_once(self._surfaces, (duties, shown), duties.surface, exchange, found)
         parts = [settled]
         for part in duties.parts:
-            seen = part.look(exchange)
-            if seen is NOTHING:
-                continue
-            known = None if seen is None else self._parts[part, seen]
+            habit, known, place = part.habit, None, None
+            if habit.paused:
+                habit.paused -= 1
+            else:
+                seen = part.look(exchange)
+                if seen is NOTHING:
+                    continue
+                if seen is not None:
+                    place = part, seen
+                    known = self._parts[place]
             if known is not None:
                 known.again += 1
+                habit.new = 0
             else:
-                place = None if seen is None else (part, seen)
+                if place is not None:
+                    habit.note_new()
                 known = self._judge_once(self._parts, place, part.rows, exchange, found)
             parts.append(known)
         return parts
@@ -320,6 +349,7 @@ class Judge:
     def _look_again(self) -> None:
         """What a check has forgotten it may see otherwise from now on, in answers that were settled too."""
         self._table = _table(steady=False)
+        self._duties.clear()
         self._answers.forget()
         self._parts.forget()
         self._steady.clear()

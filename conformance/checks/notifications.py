@@ -39,8 +39,8 @@ TYPE_STATES = STATES["Notification channel type"]
 def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         status = record.get("typeStatus")
-        code = status.get("code") if isinstance(status, dict) else None
-        if isinstance(code, str) and code in TYPE_STATES and isinstance(record.get("enabled"), bool):
+        code = status.get("code") if type(status) is dict else None
+        if type(code) is str and code in TYPE_STATES and type(record.get("enabled")) is bool:
             held = record["enabled"] is (code == "ENABLED")
             yield HELD if held else equal(exchange, f"{path}.enabled", code == "ENABLED")
 

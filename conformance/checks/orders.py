@@ -72,20 +72,28 @@ def an_order_is_completed_after_it_was_created(exchange: Exchange) -> Iterator[C
         yield from in_order(exchange, path, order, "createdAt", "completedAt")
 
 
+def completed_orders(exchange: Exchange) -> list[tuple[str, dict[str, Json]]]:
+    return [one for one in records(exchange) if one[1].get("status") == ORDER_COMPLETED[0]]
+
+
 @check("ORDER-027", on=successes(ORDERS))
 def a_completed_order_says_when(exchange: Exchange) -> Iterator[Comparison]:
-    for path, order in records(exchange):
-        if order.get("status") == ORDER_COMPLETED[0]:
-            held = order.get("completedAt") is not None
-            yield HELD if held else holds(exchange, f"{path}.completedAt", held, "a time")
+    done = completed_orders(exchange)
+    wrong = [path for path, order in done if order.get("completedAt") is None]
+    for path in wrong:
+        yield holds(exchange, f"{path}.completedAt", False, "a time")
+    if len(wrong) < len(done):
+        yield HELD
 
 
 @check("ORDER-034", on=successes(ORDERS))
 def a_completed_order_has_not_failed(exchange: Exchange) -> Iterator[Comparison]:
-    for path, order in records(exchange):
-        if order.get("status") == ORDER_COMPLETED[0]:
-            held = order.get("failureReason") is None
-            yield HELD if held else holds(exchange, f"{path}.failureReason", held, None)
+    done = completed_orders(exchange)
+    wrong = [path for path, order in done if order.get("failureReason") is not None]
+    for path in wrong:
+        yield holds(exchange, f"{path}.failureReason", False, None)
+    if len(wrong) < len(done):
+        yield HELD
 
 
 # The time range.
@@ -169,6 +177,10 @@ def the_default_range_is_thirty_days(exchange: Exchange) -> Iterator[Comparison]
     """A day of tolerance at both ends: clocks and the beginning of a day may be taken differently."""
     now = portal_time(exchange)
     first, last = now - RANGE - DAY, now + DAY
+    times = [time for _, time, _ in created(exchange)]
+    if times and first <= min(times) and max(times) <= last:
+        yield HELD
+        return
     for path, time, _ in created(exchange):
         held = first <= time <= last
         if not held and (other := completed(exchange, path)) is not None:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from operator import itemgetter
 
 from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Memory, check, successes, with_data
@@ -254,18 +255,24 @@ def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterato
 @check("RESOURCE-001", on=successes(*UNTYPED_FIELDS))
 def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
-        names = _untyped(tuple(record))
-        nulls = [name for name in names if record[name] is None]
-        for name in nulls:
-            yield contradicts(exchange, f"{path}.{name}", "a value", None)
-        if len(nulls) < len(names):
+        names, values_of = _untyped(tuple(record))
+        if values_of is None:
+            continue
+        if None not in values_of(record):
             yield HELD
+            continue
+        for name in names:
+            held = record[name] is not None
+            yield HELD if held else contradicts(exchange, f"{path}.{name}", "a value", None)
 
 
 @lru_cache(maxsize=128)
-def _untyped(names: tuple[str, ...]) -> list[str]:
-    """Those of a record's fields that have no type, and are not nullable."""
-    return sorted(ALL_UNTYPED.intersection(names))
+def _untyped(
+    fields: tuple[str, ...],
+) -> tuple[list[str], Callable[[dict[str, Json]], tuple[Json, ...]] | None]:
+    """Those of a record's fields that have no type and are not nullable, and what gets their values."""
+    names = sorted(ALL_UNTYPED.intersection(fields))
+    return names, itemgetter(*names, names[0]) if names else None
 
 
 @check("RESOURCE-002", on=successes(*DATED).by_times())
@@ -281,8 +288,7 @@ def record_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
 def record_ids_are_strings(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         for name in ("bizId", "institutionBizId", "workspaceBizId"):
-            value = record.get(name)
-            if value is not None:
+            if name in record and (value := record[name]) is not None:
                 held = isinstance(value, str)
                 yield HELD if held else holds(exchange, f"{path}.{name}", held, "a string")
 

@@ -38,14 +38,21 @@ class Shape:
         self.annotation: Any = list[resource] if (operation.data or "").endswith("[]") else resource  # type: ignore[valid-type]
         self.node = _node(self.annotation)
         self.quick = _quick(self.annotation)
+        self.holds_codes = self.node.holds_codes
         self.exact = _quick(self.annotation, "exact")
-        self.whole = _quick(self.annotation, "whole")
-        self.adapter: TypeAdapter[Any] = TypeAdapter(self.annotation)
         self.open = {self.root, *requirements_of(self.annotation)}
         self.extras: set[str] = set()
         self._nulls: set[str] = set()
         self._answers = 0
         self._inexact = 0
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.annotation)
+
+    @cached_property
+    def whole(self) -> Any:
+        return _quick(self.annotation, "whole")
 
     def looks_closer(self) -> bool:
         """Whether this answer is gone through field by field: the first ones all are, then one in sixteen."""
@@ -57,9 +64,6 @@ class Shape:
         data = exchange.data
         if self.annotation is Any:
             return [] if data is not None else [(self.root, Contradiction(exchange, "data", "a value", None))]
-        if self.is_exact(data):
-            exchange.__dict__["coded"] = self.coded_in(data) if self.node.holds_codes else []
-            return []
         if _takes(self.quick, data):
             return []
         try:
@@ -76,23 +80,25 @@ class Shape:
             return list(found.values())
         return []
 
-    def is_exact(self, data: Json) -> bool:
-        """Whether the data surely holds nothing but what is stated; False also where that is not certain."""
+    def is_exact_in(self, exchange: Exchange) -> bool:
+        """Whether the data surely holds nothing but what is stated; False also where that is not certain.
+
+        Then its enumeration objects are found where they are stated, and need not be looked for.
+        """
         if self._inexact == INEXACT_IN_A_ROW or self.exact is None:
             return False
+        data = exchange.data
         try:
             msgspec.convert(data, self.exact)
         except msgspec.ValidationError:
             self._inexact += 1
             return False
         self._inexact = 0
-        return True
-
-    def coded_in(self, data: Json) -> list[tuple[str, dict[str, Json]]]:
-        """The enumeration objects of exact data, with the names of their fields."""
         found: list[tuple[str, dict[str, Json]]] = []
-        _codes(self.node, "", data, found)
-        return found
+        if self.holds_codes:
+            _codes(self.node, "", data, found)
+        exchange.__dict__["coded"] = found
+        return True
 
     def newly_satisfied(self, exchange: Exchange, contradicted: set[str]) -> Iterator[str]:
         """The requirements that this answer is the first to satisfy."""
@@ -105,7 +111,7 @@ class Shape:
 
     def new_extras(self, exchange: Exchange) -> list[str]:
         """Fields that the specification does not show, each once, without indexes."""
-        if len(self.extras) >= EXTRAS_KEPT or self.is_exact(exchange.data):
+        if len(self.extras) >= EXTRAS_KEPT or self.is_exact_in(exchange):
             return []
         new = sorted(set(_extras(self.node, exchange.data, "data")) - self.extras)
         self.extras.update(new)

@@ -206,8 +206,8 @@ def test_exact_data_has_enumeration_objects_where_they_are_stated_and_no_further
     exact: set[str] = set()
     for exchange in traffic:
         operation = exchange.request.operation
-        if operation is not None and operation.data and shape_of(operation).is_exact(exchange.data):
-            assert shape_of(operation).coded_in(exchange.data) == replace(exchange).coded
+        if operation is not None and operation.data and shape_of(operation).is_exact_in(exchange):
+            assert exchange.coded == replace(exchange).coded
             assert list(_extras(shape_of(operation).node, exchange.data, "data")) == []
             if takes(shape_of(operation).whole, exchange.data):
                 assert not _shows("left out", shape_of(operation).node, exchange.data)
@@ -215,21 +215,19 @@ def test_exact_data_has_enumeration_objects_where_they_are_stated_and_no_further
     assert len(exact) > 20
 
 
-def test_looking_for_answers_that_never_come_again_is_paused() -> None:
+def test_looking_for_what_never_comes_again_is_paused() -> None:
     habit = Habit()
-    looked = []
-    for _ in range(2 * (IN_A_ROW + PAUSE)):
-        looked.append(habit.is_to_look())
-        if looked[-1]:
-            habit.note(is_new=True)
-    assert looked == ([True] * IN_A_ROW + [False] * PAUSE) * 2
+    for _ in range(IN_A_ROW):
+        assert not habit.paused
+        habit.note_new()
+    assert (habit.new, habit.paused) == (0, PAUSE)
 
 
-def test_one_answer_that_comes_again_keeps_us_looking() -> None:
-    habit = Habit()
-    for number in range(3 * IN_A_ROW):
-        assert habit.is_to_look()
-        habit.note(is_new=bool(number % 3))
+def test_pauses_change_nothing(traffic: list[Exchange], monkeypatch: pytest.MonkeyPatch) -> None:
+    known = verdict_of(traffic)
+    monkeypatch.setattr("conformance.checks.alike.IN_A_ROW", 1)
+    monkeypatch.setattr("conformance.checks.alike.PAUSE", 3)
+    assert known == verdict_of(traffic)
 
 
 def test_a_check_that_forgets_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
