@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cases.accounts.queries import by_email
-from cases.premises import answered, form, made
+from cases.authentication.passwords import signs_in_at_last
+from cases.premises import form, made
 from conformance.cases import (
     Account,
     Portal,
@@ -46,7 +47,7 @@ def test_a_reset_password_replaces_the_old_one(
     spare.password_changed_to(new)
     verify.observe("account-answers", reset, form(reset.data))
     try:
-        refused = answered(portal.login.initiate(spare, old))
+        refused = signs_in_at_last(portal, spare, old, expected=False)
         verify(
             "ACCOUNT-037",
             is_refused(refused, reset, message="the password from before the reset was accepted"),

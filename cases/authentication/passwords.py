@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cases.authentication.steps import AUTH
-from cases.premises import answered, authorized, unless_paced
+from cases.authentication.steps import AUTH, WRONG_CREDENTIALS
+from cases.premises import WRITTEN, answered, authorized, unless_paced
 from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable
 from conformance.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
@@ -65,14 +65,33 @@ def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int
     try:
         yield passwords
     finally:
-        if account.password == own or change(portal, account, own).success:
+        if account.password == own or _changed_back(portal, account, own):
             for one in noted:
                 portal.changes.undone(one)
+
+
+def _changed_back(portal: Portal, account: Account, own: str) -> bool:
+    """Once more after a while where it is refused: the last change may not have been heard of everywhere."""
+    if change(portal, account, own).success:
+        return True
+    portal.clock.wait(WRITTEN, "every part of the portal to hear of a new password")
+    return change(portal, account, own).success
 
 
 def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
     """The answer to a sign-in that is begun with a password, and not completed."""
     return answered(portal.login.initiate(account.email, password))
+
+
+def signs_in_at_last(portal: Portal, account: Account, password: str, *, expected: bool) -> Exchange:
+    """As ``signs_in``, for a password that has just been set or replaced; once more after a while where that
+    does not show yet."""
+    answer = signs_in(portal, account, password)
+    shows = answer.success is expected or (expected and answer.code != WRONG_CREDENTIALS)
+    if shows:
+        return answer
+    portal.clock.wait(WRITTEN, "every part of the portal to hear of a new password")
+    return signs_in(portal, account, password)
 
 
 def unsealed(portal: Portal, key: str, body: Json, *, token: str | None = None) -> Exchange:

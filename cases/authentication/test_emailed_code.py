@@ -45,6 +45,7 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
+from conformance.comparisons import is_from_before_the_portal
 from conformance.portal.inboxes import NothingArrived
 from conformance.schedule import Wait
 
@@ -64,6 +65,7 @@ class Mailed:
 @requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
     "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "TOKEN-017", "LIMIT-006", "LIMIT-007",
+    "LIMIT-016",
 )  # fmt: skip
 @needs("inboxes")
 @sign_ins(2, reuses=2)
@@ -128,8 +130,11 @@ def _sent_now(portal: Portal, account: Account, first: Mailed) -> Exchange:
 def _verify_cooldown(verify: Verify, first: Mailed, early: Exchange, after: Exchange) -> None:
     """Only what had its answer before the cooldown can have ended was surely sent during it.
 
-    A refusal for the rate is the cooldown by another name where, once that is over, a send is accepted.
+    A refusal for the rate is the cooldown by another name where, once that is over, a send is accepted; not
+    so that of a proxy before the portal, which was not asked then.
     """
+    if is_from_before_the_portal(early):
+        return
     in_time = ended(early) < first.sent.time + first.cooldown
     if in_time and (after.success or early.success or early.code == COOLDOWN):
         verify("LOGIN-025", is_error(early, COOLDOWN, first.sent))

@@ -45,7 +45,7 @@ SHORTLY = 10.0
 """Seconds before the end of a lifetime in which a session must still be there."""
 
 
-@requirement("LOGIN-033", "LOGIN-034", "LOGIN-056", "LOGIN-060", "LIMIT-005")
+@requirement("LOGIN-033", "LOGIN-034", "LOGIN-056", "LOGIN-060", "LIMIT-005", "LIMIT-016")
 @sign_ins(1)
 @waits(LIMITS.login_session)
 def test_a_login_session_lives_as_long_as_stated(

@@ -9,6 +9,7 @@ from cases.authentication.passwords import (
     change,
     replaced_passwords,
     signs_in,
+    signs_in_at_last,
     unsealed,
 )
 from cases.premises import form, made
@@ -46,7 +47,8 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
         done = made(change(portal, spare, new))
         verify.observe("password-answers", done, form(done.data))
 
-        with_new, with_old = signs_in(portal, spare, new), signs_in(portal, spare, old)
+        with_new = signs_in_at_last(portal, spare, new, expected=True)
+        with_old = signs_in_at_last(portal, spare, old, expected=False)
         verify("PASSWORD-008", is_refused(with_old, done, message="the old password still signs in"))
         verify("PASSWORD-007", is_success(with_new, done))
         if with_old.success and not with_new.success:

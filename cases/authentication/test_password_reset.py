@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.authentication.passwords import CHANGE, INIT, RESET, replaced_passwords, signs_in, unsealed
+from cases.authentication.passwords import CHANGE, INIT, RESET, replaced_passwords, signs_in_at_last, unsealed
 from cases.authentication.steps import FORGOT
 from cases.premises import answered, form, granted, made, outcome, unknown_id
 from conformance.cases import (
@@ -39,7 +39,8 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
-        with_new, with_old = signs_in(portal, spare, new), signs_in(portal, spare, old)
+        with_new = signs_in_at_last(portal, spare, new, expected=True)
+        with_old = signs_in_at_last(portal, spare, old, expected=False)
         verify("PASSWORD-010", is_refused(with_old, done, message="the old password still signs in"))
         verify("PASSWORD-009", is_success(with_new, done))
         if with_old.success and not with_new.success:
@@ -59,7 +60,7 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
-        with_new = signs_in(portal, spare, new)
+        with_new = signs_in_at_last(portal, spare, new, expected=True)
         verify("PASSWORD-011", is_success(with_new, done))
         if not with_new.success:
             spare.password_changed_to(old)

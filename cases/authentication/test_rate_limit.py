@@ -101,8 +101,9 @@ def _verify_count(verify: Verify, begun: list[Exchange], window: float, counts: 
         verify("LIMIT-002", contradicts(last, "success", True, summary(last), message))
         return
     verify("LIMIT-002", HELD)
-    if last.time + last.elapsed_ms / 1000 - begun[0].time >= window:
-        raise Untestable("eleven sign-ins take the target longer than a window", "environment")
+    if last.time + last.elapsed_ms / 1000 - begun[0].time >= window / ALLOWED:
+        # A rate may fill up place by place, and not all at the end of a window.
+        raise Untestable("eleven sign-ins take longer than one place of the rate to fill up", "environment")
     verify("LIMIT-001", is_refused(last, begun[0], message="the eleventh sign-in of a window was begun"))
 
 

@@ -58,6 +58,7 @@ COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
     "TOKEN-010", "TOKEN-013", "TOKEN-014", "TOKEN-017", "TOKEN-018", "TOKEN-019", "TOKEN-020",
     "TOKEN-021", "TOKEN-022",
     "AUTHN-011", "AUTHN-012", "AUTHN-016", "LIMIT-005", "LIMIT-008", "LIMIT-009",
+    "LIMIT-016",
 )  # fmt: skip
 @sign_ins(2)
 @waits(LIMITS.access_token)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from cases.administration.inviting import CANCEL, INVITE, SENT, Invitation, address_of, shows
 from cases.changing import Creation
-from cases.premises import authorized, code_of, granted, listed
-from cases.profile.test_answering_invitations import ACCEPT, DECLINE, own_invitations
+from cases.premises import authorized, granted, listed
+from cases.profile.test_answering_invitations import ACCEPT, DECLINE, own_invitations, state_after_accepting
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused
 from conformance.properties import Machine, Trial, move
@@ -117,9 +117,7 @@ class Inviting(Machine):
 
     def _is_accepted(self, one: Sent, answer: Exchange) -> None:
         assert one.invitee is not None
-        after = own_invitations(self.portal, one.invitee, "ACCEPTED")
-        now = next((record for record in listed(after) if record.get("bizId") == one.id), {})
-        code = code_of(now, "invitationStatus")
+        after, code = state_after_accepting(self.portal, one.invitee, one.id)
         self.trial.verify(
             "INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", *one.steps, actual=code)
         )

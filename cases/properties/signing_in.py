@@ -359,6 +359,8 @@ class SigningIn(Machine):
         answer = judged(self.portal.login.refresh(pair.refresh), NO_SESSION)
         late = pair.is_over(answer) and ended(answer) < pair.answer.time + pair.lifetime + SURELY
         if pair.refresh_lives is False:
+            if answer.time <= pair.left + HEARD_OF:
+                return
             self.trial.verify("TOKEN-012", is_refused(answer, pair.answer))
         elif pair.refresh_lives and pair.is_young(answer):
             self.trial.verify("TOKEN-010", is_success(answer, pair.answer))
@@ -380,7 +382,7 @@ class SigningIn(Machine):
         pair = newest(self.leavable(), which)
         answer = answered(self.portal.login.logout(pair.access))
         if pair.is_seen and pair.is_young(answer):
-            self.trial.verify("TOKEN-011", is_success(answer, pair.answer))
+            self.trial.verify("TOKEN-012", is_success(answer, pair.answer))
         if not answer.success:
             return
         self.pairs.remove(pair)

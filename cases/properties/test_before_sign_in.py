@@ -35,7 +35,7 @@ def test_a_refresh_with_a_token_of_nobody_is_refused(portal: Portal, search: Sea
     search.over(bodies(REFRESH, {"refreshToken": "a-refresh-token-that-nobody-was-given"}), refreshes)
 
 
-@requirement(*ANSWERED, "ERROR-002", "ERROR-016", "LOGIN-054", "LOGIN-057")
+@requirement(*ANSWERED, "ERROR-016", "LOGIN-054", "LOGIN-057")
 def test_a_code_is_sent_for_no_session_of_nobody(portal: Portal, admin: Account, search: Search) -> None:
     unknown = unknown_id(text(admin.signed_in().initiated, "data.sessionId"))
 

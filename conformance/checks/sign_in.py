@@ -50,11 +50,21 @@ PROTECTED = tuple(row.key for row in OPERATIONS if row.auth == "jwt")
 UNMARKED = tuple(row.key for row in OPERATIONS if row.auth == "unmarked")
 
 
+EXACT = "LIMIT-016"
+
+
 def _number_rule(
     requirement: str, key: str, path: str, value: int, *, meant: Predicate = lambda exchange: True
 ) -> None:
-    @check(requirement, on=successes(key).where(lambda exchange: is_integer(exchange.at(path))).where(meant))
+    """One less is what is left of the stated number when the answer is written, cut to a whole one."""
+    told = successes(key).where(lambda exchange: is_integer(exchange.at(path))).where(meant)
+
+    @check(requirement, on=told)
     def the_number_is_the_stated_one(exchange: Exchange) -> Iterator[Comparison]:
+        yield HELD if exchange.at(path) == value - 1 else equal(exchange, path, value)
+
+    @check(EXACT, on=told.where(lambda exchange: exchange.at(path) in (value - 1, value)))
+    def the_number_is_not_one_less(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, path, value)
 
 

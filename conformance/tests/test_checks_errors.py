@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks.errors import STATED, UNSTATED
+from conformance.checks.errors import GIVEN_AT, STATED, UNSTATED
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import answer, contradicted_by, envelope, observed, refusal
@@ -16,8 +16,11 @@ PROOFS = [
     *(
         Proof(
             requirement,
-            [refusal(ROLES, code, status) for status in ERROR_BY_CODE[code].statuses],
-            refusal(ROLES, code, 418),
+            [
+                refusal(GIVEN_AT.get(code, (ROLES,))[-1], code, status)
+                for status in ERROR_BY_CODE[code].statuses
+            ],
+            refusal(GIVEN_AT.get(code, (ROLES,))[-1], code, 418),
         )
         for code, requirement in STATED.items()
     ),
@@ -50,6 +53,17 @@ def test_a_code_without_a_stated_status_may_have_any(code: str) -> None:
 @pytest.mark.parametrize("code, key", UNSTATED.items())
 def test_an_open_status_is_read(code: str, key: str) -> None:
     assert observed(key, refusal(ROLES, code, 409)) == [409]
+
+
+@pytest.mark.parametrize("code", GIVEN_AT)
+def test_a_code_may_have_any_status_where_its_row_does_not_have_it_given(code: str) -> None:
+    assert not contradicted_by(refusal(ROLES, code, 418))
+
+
+@pytest.mark.parametrize("code", ["VALIDATION.INVALID_PARAMETER", "4000"])
+@pytest.mark.parametrize("status", [413, 415])
+def test_a_refusal_of_size_or_media_type_is_none_of_a_field(code: str, status: int) -> None:
+    assert not contradicted_by(refusal(ROLES, code, status))
 
 
 def test_every_code_of_the_table_is_either_judged_or_read() -> None:

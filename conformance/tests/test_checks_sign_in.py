@@ -89,11 +89,12 @@ def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more
 
 
 PROOFS = [
-    Proof("LIMIT-005", begun(expiresIn=300.0), begun(expiresIn=600)),
+    Proof("LIMIT-005", [begun(expiresIn=300.0), begun(expiresIn=299)], begun(expiresIn=600)),
     Proof("LIMIT-006", [sent(), sent(method=10011002, codeExpiresIn=0)], sent(codeExpiresIn=30)),
     Proof("LIMIT-007", [sent(), sent(method=10011002, cooldownSeconds=0)], sent(cooldownSeconds=61)),
-    Proof("LIMIT-008", ended(), ended(expiresIn=7200)),
+    Proof("LIMIT-008", [ended(), ended(expiresIn=3599)], ended(expiresIn=3598)),
     Proof("LIMIT-009", answer(REFRESH, token_pair()), answer(REFRESH, token_pair(expiresIn=36))),
+    Proof("LIMIT-016", [begun(), ended(expiresIn=3600.0), ended(expiresIn=7200)], ended(expiresIn=3599)),
     Proof("LOGIN-021", begun(), begun(mfaMethods=[])),
     Proof("LOGIN-023", [sent(), sent(method=10011002, sent=False)], sent(sent=False)),
     Proof(

@@ -129,7 +129,7 @@ CONSEQUENCES: dict[str, str] = {
     "post-auth-login-initiate-is-not-offered": "LOGIN-040 LOGIN-041",
     "post-auth-login-mfa-send-is-not-offered": "LOGIN-022",
     "post-auth-login-complete-is-not-offered": "LOGIN-027 LOGIN-028 LOGIN-029 LOGIN-034",
-    "post-auth-logout-is-not-offered": "TOKEN-011",
+    "post-auth-logout-is-not-offered": "TOKEN-012",
     "post-auth-token-refresh-is-not-offered": "TOKEN-010 TOKEN-016 AUTHN-012",
     "get-secure-channel-public-key-is-not-offered": "SECURE-003",
     "post-secure-channel-session-is-not-offered": "SECURE-004",

@@ -326,6 +326,7 @@ FAULTS = (
         apply=told(REFRESH, "", expiresIn=1800),
         also="TOKEN-020",
     ),
+    of("LIMIT-016", "refreshed-token-of-3599", REFRESH, apply=told(REFRESH, "", expiresIn=3599)),
     of(
         "LIMIT-008 LIMIT-009",
         "access-token-in-milliseconds",

@@ -1,7 +1,7 @@
 """Lawful portals: each takes another reading where the specification leaves room, and says which."""
 
 from reference_impl.changes import together
-from reference_impl.variants import company, envelope, listings, readings, sign_in, wire
+from reference_impl.variants import company, envelope, listings, moments, readings, sign_in, wire
 from reference_impl.variants.variant import Variant, drawn, may
 
 __all__ = ["VARIANTS", "Variant", "drawn"]
@@ -13,6 +13,7 @@ _ROWS = (
     *listings.VARIANTS,
     *readings.VARIANTS,
     *company.VARIANTS,
+    *moments.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 

@@ -6,7 +6,7 @@ from typing import Any
 from reference_impl.changes import Change, chosen, handled, rewritten, row, together
 from reference_impl.draw import has_its_check_digit
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import asked, renamed
+from reference_impl.faults.fault import asked, erring, first, renamed
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANGE,
@@ -18,6 +18,7 @@ from reference_impl.faults.operations import (
     ORDERS,
     RESET,
     ROLES,
+    SEND,
     TYPES_QUERY,
 )
 from reference_impl.plan import Plan
@@ -156,6 +157,20 @@ def _told_in_its_data(seen: Seen, answer: Answer) -> None:
         _grant(answer, {"success": False, "message": "The verification failed."})
 
 
+def _of_another_row(seen: Seen, answer: Answer) -> None:
+    """Codes whose rows speak of other endpoints, or of fields, come with statuses of their own."""
+    code = answer.body["code"]
+    if seen.operation == SEND and code == "AUTH.SESSION_NOT_FOUND":
+        answer.status = 400
+    elif seen.asked.media_type == "text/plain" and code == INVALID:
+        answer.status = 415
+
+
+def _tell_a_wrong_password(portal: Portal, caller: Caller, body: Body) -> None:
+    if not portal.passwords[caller.account_id].matches(body["oldPassword"]):
+        raise Refusal("WRONG_CURRENT_PASSWORD")
+
+
 def _no_workspace(seen: Seen, answer: Answer) -> None:
     if answer.body["success"] and "x-workspace-id" not in seen.asked.headers:
         _refuse(answer, "WORKSPACE.NOT_CHOSEN", 404)
@@ -233,6 +248,17 @@ VARIANTS: tuple[Variant, ...] = (
         "no-workspace-chosen",
         "what a caller without a workspace is answered is not stated",
         rewritten(enveloped(_no_workspace), ROLES, "GET /web/v1/system/workspaces/current"),
+    ),
+    may(
+        "codes-of-other-rows",
+        "the row of a code names where it is given, and not what status it has elsewhere",
+        together(
+            (
+                rewritten(enveloped(_of_another_row)),
+                erring("WRONG_CURRENT_PASSWORD", "AUTH.INVALID_CREDENTIALS", 422),
+                first(CHANGE, _tell_a_wrong_password),
+            )
+        ),
     ),
     may("expires-by-the-day", "a day is ISO 8601 too", everywhere(_by_the_day), "expiry"),
     may(
