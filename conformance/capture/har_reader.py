@@ -24,12 +24,12 @@ from conformance.capture.files import seekable
 from conformance.capture.har_entry import SECRET_HEADERS, Attachments, Source, aside, exchange_of
 from conformance.capture.har_form import Entry, Started, mended
 from conformance.capture.har_survey import surveyed
-from conformance.capture.scan import Break, Scanner, line_at
+from conformance.capture.scan import CHUNK, Break, Scanner, line_at
 from conformance.errors import CaptureError
 from conformance.exchange import Exchange
 
-_STARTED = msgspec.json.Decoder(Started).decode
 _ENTRY = msgspec.json.Decoder(Entry).decode
+_SEVERAL = msgspec.json.Decoder(list[Entry]).decode
 _EPOCH = "1970-01-01T00:00:00+00:00"
 
 
@@ -81,23 +81,24 @@ def _by_time(file: BinaryIO) -> Iterator[Entry | bytes]:
 
     A break in the file is raised after what stands before it.
     """
-    places, lengths, times = array("q"), array("q"), array("d")
+    starts, ends, times = array("q"), array("q"), array("d")
     broken: Break | None = None
     try:
         for scanner in _entries(Scanner(file)):
-            for raw in scanner.items():
-                times.append(_time_of(raw, times[-1] if times else 0.0))
-                places.append(scanner.offset - len(raw))
-                lengths.append(len(raw))
+            for sent, start, end in scanner.placed(Started):
+                times.append(_time_of(sent, times[-1] if times else 0.0))
+                starts.append(start)
+                ends.append(end)
     except Break as error:
         broken = error
-    handle = file.fileno()
-    for at in sorted(range(len(times)), key=times.__getitem__):
-        raw = os.pread(handle, lengths[at], places[at])
+    for run in _runs(sorted(range(len(times)), key=times.__getitem__), starts, ends):
+        first = starts[run[0]]
+        raw = os.pread(file.fileno(), ends[run[-1]] - first, first)
         try:
-            yield _ENTRY(raw)
+            yield from _SEVERAL(b"[%b]" % raw)
         except (ValueError, RecursionError):
-            yield raw
+            for at in run:
+                yield _decoded(raw[starts[at] - first : ends[at] - first])
     if broken:
         raise broken
 
@@ -108,12 +109,28 @@ def _entries(scanner: Scanner) -> Iterator[Scanner]:
         yield from (scanner for name in scanner.members() if name == "entries")
 
 
-def _time_of(raw: bytes, before: float) -> float:
-    """When an entry was sent; where it does not say so, as the one before it."""
+def _runs(order: list[int], starts: array[int], ends: array[int]) -> Iterator[list[int]]:
+    """Those in their order that stand in the file next to each other as well, as many as are read at once."""
+    run: list[int] = []
+    for at in order:
+        if run and (at != run[-1] + 1 or ends[at] - starts[run[0]] > CHUNK):
+            yield run
+            run = []
+        run.append(at)
+    if run:
+        yield run
+
+
+def _decoded(raw: bytes) -> Entry | bytes:
     try:
-        return _epoch(_STARTED(raw).startedDateTime, before)
-    except ValueError:
-        return before
+        return _ENTRY(raw)
+    except (ValueError, RecursionError):
+        return raw
+
+
+def _time_of(sent: Started | bytes, before: float) -> float:
+    """When an entry was sent; where it does not say so, as the one before it."""
+    return before if isinstance(sent, bytes) else _epoch(sent.startedDateTime, before)
 
 
 def _epoch(told: str | None, before: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from typing import BinaryIO, TypeVar
 
 import msgspec
@@ -126,7 +127,23 @@ class Scanner:
                 raise self.broken("',' or ']' is missing")
 
     def objects(self, kind: type[T]) -> Iterator[T | bytes]:
-        """The objects of the array that starts here, decoded, or as bytes where they are not of that kind.
+        """The objects of the array that starts here, decoded, or as bytes where they are not of that kind."""
+        for values, _, _ in self._together(kind):
+            yield from values
+
+    def placed(self, kind: type[T]) -> Iterator[tuple[T | bytes, int, int]]:
+        """The same, each with the bytes of the document that it begins and ends at."""
+        for values, raw, between in self._together(kind):
+            start = self.offset - len(raw)
+            parts = _parts(bytes(raw), between)
+            if len(parts) != len(values):
+                parts = _parts_of_any(bytes(raw))
+            for value, (first, end) in zip(values, parts, strict=True):
+                yield value, start + first, start + end
+
+    def _together(self, kind: type[T]) -> Iterator[tuple[list[T | bytes], bytes | memoryview, bytes]]:
+        """Objects that follow each other, their bytes, behind which the scanner stands, and what probably
+        stands between them.
 
         What stands between the first two of them tells where others probably end; that all of them up to
         there decode as one array proves it. So most are gone through once, not twice. Where they do not, each
@@ -136,16 +153,17 @@ class Scanner:
         several = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
         between, alone = b"", 0
         for raw in self.items():
-            yield _decoded(one, raw)
+            yield [_decoded(one, raw)], raw, b""
             between = between or self._between(raw)
             while between and self.offset >= alone and (end := self._last(between)) > 0:
+                rest = memoryview(self.buffer)[self.buffer.index(b",", self.at) + 1 : end]
                 try:
-                    values = several(b"".join((b"[", memoryview(self.buffer)[self.at + 1 : end], b"]")))
+                    values = several(b"".join((b"[", rest, b"]")))
                 except (ValueError, RecursionError):
                     alone = self.passed + end
                     break
-                self.at = self.buffer.index(b",", end)
-                yield from values
+                self.at = end
+                yield values, rest, between
 
     def _last(self, between: bytes) -> int:
         """Where the last object that was read as a whole probably ends; 0 where none is near."""
@@ -203,6 +221,21 @@ class Scanner:
         self.buffer = self.buffer[self.at :] + chunk
         self.at = 0
         return True
+
+
+def _parts(raw: bytes, between: bytes) -> list[tuple[int, int]]:
+    """Where the objects begin and end that have just those bytes between them."""
+    parts, first = [], 0
+    while between and (end := raw.find(between, first)) >= 0:
+        parts.append((first, end + 1))
+        first = end + between.index(b"{")
+    return [*parts, (first, len(raw))]
+
+
+def _parts_of_any(raw: bytes) -> list[tuple[int, int]]:
+    """The same of objects that have anything between them that may stand there."""
+    scanner = Scanner(BytesIO(b"[%b]" % raw))
+    return [(scanner.offset - len(part) - 1, scanner.offset - 1) for part in scanner.items()]
 
 
 def _decoded(decode: Callable[[bytes | memoryview], T], raw: bytes) -> T | bytes:

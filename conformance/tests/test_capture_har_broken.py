@@ -188,6 +188,19 @@ def test_an_odd_entry_among_usual_ones_is_read_in_its_place(
     assert [exchange.elapsed_ms for exchange in exchanges] == [1] * 20 + [12] + [1] * 20
 
 
+def test_entries_out_of_order_with_anything_between_them_come_in_order(tmp_path: Path) -> None:
+    path = many_entries(tmp_path, 41, startedDateTime="2025-01-01T00:00:59Z")
+    between = '},\n      {\n        "started'
+    parts = path.read_text().split(between)
+    assert len(parts) == 41
+    path.write_text(between.join(parts[:30]) + '}\n,{"started' + between.join(parts[30:]))
+
+    exchanges = list(capture.read(path))
+
+    seconds = [59, *range(20), *range(21, 41)]
+    assert [exchange.started[17:19] for exchange in exchanges] == [f"{second:02}" for second in seconds]
+
+
 @pytest.mark.parametrize("chunk", [100, 1000, 100_000])
 def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
