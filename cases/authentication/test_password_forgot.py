@@ -10,6 +10,7 @@ from conformance.cases import (
     Portal,
     Verify,
     equal,
+    holds,
     impact,
     is_invalid_parameter,
     is_refused,
@@ -17,6 +18,7 @@ from conformance.cases import (
     needs,
     requirement,
 )
+from conformance.checks.sign_in import generic_message
 
 
 @requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003")
@@ -37,7 +39,13 @@ def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
         "PASSWORD-003",
         is_success(unknown, known),
         equal(unknown, "data.success", known.at("data.success"), known),
-        equal(unknown, "data.message", known.at("data.message"), known),
+        holds(
+            unknown,
+            "data.message",
+            generic_message(unknown) == generic_message(known),
+            known.at("data.message"),
+            known,
+        ),
     )
 
 
@@ -46,7 +54,7 @@ def forgotten(portal: Portal, email: str) -> Exchange:
 
 
 def told(exchange: Exchange) -> Json:
-    return [exchange.success, exchange.at("data.success"), exchange.at("data.message")]
+    return [exchange.success, exchange.at("data.success"), generic_message(exchange)]
 
 
 @requirement("PASSWORD-004", "PASSWORD-005")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cases.premises import answered, authorized, granted, outcome, said, unknown_id
+from cases.premises import answered, asked_for_nobody, authorized, granted, outcome, said
 from conformance.cases import (
     Account,
     Portal,
@@ -35,9 +35,11 @@ def test_a_file_record_is_the_one_asked_for(portal: Portal, verify: Verify, admi
 
 @requirement("FILE-024")
 def test_an_unknown_file_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
-    unknown = unknown_id(portal.record("file"))
-
-    refused = authorized(portal.call(FILE, token=admin.token, fileBizId=unknown))
+    refused = asked_for_nobody(
+        portal,
+        portal.record("file"),
+        lambda id: authorized(portal.call(FILE, token=admin.token, fileBizId=id)),
+    )
     verify("FILE-024", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.premises import authorized, code_of, granted, listed, unknown_id
+from cases.premises import asked_for_nobody, authorized, code_of, granted, listed
 from conformance.cases import (
     Account,
     Exchange,
@@ -49,7 +49,9 @@ def shown(role: dict[str, Json]) -> dict[str, Json]:
 
 @requirement("ROLE-011")
 def test_an_unknown_role_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
-    unknown = unknown_id(portal.record("role"))
-
-    refused = authorized(portal.call(ROLE, token=admin.token, roleBizId=unknown))
+    refused = asked_for_nobody(
+        portal,
+        portal.record("role"),
+        lambda id: authorized(portal.call(ROLE, token=admin.token, roleBizId=id)),
+    )
     verify("ROLE-011", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))

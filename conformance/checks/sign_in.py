@@ -232,14 +232,14 @@ ADDRESS = re.compile(r"[^@\s:/]+@[^@\s:/]+\.[^@\s:/]+")
     ),
 )
 def the_access_token_is_minimal(exchange: Exchange) -> Iterator[Comparison]:
-    """No claim is named as profile data is, and none holds an email address."""
+    """No claim is named as profile data is, but for one that repeats the subject's id; none holds an address."""
     claims = claims_of(exchange.at("data.accessToken")) or {}
     telling = sorted(
         name
         for name, value in claims.items()
         if value
         and name not in OF_THE_ISSUER | {SUBJECT}
-        and (name in PROFILE_CLAIMS or _holds_an_address(value))
+        and ((name in PROFILE_CLAIMS and value != claims.get(SUBJECT)) or _holds_an_address(value))
     )
     yield holds(
         exchange, "data.accessToken", not telling, "no claim with profile data", actual={"claims": telling}
@@ -406,11 +406,21 @@ def refusal_of_a_permission(exchange: Exchange) -> Iterator[Json]:
 # The same answer, whoever asks.
 
 
+def generic_message(exchange: Exchange) -> Json:
+    """The message to whoever forgot a password, with a placeholder where it repeats the address: the text is
+    the same still."""
+    message, sent = exchange.at("data.message"), exchange.sent
+    email = sent.get("email") if isinstance(sent, dict) else None
+    if not (isinstance(message, str) and isinstance(email, str) and email):
+        return message
+    return re.sub(re.escape(email), "{email}", message, flags=re.IGNORECASE)
+
+
 @check("PASSWORD-003", on=successes(FORGOT), remembers=True)
 def a_forgotten_password_is_answered_alike(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where it is granted: a challenge that failed, or a rate, may be told by ``success`` false."""
     language = json.dumps([exchange.request.header(name) for name in ("accept-language", "x-locale")])
-    message = exchange.at("data.message")
+    message = generic_message(exchange)
     if exchange.at("data.success") is not True or message is ABSENT:
         return
     if language in memory:

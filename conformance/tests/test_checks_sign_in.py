@@ -80,6 +80,12 @@ def forgot(message: str, language: str = "en", **other: Json) -> Exchange:
     return answer(FORGOT, data, headers={"Accept-Language": language})
 
 
+def told_for(email: str, language: str) -> Exchange:
+    """An answer that repeats the address that was sent."""
+    data = {"success": True, "message": f"A mail to {email.lower()} is on its way"}
+    return answer(FORGOT, data, sent={"email": email}, headers={"Accept-Language": language})
+
+
 def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more: str | None) -> Exchange:
     headers: Mapping[str, str | None] = {
         **NO_TOKEN,
@@ -117,6 +123,7 @@ PROOFS = [
             ended(accessToken=jwt(iss="https://portal.example.test/@system", sid="a", name="")),
             ended(accessToken=jwt(iss="auth@portal.example.test", owner="10010101@SYSTEM")),
             ended(accessToken=jwt(sub="one@example.test")),
+            ended(accessToken=jwt(sub="account-1", name="account-1")),
         ],
         ended(accessToken=jwt(preferred={"mail": "one@example.test"})),
     ),
@@ -150,6 +157,8 @@ PROOFS = [
             forgot("Look into your mail"),
             forgot("看邮件", "zh"),
             forgot("Slow down", success=False),
+            told_for("one@example.test", "ja"),
+            told_for("TWO@example.test", "ja"),
         ],
         [forgot("Look into your mail"), forgot("Nobody has this address")],
     ),

@@ -215,6 +215,12 @@ FAULTS = (
         also="SECURE-006",
     ),
     of(
+        "SECURE-026 SECURE-027",
+        "refused-keys-have-the-general-code",
+        SECURE_SESSION,
+        apply=refused_with("4000", code=INVALID),
+    ),
+    of(
         "SECURE-006",
         "broken-keys-open-a-session",
         SECURE_SESSION,

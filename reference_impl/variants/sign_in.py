@@ -15,6 +15,7 @@ from reference_impl.changes import (
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import renamed
 from reference_impl.faults.operations import COMPLETE, FORGOT, INITIATE, INVITE, SEND
+from reference_impl.faults.tokens import Issued
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
@@ -110,6 +111,20 @@ def _from_the_edge(seen: Seen, answer: Answer) -> None:
     """The rate is kept by a proxy, which has no envelope."""
     if answer.status == 429 and answer.body["code"] == "RATE_LIMIT.EXCEEDED":
         answer.body, answer.headers = b"<html>Too Many Requests</html>", [(b"content-type", b"text/html")]
+
+
+def _name_as_subject(plan: Plan) -> None:
+    """A library that knows no ``sub`` finds the id under ``name``."""
+    usual = plan.tokens
+    plan.tokens = lambda choices, draw: Issued(
+        usual(choices, draw), lambda claims: claims | {"name": claims["sub"]}
+    )
+
+
+def _address_repeated(seen: Seen, answer: Answer) -> None:
+    if answer.body["success"] and isinstance(seen.body, dict):
+        email = str(seen.body.get("email")).lower()
+        answer.body["data"]["message"] = f"If {email} has an account, a mail is on its way."
 
 
 def _two_keys(data: Any) -> Any:
@@ -209,12 +224,24 @@ VARIANTS: tuple[Variant, ...] = (
         rewritten(enveloped(_from_the_edge), INITIATE),
         "rate-answer",
     ),
+    may(
+        "forgot-repeats-the-address",
+        "the generic text is not shown",
+        rewritten(enveloped(_address_repeated), FORGOT),
+        "forgot-text",
+    ),
     may("forgot-has-a-rate", "rate-limit responses are reported for it", handled(FORGOT, _only_so_often)),
     # Tokens and sessions.
     may("rs256-tokens", "the algorithm is not stated", chosen(access_token="RS256"), "tokens"),
     may("es256-tokens", "the algorithm is not stated", chosen(access_token="ES256"), "tokens"),
     may("eddsa-tokens", "the algorithm is not stated", chosen(access_token="EdDSA"), "tokens"),
     may("opaque-tokens", "clients read the profile, not the token", chosen(access_token="opaque"), "tokens"),
+    may(
+        "tokens-name-their-subject-twice",
+        "claims are not described beyond that profile data is none",
+        _name_as_subject,
+        "claims",
+    ),
     may(
         "no-rotation",
         "whether the refresh token changes is not stated",
@@ -258,6 +285,12 @@ VARIANTS: tuple[Variant, ...] = (
         "two codes are given for a body that breaks its rules",
         chosen(secure_channel_invalid_code="VALIDATION.INVALID_PARAMETER"),
         "validation-code",
+    ),
+    may(
+        "refused-keys-by-the-general-code",
+        "two codes are given for an invalid field",
+        refused_with("4000", code=INVALID),
+        "refused-keys",
     ),
     may("challenge-401", _OPEN, chosen(bot_refused_status=401), "challenge-status"),
     may("challenge-400", _OPEN, chosen(bot_refused_status=400), "challenge-status"),
