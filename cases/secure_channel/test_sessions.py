@@ -126,7 +126,7 @@ def test_a_key_that_cannot_be_decrypted_opens_no_session(portal: Portal, verify:
 
 
 def _verify_refusal(verify: Verify, refused: Exchange, must: str, *, of_code: str) -> None:
-    """Either code of an invalid field will do; whether it is the one that this endpoint names is told apart."""
+    """Either code of an invalid field will do; that it is the one which is named here is told apart."""
     verify(must, is_invalid_parameter(refused))
     if refused.code in INVALID_PARAMETER:
         verify(of_code, is_error(refused, UNREADABLE))

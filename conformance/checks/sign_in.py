@@ -232,7 +232,7 @@ ADDRESS = re.compile(r"[^@\s:/]+@[^@\s:/]+\.[^@\s:/]+")
     ),
 )
 def the_access_token_is_minimal(exchange: Exchange) -> Iterator[Comparison]:
-    """No claim is named as profile data is, but for one that repeats the subject's id; none holds an address."""
+    """No claim is named as profile data is, unless it repeats the subject's id; none holds an address."""
     claims = claims_of(exchange.at("data.accessToken")) or {}
     telling = sorted(
         name
