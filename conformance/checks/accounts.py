@@ -29,14 +29,26 @@ PROFILE = "GET /web/v1/system/profile"
 UPDATE = "POST /web/v1/system/profile/update"
 
 
+def account_times(exchange: Exchange) -> list[tuple[str, str]]:
+    """When accounts were made and changed, with their places: what is a time at all."""
+    # Several checks ask for them.
+    found: list[tuple[str, str]] | None = exchange.__dict__.get("_account_times")
+    if found is None:
+        found = exchange.__dict__["_account_times"] = [
+            (f"{path}.{name}", record[name])
+            for path, record in records(exchange)
+            for name in ("createdAt", "updatedAt")
+            if moment(record.get(name)) is not None
+        ]
+    return found
+
+
 @check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_are_utc(exchange: Exchange) -> Iterator[Comparison]:
-    for path, record in records(exchange):
-        for name in ("createdAt", "updatedAt"):
-            value = record.get(name)
-            if isinstance(value, str) and moment(value) is not None and has_offset(value):
-                held = _is_utc(value)
-                yield HELD if held else holds(exchange, f"{path}.{name}", held, "UTC, as by a final Z")
+    for place, value in account_times(exchange):
+        if has_offset(value):
+            held = _is_utc(value)
+            yield HELD if held else holds(exchange, place, held, "UTC, as by a final Z")
 
 
 def _is_utc(value: str) -> bool:
@@ -46,22 +58,16 @@ def _is_utc(value: str) -> bool:
 @check("ACCOUNT-043", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_name_their_zone(exchange: Exchange) -> Iterator[Comparison]:
     """A time without a zone may well be meant as UTC: it contradicts no more than the usual form."""
-    for path, record in records(exchange):
-        for name in ("createdAt", "updatedAt"):
-            value = record.get(name)
-            if isinstance(value, str) and moment(value) is not None:
-                held = has_offset(value)
-                yield HELD if held else holds(exchange, f"{path}.{name}", held, "a zone, as by a final Z")
+    for place, value in account_times(exchange):
+        held = has_offset(value)
+        yield HELD if held else holds(exchange, place, held, "a zone, as by a final Z")
 
 
 @check("ACCOUNT-015", on=successes(*ACCOUNT_KEYS).by_times())
 def account_times_have_fractions(exchange: Exchange) -> Iterator[Comparison]:
-    for path, record in records(exchange):
-        for name in ("createdAt", "updatedAt"):
-            value = record.get(name)
-            if isinstance(value, str) and moment(value) is not None:
-                held = "." in value or "," in value
-                yield HELD if held else holds(exchange, f"{path}.{name}", held, "fractional seconds")
+    for place, value in account_times(exchange):
+        held = "." in value or "," in value
+        yield HELD if held else holds(exchange, place, held, "fractional seconds")
 
 
 @check("ACCOUNT-016", on=successes(*ACCOUNT_KEYS).by_times())

@@ -34,10 +34,9 @@ from conformance.checks.registry import (
     Selection,
     Sight,
     kind_of,
-    sends_a_body,
 )
 from conformance.checks.shape import Shape, shape_of
-from conformance.exchange import SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
+from conformance.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
 from conformance.findings import HELD, Comparison, Finding, Ledger, endpoint_of
 from conformance.spec import BY_KEY, Operation
 
@@ -69,6 +68,8 @@ class Duties:
     parts: tuple[Part, ...]
     answer: Rows
     moment: Rows
+    rest: Rows
+    """Those of the answer, and of the moment."""
 
 
 Way = tuple[str, Kind, bool, bool]
@@ -116,7 +117,10 @@ def _duties(key: str, kind: Kind, *, ingress: bool, body: bool, steady: bool) ->
         )
 
     parts = [Part(look, rows(wanted)) for wanted, look in PARTS.items()]
-    return Duties(rows("surface"), tuple(part for part in parts if part.rows), rows("answer"), rows("moment"))
+    answer, moment = rows("answer"), rows("moment")
+    return Duties(
+        rows("surface"), tuple(part for part in parts if part.rows), answer, moment, answer + moment
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -172,7 +176,8 @@ class Judge:
         if at is not None:
             code = request.headers[at][1]
             ingress = code in self._ingresses or self._has_served(code, kind)
-        way = key, kind, ingress, sends_a_body(exchange)
+        body = request.body is not ABSENT or exchange.plain is not None
+        way = key, kind, ingress, body
         duties = self._duties.get(way) or self._take_up(way)
         shape = desk.shape if kind == "success" and told["code"] != PENDING else None
         closer = shape is not None and shape.looks_closer()
@@ -193,8 +198,10 @@ class Judge:
                 elif closer:
                     self._look_closer(shape, exchange, set())
             parts = self._judge_parts(duties, shown, exchange, found)
-            held, observed = self._judge(duties.answer, exchange, found)
-            if alike is not None:
+            if alike is None:
+                self._judge(duties.rest, exchange, found)
+            else:
+                held, observed = self._judge(duties.answer, exchange, found)
                 habit.note_new()
                 if self._doubts == doubts:
                     settled = Settled(key, tuple(held), tuple(observed), tuple(parts), looked_closer=closer)
@@ -209,7 +216,7 @@ class Judge:
             if shape is not None and closer and not known.looked_closer:
                 known.looked_closer = True
                 self._look_closer(shape, exchange, set())
-        if duties.moment:
+        if alike is not None and duties.moment:
             self._judge(duties.moment, exchange, found)
         return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from math import ceil
 from operator import itemgetter
@@ -242,9 +241,11 @@ def _page_rules(
 
 def no_id_twice(exchange: Exchange, path: str, listed: list[Json], name: str = "bizId") -> Comparison:
     """No two records of a listing have the same id; records without a text there say nothing."""
-    with suppress(KeyError, TypeError):
+    try:
         if len(set(map(itemgetter(name), listed))) == len(listed):
             return HELD
+    except (KeyError, TypeError):
+        pass  # some are no records, or have no id, or another than a text
     ids = [
         record[name] for record in listed if isinstance(record, dict) and isinstance(record.get(name), str)
     ]

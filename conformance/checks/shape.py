@@ -119,13 +119,11 @@ class Shape:
 
     def null_fields(self, exchange: Exchange) -> list[str]:
         """Whether nullable fields are sent as null or left out; each form once."""
-        if len(self._nulls) == 2 or ("null" in self._nulls and _takes(self.whole, exchange.data)):
-            return []
-        new = [
-            form
-            for form in ("left out", "null")
-            if form not in self._nulls and _shows(form, self.node, exchange.data)
-        ]
+        data, new = exchange.data, []
+        if "left out" not in self._nulls and not _takes(self.whole, data):
+            new = ["left out"] if _shows("left out", self.node, data) else []
+        if "null" not in self._nulls and b"null" in msgspec.json.encode(data):
+            new += ["null"] if _shows("null", self.node, data) else []
         self._nulls.update(new)
         return new
 

@@ -34,7 +34,7 @@ from conformance.comparisons import (
 )
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import HELD, Comparison
-from conformance.spec import OPERATIONS
+from conformance.spec import OPERATIONS, operation
 from conformance.spec.tables import LIMITS, MFA_METHODS
 
 INITIATE = "POST /web/v1/system/auth/login/initiate"
@@ -42,6 +42,7 @@ SEND = "POST /web/v1/system/auth/login/mfa/send"
 COMPLETE = "POST /web/v1/system/auth/login/complete"
 LOGOUT = "POST /web/v1/system/auth/logout"
 REFRESH = "POST /web/v1/system/auth/token/refresh"
+OPERATION_OF_LOGOUT = operation(LOGOUT)
 FORGOT = "POST /web/v1/system/auth/password/forgot"
 PROFILE = "GET /web/v1/system/profile"
 
@@ -316,17 +317,17 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
     token = exchange.request.bearer
     if token is None:
         return
-    if token in memory and not _is_logout(exchange):
+    is_logout = _is_logout(exchange)
+    if token in memory and not is_logout:
         refused = is_refused(exchange, message="a token was accepted after its logout")
         if refused is HELD or exchange.time > memory[token] + HEARD_OF:
             yield refused
-    if _is_logout(exchange) and exchange.success:
+    if is_logout and exchange.success:
         memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
 
 
 def _is_logout(exchange: Exchange) -> bool:
-    match = exchange.request.operation
-    return match is not None and match.key == LOGOUT
+    return exchange.request.operation is OPERATION_OF_LOGOUT
 
 
 # Authentication of every endpoint.
