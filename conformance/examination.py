@@ -119,6 +119,21 @@ class Examination:
         """Remembers a wait, in seconds, that begins at a tick of the clock."""
         self.timeline.append(Timed(kind="wait", label=why, start=now, end=now + seconds))
 
+    def recognise(self) -> bool:
+        """Whether a portal answers at the address; what answers there otherwise is not judged."""
+        held: list[Exchange] = []
+        self.aside = held.append
+        try:
+            self.portal.recognise()
+        except TargetUnreachable as gone:
+            self.unreachable = str(gone)
+            return False
+        finally:
+            self.aside = None
+        for exchange in held:
+            self.judge_one(exchange)
+        return True
+
     def still_there(self) -> bool:
         """Whether the target answers at all; where it does not, the run is over."""
         try:
@@ -245,6 +260,7 @@ class Examination:
             strict=self.options.strict,
             exit_code=0,
             timeline=self.timeline,
+            notes=[self.unreachable] if self.unreachable else (),
         )
 
     def _results(self) -> list[Result]:

@@ -266,12 +266,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     examination = session.config.stash.get(EXAMINATION, None)
     if examination is None or session.config.option.collectonly or session.testsfailed:
         return None
-    try:
-        examination.portal.probe()
-    except TargetUnreachable as gone:
-        examination.unreachable = str(gone)
-        return True
-    run_all(session, examination)
+    if examination.recognise():
+        run_all(session, examination)
     return True
 
 

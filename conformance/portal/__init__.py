@@ -21,7 +21,7 @@ from conformance.portal.budget import Budget, is_rate_limited
 from conformance.portal.changes import ChangeLedger, restore
 from conformance.portal.codes import Codes
 from conformance.portal.headers import request_headers
-from conformance.portal.login import FORGOT, INITIATE, SEND, Login
+from conformance.portal.login import FORGOT, INITIATE, SEND, Login, refusal
 from conformance.portal.records import Lookup
 from conformance.portal.secure import SecureChannel
 from conformance.portal.transport import Opener, Transport, clock_of
@@ -32,6 +32,9 @@ from conformance.spec.operations import Impact, operation
 __all__ = ["Account", "Portal", "SignedIn", "clock_of"]
 
 PROBED = "/web/v1/secure-channel/public-key"
+GUARDED = "/web/v1/system/profile"
+ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
+NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
 INVITE = "POST /web/v1/system/invitations"
 MAILS = frozenset({SEND, FORGOT, INVITE})
 """What has the target send a mail."""
@@ -119,10 +122,23 @@ class Portal:
             raise Untestable("the profile has no [bot_challenge] token")
         return token
 
+    def recognise(self) -> None:
+        """A harmless request, and where what answers may be no portal another. Raises TargetUnreachable where
+        nothing answers, or what does is a page for people, say, or an address that was left."""
+        first = self._probed(PROBED)
+        for is_other, told in ((_is_elsewhere, ELSEWHERE), (_is_no_portals, NO_PORTAL)):
+            if is_other(first) and is_other(self._probed(GUARDED)):
+                raise TargetUnreachable(
+                    told.format(url=self.url, place=first.at("headers.location"), answer=refusal(first))
+                )
+
     def probe(self) -> None:
         """One harmless request, whatever the answer. Raises TargetUnreachable where none comes."""
+        self._probed(PROBED)
+
+    def _probed(self, path: str) -> Exchange:
         try:
-            self.get(PROBED)
+            return self.get(path)
         except NoAnswer as silent:
             raise TargetUnreachable(f"{self.url} does not answer: {silent.reason}") from None
 
@@ -318,3 +334,16 @@ def encoded(json: Json) -> bytes | None:
 def _segment(value: str) -> str:
     """A path parameter in one segment, also where it holds slashes or is dots only."""
     return quote(value, safe="") if value.strip(".") else value.replace(".", "%2E")
+
+
+def _is_elsewhere(answer: Exchange) -> bool:
+    return answer.status in range(300, 400) and isinstance(answer.at("headers.location"), str)
+
+
+def _is_no_portals(answer: Exchange) -> bool:
+    """Whether an answer is a text that is no JSON, and no refusal of the missing token either."""
+    return (
+        answer.response is not None
+        and answer.response.state == "text"
+        and answer.status not in (401, 429, 503)
+    )

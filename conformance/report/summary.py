@@ -25,6 +25,7 @@ from conformance.report.words import (
 
 MOST_FAILURES = 25
 MOST_WARNINGS = 15
+MOST_NOTES = 10
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:])")
 
 
@@ -70,6 +71,9 @@ def _top(run: Run) -> Iterator[str]:
     yield ""
     yield f"**{numbers(run)}**"
     yield ""
+    for note in run.notes[:MOST_NOTES]:
+        yield f"{quoted(note)}"
+        yield ""
     strict = ", strict" if run.strict else ""
     yield (
         f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"

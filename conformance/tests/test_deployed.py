@@ -6,11 +6,17 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp
 
 from conformance.spec import BY_KEY
 from conformance.tests.deployment import Done, command, deployed, done
@@ -213,6 +219,36 @@ def test_nothing_at_the_address_is_exit_code_6_with_reports(tmp_path: Path) -> N
     assert {"results.json", "report.html", "junit.xml", "summary.md", "exchanges.jsonl"} <= set(
         os.listdir(tmp_path / "out")
     )
+
+
+def test_an_address_that_is_no_portals_is_exit_code_6_and_no_failure(tmp_path: Path) -> None:
+    page = HTMLResponse("<html>Welcome</html>")
+    with listening(page) as url:
+        profile = tmp_path / "portal.toml"
+        profile.write_text(NOWHERE.replace("http://127.0.0.1:9", url))
+        run = done(
+            command("run", "--profile", str(profile), "--out", str(tmp_path / "out")), tmp_path / "out"
+        )
+
+    assert run.code == 6
+    assert run.fails == []
+    assert "but not as a portal" in run.said
+    assert "but not as a portal" in (tmp_path / "out" / "report.html").read_text()
+    assert "but not as a portal" in (tmp_path / "out" / "summary.md").read_text()
+
+
+@contextmanager
+def listening(app: ASGIApp) -> Iterator[str]:
+    """Another server than a portal."""
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    _wait_for(lambda: server.started)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def test_an_unknown_key_in_the_profile_is_exit_code_4_and_names_the_nearest(tmp_path: Path) -> None:

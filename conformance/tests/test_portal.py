@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from conformance.errors import Untestable
+from conformance.errors import TargetUnreachable, Untestable
 from conformance.exchange import Json
 from conformance.portal import Portal
 from conformance.portal.cipher import Scheme
@@ -239,3 +239,67 @@ def test_the_scheme_of_the_profile_is_the_one_of_the_contract(recorder: Recorder
 
     assert Scheme(portal.profile.secure_channel.aes_mode, portal.profile.secure_channel.payload) == Scheme()
     assert json.dumps(portal.secure.readings) == "{}"
+
+
+PAGE = httpx.Response(200, text="<html>Welcome</html>", headers={"content-type": "text/html"})
+LEFT = httpx.Response(301, headers={"location": "https://new.example.test/"})
+
+
+@pytest.mark.parametrize(
+    "response, told",
+    [
+        (
+            PAGE,
+            r"answers \(HTTP 200\), but not as a portal. Are the address and \[portal\] access_code right",
+        ),
+        (httpx.Response(403, text="<html>Blocked</html>"), r"answers \(HTTP 403\), but not as a portal"),
+        (LEFT, "sends elsewhere, to https://new.example.test/. Give the portal's own address"),
+    ],
+)
+def test_what_answers_and_is_no_portal_is_told_from_one(response: httpx.Response, told: str) -> None:
+    with pytest.raises(TargetUnreachable, match=told):
+        answering(lambda request: response).recognise()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        PAGE,
+        LEFT,
+        httpx.Response(404, text="not found"),
+        httpx.Response(204),
+        httpx.Response(503, text="<html>Later</html>"),
+    ],
+)
+def test_a_portal_is_recognised_by_one_answer_out_of_two(odd: httpx.Response) -> None:
+    asked: list[str] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        return odd if len(asked) == 1 else answer(status=401, code="ACCESS.TOKEN_MISSING")
+
+    answering(respond).recognise()
+
+    assert asked[0] == "/web/v1/secure-channel/public-key"
+    assert len(asked) <= 2
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        answer({}),
+        answer(status=500, code="BROKEN"),
+        httpx.Response(503, text="x"),
+        httpx.Response(401, text="x"),
+    ],
+)
+def test_a_portal_that_refuses_or_is_down_for_a_moment_is_asked_once(response: httpx.Response) -> None:
+    asked: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return response
+
+    answering(respond).recognise()
+
+    assert len(asked) == 1
