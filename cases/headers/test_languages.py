@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
@@ -10,13 +11,16 @@ from cases.premises import answered, granted, listed, unknown_id
 from cases.reading import ACCOUNTS, BODIES, COUNTRIES, PROFILE, READABLE, read
 from conformance.cases import (
     BY_KEY,
+    HELD,
     LANGUAGES,
     Account,
     Exchange,
     Operation,
     ParameterSet,
     Portal,
+    Untestable,
     Verify,
+    contradicts,
     equal,
     holds,
     is_success,
@@ -111,3 +115,40 @@ def test_a_language_that_is_not_listed_is_served_too(
     plain = granted(portal.call(PROFILE, token=admin.token))
     served = answered(portal.call(PROFILE, token=admin.token, headers={"Accept-Language": language}))
     verify("HEADER-008", is_success(served, plain))
+
+
+@requirement("HEADER-020")
+def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify, admin: Account) -> None:
+    """As far as they follow the language: what is no text of any language says nothing."""
+    locale = portal.profile.portal.headers.get("X-LOCALE", "en")
+    if not locale.lower().startswith("en"):
+        raise Untestable(f"the profile asks for the locale {locale}: it may be the default", "configuration")
+    for texts_of, place in ((labels, "data"), (message, "message")):
+        english, unnamed = texts_of(portal, admin, "en"), texts_of(portal, admin, None)
+        others = [texts_of(portal, admin, language) for language in LANGUAGES if language != "en"]
+        foreign = [other.shown for other in others if other.shown != english.shown]
+        if not foreign:
+            continue
+        if unnamed.shown == english.shown:
+            verify("HEADER-020", HELD)
+        elif unnamed.shown in foreign:
+            verify("HEADER-020", contradicts(unnamed.told, place, english.shown[0], unnamed.shown[0]))
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What an answer says to people."""
+
+    told: Exchange
+    shown: list[str]
+
+
+def labels(portal: Portal, admin: Account, language: str | None) -> Texts:
+    headers = {"Accept-Language": language}
+    listing = granted(read(portal, BY_KEY[COUNTRIES], token=admin.token, headers=headers))
+    return Texts(listing, [str(item.get("label")) for item in listed(listing)])
+
+
+def message(portal: Portal, admin: Account, language: str | None) -> Texts:
+    refused = answered(portal.call(PROFILE, headers={"Accept-Language": language}))
+    return Texts(refused, [str(refused.at("message"))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from conformance.checks.records import (
@@ -107,7 +108,16 @@ def has_a_word(wanted: str, field: str) -> bool:
     return any(word in folded(field) for word in folded(wanted).split())
 
 
-_text_filter_rule("ACCOUNT-023", "email", "accountEmail", has_the_text)
+def has_a_part(wanted: str, field: str) -> bool:
+    """An address that is looked for may be taken apart as a name is: at its signs."""
+    parts = [part for part in SIGNS.split(folded(wanted)) if part]
+    return any(part in folded(field) for part in parts) or has_the_text(wanted, field)
+
+
+SIGNS = re.compile(r"[\W_]+")
+
+_text_filter_rule("ACCOUNT-023", "email", "accountEmail", has_a_part)
+_text_filter_rule("ACCOUNT-044", "email", "accountEmail", has_the_text)
 _text_filter_rule("ACCOUNT-024", "name", "accountName", has_a_word)
 
 

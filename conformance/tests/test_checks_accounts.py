@@ -80,6 +80,11 @@ PROOFS = [
     ),
     Proof(
         "ACCOUNT-023",
+        [accounts(account(), email="ONE@"), accounts(account(), email="two@example.test")],
+        accounts(account(), email="two"),
+    ),
+    Proof(
+        "ACCOUNT-044",
         [accounts(account(), email="ONE@"), accounts(account(), email=" two ")],
         accounts(account(), email="two@example.test"),
     ),

@@ -205,9 +205,14 @@ FAULTS = (
         ACCOUNTS_QUERY,
         apply=ignoring(ACCOUNTS_QUERY, "institutionBizId"),
     ),
-    of("ACCOUNT-023", "email-filter-ignored", ACCOUNTS_QUERY, apply=ignoring(ACCOUNTS_QUERY, "email")),
     of(
-        "ACCOUNT-023",
+        "ACCOUNT-023 ACCOUNT-044",
+        "email-filter-ignored",
+        ACCOUNTS_QUERY,
+        apply=ignoring(ACCOUNTS_QUERY, "email"),
+    ),
+    of(
+        "ACCOUNT-023 ACCOUNT-044",
         "email-filter-looks-at-the-domain",
         ACCOUNTS_QUERY,
         apply=asked(ACCOUNTS_QUERY, _anywhere),

@@ -230,6 +230,11 @@ FAULTS = (
         "language-is-required",
         apply=_turned_away(400, lambda names: "accept-language" not in names),
     ),
+    of(
+        "HEADER-020",
+        "without-a-language-it-is-japanese",
+        apply=_adding(lambda scope, names: {"accept-language": "ja"} | names),
+    ),
     of("HEADER-006", "accept-is-required", apply=_turned_away(406, lambda names: "accept" not in names)),
     of("HEADER-007", "chinese-has-other-codes", apply=rewritten(_other_codes_in_chinese)),
     of("HEADER-007", "vietnamese-has-another-status", apply=rewritten(_other_status_in_vietnamese)),

@@ -1,5 +1,6 @@
 """Sentences of the document that may be read in two ways, each taken here the other way."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -103,6 +104,25 @@ def _range_of_completion(handler: Handler) -> Handler:
     return querying
 
 
+def _emails_by_words(handler: Handler) -> Handler:
+    """An address is looked for by its words, any of which will do."""
+
+    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
+        words = set(re.findall(r"\w+", (body.get("email") or "").casefold()))
+        everybody = portal.records["account"]
+        portal.records["account"] = {
+            id: record
+            for id, record in everybody.items()
+            if not words or words & set(re.findall(r"\w+", record["accountEmail"].casefold()))
+        }
+        try:
+            return handler(portal, caller, body | {"email": None})
+        finally:
+            portal.records["account"] = everybody
+
+    return querying
+
+
 def _codes_in_part(handler: Handler) -> Handler:
     def querying(portal: Portal, caller: Caller, body: Body) -> Any:
         wanted = (body.get("typeCode") or "").casefold()
@@ -199,6 +219,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "range-of-completion", "which time a range is of is not stated", handled(ORDERS, _range_of_completion)
     ),
+    may("emails-by-words", "how a text is matched is not stated", handled(ACCOUNTS_QUERY, _emails_by_words)),
     may("type-codes-in-part", "how a text is matched is not stated", handled(TYPES_QUERY, _codes_in_part)),
     may(
         "active-while-activating",
