@@ -42,6 +42,9 @@ class Clock(Protocol):
     def remaining(self) -> float | None:
         """Seconds left of the time budget; None where there is none."""
 
+    def stop(self) -> None:
+        """Ends every wait, in whatever thread, with OutOfTime: the run is over."""
+
 
 class SystemClock:
     """The time of this machine: a wait takes as long as it says.
@@ -53,6 +56,7 @@ class SystemClock:
 
     def __init__(self, time_budget: float | None = None, on_wait: Watch | None = None) -> None:
         self.on_wait = on_wait
+        self._stopped = threading.Event()
         self._deadline = None if time_budget is None else time.monotonic() + time_budget
 
     def now(self) -> float:
@@ -69,7 +73,7 @@ class SystemClock:
             return
         self._demand(seconds, why)
         self._tell(seconds, why)
-        time.sleep(seconds)
+        self._sleep(seconds, why)
 
     def wait_until(self, moment: float, why: str) -> None:
         while (left := moment - self.now()) > 0:
@@ -77,7 +81,14 @@ class SystemClock:
 
     def pause(self, seconds: float, why: str) -> None:
         self._demand(seconds, why)
-        time.sleep(max(0.0, seconds))
+        self._sleep(max(0.0, seconds), why)
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _sleep(self, seconds: float, why: str) -> None:
+        if self._stopped.wait(seconds):
+            raise OutOfTime(f"waiting for {why} was given up: the run is over")
 
     def remaining(self) -> float | None:
         return None if self._deadline is None else self._deadline - time.monotonic()

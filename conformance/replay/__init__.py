@@ -63,7 +63,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
         gone: TargetUnreachable | None = None
         interrupted = False
         try:
-            _to_the_end(driver.run(sessions_of(plan, options.concurrency)))
+            _to_the_end(driver.run(sessions_of(plan, options.concurrency)), clock)
         except TargetUnreachable as error:
             gone = error
         except KeyboardInterrupt:
@@ -127,8 +127,8 @@ def sessions_of(plan: Plan, concurrency: int) -> list[list[int]]:
     return list(sessions.values())
 
 
-def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Runs to the end, on uvloop where that is installed."""
+def _to_the_end(work: Coroutine[Any, Any, None], clock: Clock) -> None:
+    """Runs to the end, on uvloop where that is installed. Nobody waits any more where it ends early."""
     factory: Callable[[], asyncio.AbstractEventLoop] | None
     try:
         import uvloop  # an extra: asyncio does as well, slower
@@ -137,7 +137,11 @@ def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
     except ImportError:
         factory = None
     with asyncio.Runner(loop_factory=factory) as runner:
-        runner.run(work)
+        try:
+            runner.run(work)
+        except BaseException:
+            clock.stop()
+            raise
 
 
 def _drive() -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -71,3 +73,16 @@ def test_a_system_clock_really_waits() -> None:
     clock.wait_until(before + 0.05, "a moment")
 
     assert clock.now() >= before + 0.05
+
+
+@pytest.mark.parametrize("wait", [SystemClock.wait, SystemClock.pause])
+def test_whoever_waits_elsewhere_gives_up_when_the_run_is_over(
+    wait: Callable[[SystemClock, float, str], None],
+) -> None:
+    clock = SystemClock()
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(wait, clock, 600.0, "something")
+        clock.stop()
+
+        with pytest.raises(OutOfTime, match="waiting for something was given up"):
+            waiting.result(timeout=30)
