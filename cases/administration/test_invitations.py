@@ -15,7 +15,9 @@ from conformance.cases import (
     Verify,
     holds,
     impact,
+    is_error,
     is_error_of_table,
+    is_invalid_parameter,
     offered,
     requirement,
 )
@@ -29,7 +31,7 @@ def test_sent_invitations_are_listed_with_some_fields(portal: Portal, verify: Ve
     verify.observe("invite-answers", sent, form(sent.data))
 
 
-@requirement("INVITE-001", "INVITE-004", "INVITE-007")
+@requirement("INVITE-001", "INVITE-004", "INVITE-007", "INVITE-008")
 @impact("mutating")
 @pytest.mark.parametrize(
     "requirement_id, wrong",
@@ -55,7 +57,10 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
         refused = authorized(portal.call(INVITE, json=body, token=admin.token))
         if not refused.success:
             invitation.settled()
-        verify(requirement_id, is_error_of_table(refused, INVALID))
+        if requirement_id != "INVITE-001":
+            verify(requirement_id, is_error_of_table(refused, INVALID))
+        elif verify("INVITE-001", is_invalid_parameter(refused)):
+            verify("INVITE-008", is_error(refused, INVALID))
 
 
 @requirement("INVITE-002", "INVITE-003", "INVITE-006", offered(INVITE), offered(CANCEL))

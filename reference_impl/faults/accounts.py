@@ -370,6 +370,13 @@ FAULTS = (
         apply=renamed(INVITE, INVALID, "DUPLICATE"),
         also="INVITE-004 INVITE-007",
     ),
+    of(
+        "INVITE-008",
+        "invalid-email-has-the-other-code",
+        INVITE,
+        apply=renamed(INVITE, INVALID, "COMMAND_INVALID"),
+        also="INVITE-004 INVITE-007",
+    ),
     of("INVITE-002", "invitation-is-not-kept", INVITE, apply=pretending(INVITE, "invitation"), spreads=True),
     of(
         "INVITE-003",

@@ -14,7 +14,7 @@ from reference_impl.changes import (
 )
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import renamed
-from reference_impl.faults.operations import COMPLETE, FORGOT, INITIATE, INVITE, SEND
+from reference_impl.faults.operations import COMPLETE, FORGOT, INITIATE, SEND
 from reference_impl.faults.tokens import Issued
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
@@ -91,10 +91,9 @@ def _only_so_often(handler: Handler, *, most: int = 5, window: float = 60) -> Ha
 
 
 def _numeric_codes(plan: Plan) -> None:
-    """Invalid bodies are told by 4000 wherever no other code is named for the endpoint."""
+    """Invalid bodies are told by 4000."""
     for name in plan.rows:
-        if name != INVITE:
-            renamed(name, INVALID, "COMMAND_INVALID")(plan)
+        renamed(name, INVALID, "COMMAND_INVALID")(plan)
 
 
 def _pending_by_another_name(data: Any) -> Any:
