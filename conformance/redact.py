@@ -33,6 +33,16 @@ GRAM = 4
 STRIDE = 3
 INDEXED = GRAM + STRIDE - 1
 
+FULLY = 1_000
+"""Tokens of which every encoding is looked for, the newest: it takes some 12 kB for each. Of those before, in
+traffic of very many sign-ins, it is the text itself."""
+
+AGING = frozenset({"token", "refresh-token", "cookie"})
+"""What a client is given anew each time; other secrets stay the same, and are few."""
+
+WORD = re.compile(r"[A-Za-z0-9_~+/.-]{20,}={0,2}")
+"""How a token looks that is found as a word."""
+
 RUN = re.compile(r"\d{4,}")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 NOTHING = re.compile(r"(?!)")
@@ -57,34 +67,42 @@ class Secrets:
         self._patterns: dict[int, tuple[int, re.Pattern[str]]] = {}
         self._grams: dict[str, list[tuple[str, int, str]]] = {}
         self._forms: set[str] = set()
+        self._newest: dict[str, None] = {}
+        self._older: dict[int, str] = {}
+        """The placeholders of older ones, by the hash of the text."""
 
     def __len__(self) -> int:
-        return len(self._placeholders)
+        return len(self._placeholders) + len(self._older)
 
     def add(self, value: str | bytes, kind: str) -> None:
         """Registers a secret; ``kind`` names it in the placeholder. What stands anywhere is passed over."""
-        if value in self._placeholders or _is_common(value):
+        if self.placeholder(value) is not None or _is_common(value):
             return
         with self._lock:
-            if value in self._placeholders:
+            if self.placeholder(value) is not None:
                 return
             self._counts[kind] = number = self._counts.get(kind, 0) + 1
             self._placeholders[value] = placeholder = f"[{kind}-{number}]"
             self._learn(value, placeholder)
+            if kind in AGING and isinstance(value, str) and WORD.fullmatch(value):
+                self._newest[value] = None
+                if len(self._newest) > FULLY:
+                    self._grow_old(next(iter(self._newest)))
 
     def placeholder(self, value: str | bytes) -> str | None:
         """What stands in place of a value, where it is a known secret."""
-        return self._placeholders.get(value)
+        known = self._placeholders.get(value)
+        return self._older.get(hash(value)) if known is None and self._older else known
 
     def redact(self, text: str) -> str:
         """The text with every secret in it replaced."""
-        if not self._placeholders:
+        if not len(self):
             return text
         return _replaced(text, self._spans(text))
 
     def redact_line(self, line: str) -> str:
         """A line of JSON with every secret in it replaced; it stays one, also where a number had to go."""
-        if not self._placeholders:
+        if not len(self):
             return line
         text = line.rstrip("\n")
         spans = self._spans(text)
@@ -136,9 +154,36 @@ class Secrets:
         if form in self._forms:
             return
         self._forms.add(form)
-        start = max(0, len(form) - INDEXED - 4)
-        for offset in range(start, start + STRIDE):
-            self._grams.setdefault(form[offset : offset + GRAM], []).append((form, offset, placeholder))
+        for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
+            self._grams.setdefault(gram, []).append((form, offset, placeholder))
+
+    def _grow_old(self, value: str) -> None:
+        """Forgets the encodings of a secret, and finds it by its text from now on."""
+        placeholder = self._placeholders[value]
+        self._older[hash(value)] = placeholder
+        raw = value.encode(errors="surrogatepass")
+        for form in (blocks(raw) | texts(raw)) & self._forms:
+            self._drop(form, placeholder)
+        del self._newest[value], self._placeholders[value]
+
+    def _drop(self, form: str, placeholder: str) -> None:
+        for gram in _grams_of(form):
+            others = [one for one in self._grams.get(gram, ()) if one[0] != form or one[2] != placeholder]
+            if others:
+                self._grams[gram] = others
+            else:
+                self._grams.pop(gram, None)
+        self._forms.discard(form)
+
+    def _older_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
+        for found in WORD.finditer(text):
+            start, end = found.span()
+            for begin in (start, start + found[0].rfind("/") + 1):
+                whole = text[begin:end]
+                for word in (whole, whole.rstrip("./")):
+                    placeholder = self._older.get(hash(word))
+                    if placeholder is not None:
+                        yield begin, begin + len(word), placeholder
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
         """Where which secret stands, in no order, and overlapping where they do."""
@@ -146,11 +191,13 @@ class Secrets:
         grams = self._grams
         hits = [at for at in range(0, len(text) - GRAM + 1, STRIDE) if text[at : at + GRAM] in grams]
         for at in hits:
-            for form, offset, placeholder in grams[text[at : at + GRAM]]:
+            for form, offset, placeholder in grams.get(text[at : at + GRAM], ()):
                 if at >= offset and text.startswith(form, at - offset):
                     spans.append((at - offset, at - offset + len(form), placeholder))
         if self._numbers:
             spans.extend(self._number_spans(text))
+        if self._older:
+            spans.extend(self._older_spans(text))
         for loose in (self._words, self._short):
             if len(loose) > FEW or any(form in text for form in loose):
                 spans.extend(
@@ -176,6 +223,15 @@ class Secrets:
             pattern = re.compile(f"{before}(?:{forms}){after}") if forms else NOTHING
             self._patterns[id(loose)] = len(loose), pattern
         return pattern
+
+
+def _first_gram(form: str) -> int:
+    return max(0, len(form) - INDEXED - 4)
+
+
+def _grams_of(form: str) -> list[str]:
+    first = _first_gram(form)
+    return [form[offset : offset + GRAM] for offset in range(first, first + STRIDE)]
 
 
 def _is_common(value: str | bytes) -> bool:

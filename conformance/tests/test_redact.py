@@ -12,6 +12,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
+from conformance import redact
 from conformance.exchange import Exchange, Json, Plain, Request, Response
 from conformance.redact import Secrets, secrets_in
 
@@ -216,3 +217,76 @@ def test_a_thousand_secrets_cost_little_on_ordinary_traffic() -> None:
     began = time.perf_counter()
     assert known.redact(text) == text
     assert time.perf_counter() - began < 0.5
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Of how many tokens all encodings are known."""
+    monkeypatch.setattr(redact, "FULLY", 3)
+    return 3
+
+
+def token(number: int) -> str:
+    return f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0{number:04d}MiJ9.kX9-fTq_0a{number:04d}Zv"
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        '{"accessToken":"%s"}',
+        '[["Authorization","Bearer %s"]]',
+        "https://portal.example.test/reset/%s",
+        "https://portal.example.test/?token=%s&page=1",
+        "The token is %s.",
+        '{"text":"a \\"%s\\" in a text"}',
+        "sid=%s; Path=/",
+    ],
+)
+def test_an_older_token_is_still_taken_out_as_a_text(shape: str, few: int) -> None:
+    secrets = Secrets()
+    for number in range(20):
+        secrets.add(token(number), "token")
+
+    shown = [secrets.redact(shape % token(number)) for number in range(20)]
+
+    assert shown == [shape % f"[token-{number + 1}]" for number in range(20)]
+
+
+def test_the_newest_tokens_and_every_password_are_taken_out_in_every_encoding(few: int) -> None:
+    secrets = Secrets()
+    secrets.add("a-long-Password-of-the-admin-1", "password")
+    for number in range(20):
+        secrets.add(token(number), "token")
+
+    for encode in ENCODINGS:
+        text = "\n".join(encode(one) for one in ("a-long-Password-of-the-admin-1", token(18), token(19)))
+        clean = secrets.redact(text)
+        assert "[password-1]" in clean
+        assert "[token-19]" in clean
+        assert "[token-20]" in clean
+
+
+def test_a_token_that_grew_old_is_the_same_when_it_comes_again(few: int) -> None:
+    secrets = Secrets()
+    for number in [*range(10), 0, 1, 2]:
+        secrets.add(token(number), "token")
+
+    assert len(secrets) == 10
+    assert [secrets.placeholder(token(number)) for number in range(3)] == [
+        "[token-1]",
+        "[token-2]",
+        "[token-3]",
+    ]
+
+
+def test_what_old_tokens_take_does_not_grow_with_their_encodings(few: int) -> None:
+    secrets = Secrets()
+    for number in range(200):
+        secrets.add(token(number), "token")
+
+    held = sum(len(found) for found in secrets._grams.values())
+    only = Secrets()
+    for number in range(197, 200):
+        only.add(token(number), "token")
+
+    assert held == sum(len(found) for found in only._grams.values())
