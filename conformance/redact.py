@@ -33,7 +33,7 @@ GRAM = 4
 STRIDE = 3
 INDEXED = GRAM + STRIDE - 1
 
-FULLY = 1_000
+FULLY = 500
 """Tokens of which every encoding is looked for, the newest: it takes some 12 kB for each. Of those before, in
 traffic of very many sign-ins, it is the text itself."""
 
