@@ -294,26 +294,23 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
 
 def _coded(value: Json, name: str, found: list[tuple[str, dict[str, Json]]]) -> None:
     """Collects the enumeration objects of a value and of all within it, those above before those below."""
-    if type(value) is dict:
-        if (
-            name in CODED_FIELDS
-            and isinstance(value.get("code"), str)
-            and type(value.get("value")) in (int, float)
-        ):
-            found.append((name, value))
-        if NESTING.isdisjoint(map(type, value.values())):
-            return
-        for field, inner in value.items():
-            kind = type(inner)
-            if kind is dict or kind is list:
-                _coded(inner, field, found)
-    elif type(value) is list:
+    if type(value) is list:
         for inner in value:
-            if type(inner) in NESTING:
+            if type(inner) is dict or type(inner) is list:
                 _coded(inner, name, found)
-
-
-NESTING = frozenset({dict, list})
+        return
+    if type(value) is not dict:
+        return
+    if (
+        name in CODED_FIELDS
+        and isinstance(value.get("code"), str)
+        and type(value.get("value")) in (int, float)
+    ):
+        found.append((name, value))
+    for field, inner in value.items():
+        kind = type(inner)
+        if kind is dict or kind is list:
+            _coded(inner, field, found)
 
 
 def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
@@ -330,7 +327,7 @@ def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
 _USUAL_URL = re.compile(r"(https?)://([\w.-]+(?::\d+)?)(/[!-\"$->@-~]*)(?:\?([!-\"$-~]*))?\Z", re.ASCII)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _place(method: str, url: str) -> tuple[Operation | None, SplitResult]:
     parts = _split(url)
     return operation_of.__wrapped__(method, parts.path), parts

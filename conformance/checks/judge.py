@@ -196,8 +196,8 @@ class Judge:
                 if not shape.is_exact_in(exchange):
                     self._compare_shape(shape, exchange, found, closer)
                 elif closer:
-                    self._look_closer(shape, exchange, set())
-            parts = self._judge_parts(duties, shown, exchange, found)
+                    self._look_closer(shape, exchange, set(), exact=True)
+            parts = self._judge_parts(duties, shown, exchange, found, keep=alike is not None)
             if alike is None:
                 self._judge(duties.rest, exchange, found)
             else:
@@ -257,8 +257,9 @@ class Judge:
         return not self._ingresses or code in self._ingresses
 
     def _judge_parts(
-        self, duties: Duties, shown: Surface, exchange: Exchange, found: list[Finding]
+        self, duties: Duties, shown: Surface, exchange: Exchange, found: list[Finding], *, keep: bool
     ) -> list[Settled]:
+        """Judges by the surface and by the parts; gives what is said of them, all of it only to be kept."""
         settled = self._surfaces[duties, shown]
         if settled is not None:
             settled.again += 1
@@ -269,6 +270,9 @@ class Judge:
             habit, known, place = part.habit, None, None
             if habit.paused:
                 habit.paused -= 1
+                if not keep:
+                    self._judge(part.rows, exchange, found)
+                    continue
             else:
                 seen = part.look(exchange)
                 if seen is NOTHING:
@@ -320,10 +324,14 @@ class Judge:
             for check in checks:
                 times = 0
                 try:
-                    judging = check.judging
-                    for comparison in (
-                        judging(exchange, self._memory_of(check)) if check.remembers else judging(exchange)
-                    ):
+                    if not check.remembers:
+                        comparisons = check.judging(exchange)
+                    else:
+                        memory = self._memories.get(check.decision)
+                        comparisons = check.judging(
+                            exchange, self._new_memory(check) if memory is None else memory
+                        )
+                    for comparison in comparisons:
                         if comparison is HELD:
                             times += 1
                         else:
@@ -345,12 +353,10 @@ class Judge:
         kind = "check" if isinstance(row, Check) else "reading"
         self.ledger.errors[f"{kind} {row.name}"] = f"{type(bug).__name__}: {bug} (exchange {exchange.n})"
 
-    def _memory_of(self, row: Check) -> Memory:
-        memory = self._memories.get(row.decision)
-        if memory is None:
-            memory = self._memories[row.decision] = Memory()
-            if row.remembers == "steadily":
-                self._steady.append(memory)
+    def _new_memory(self, row: Check) -> Memory:
+        memory = self._memories[row.decision] = Memory()
+        if row.remembers == "steadily":
+            self._steady.append(memory)
         return memory
 
     def _look_again(self) -> None:
@@ -386,10 +392,12 @@ class Judge:
         if closer:
             self._look_closer(shape, exchange, {requirement for requirement, _ in contradictions})
 
-    def _look_closer(self, shape: Shape, exchange: Exchange, contradicted: set[str]) -> None:
+    def _look_closer(
+        self, shape: Shape, exchange: Exchange, contradicted: set[str], *, exact: bool = False
+    ) -> None:
         for requirement in shape.newly_satisfied(exchange, contradicted):
             self.ledger.satisfy(requirement, case="check shape")
-        for path in shape.new_extras(exchange):
+        for path in () if exact else shape.new_extras(exchange):
             self.ledger.observe("extra-fields", exchange, path)
         for form in shape.null_fields(exchange):
             self.ledger.observe("null-fields", exchange, form)

@@ -37,12 +37,17 @@ TYPE_STATES = STATES["Notification channel type"]
 
 @check("CHANNELTYPE-025", on=successes(TYPES))
 def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
+    fits = False
     for path, record in records(exchange):
         status = record.get("typeStatus")
         code = status.get("code") if type(status) is dict else None
         if type(code) is str and code in TYPE_STATES and type(record.get("enabled")) is bool:
-            held = record["enabled"] is (code == "ENABLED")
-            yield HELD if held else equal(exchange, f"{path}.enabled", code == "ENABLED")
+            if record["enabled"] is (code == "ENABLED"):
+                fits = True
+            else:
+                yield equal(exchange, f"{path}.enabled", code == "ENABLED")
+    if fits:
+        yield HELD
 
 
 filter_rule("CHANNELTYPE-020", TYPES, "bizId")

@@ -40,7 +40,8 @@ def counted(exchange: Exchange, name: str) -> int:
 
 
 def items(exchange: Exchange, name: str) -> list[Json]:
-    found = exchange.at(f"data.{name}")
+    data = exchange.data
+    found = data.get(name) if isinstance(data, dict) else None
     return found if isinstance(found, list) else []
 
 

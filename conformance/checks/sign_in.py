@@ -317,17 +317,13 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
     token = exchange.request.bearer
     if token is None:
         return
-    is_logout = _is_logout(exchange)
+    is_logout = exchange.request.operation is OPERATION_OF_LOGOUT
     if token in memory and not is_logout:
         refused = is_refused(exchange, message="a token was accepted after its logout")
         if refused is HELD or exchange.time > memory[token] + HEARD_OF:
             yield refused
     if is_logout and exchange.success:
         memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
-
-
-def _is_logout(exchange: Exchange) -> bool:
-    return exchange.request.operation is OPERATION_OF_LOGOUT
 
 
 # Authentication of every endpoint.
