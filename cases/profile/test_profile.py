@@ -24,6 +24,7 @@ from conformance.cases import (
     offered,
     requirement,
 )
+from conformance.checks.envelope import is_mask
 from conformance.checks.records import are_alike, moment
 
 UPDATE = "POST /web/v1/system/profile/update"
@@ -34,6 +35,8 @@ UPDATE = "POST /web/v1/system/profile/update"
 def test_the_profile_is_the_callers_own(portal: Portal, verify: Verify, name: str) -> None:
     caller = portal.account(name)
     profile = granted(portal.call(PROFILE, token=caller.token))
+    if is_mask(str(profile.at("data.accountEmail"))):
+        raise Untestable("the profile shows its email in part", "target")
     verify(
         "PROFILE-001",
         meets(profile, "data.accountEmail", lambda email: same_address(email, caller), caller.email),

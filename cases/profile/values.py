@@ -10,10 +10,21 @@ FIELDS = ("accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry"
 TIMEZONES = "GET /web/v1/system/constants/timezones"
 
 
+def is_shown_whole(value: Json) -> bool:
+    """Whether a text has no letter put out of sight."""
+    return isinstance(value, str) and not set(value) & OUT_OF_SIGHT
+
+
+OUT_OF_SIGHT = frozenset("*•●")
+
+
 def updatable(profile: Exchange) -> dict[str, Json]:
-    """The fields of an update as they stand: what puts a profile back. Raises Untestable without a name."""
+    """The fields of an update as they stand: what puts a profile back. Raises Untestable without a name.
+
+    What is shown in part only is left out: sent back, it would take the place of the whole.
+    """
     shown = {name: profile.at(f"data.{name}") for name in ("accountName", *FIELDS)}
-    fields = {name: value for name, value in shown.items() if isinstance(value, str) and value}
+    fields = {name: value for name, value in shown.items() if value and is_shown_whole(value)}
     if "accountName" not in fields:
         raise Untestable("the profile shows no name that could be put back", "target")
     return fields

@@ -80,7 +80,11 @@ PROOFS = [
     ),
     Proof(
         "ACCOUNT-023",
-        [accounts(account(), email="ONE@"), accounts(account(), email="two@example.test")],
+        [
+            accounts(account(), email="ONE@"),
+            accounts(account(), email="two@example.test"),
+            accounts(account(accountEmail="t***@example.test"), email="two"),
+        ],
         accounts(account(), email="two"),
     ),
     Proof(

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from reference_impl.changes import Change, chosen, handled, rewritten, row, together
+from reference_impl.changes import Change, chosen, data_rewritten, handled, rewritten, row, together
 from reference_impl.draw import has_its_check_digit
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import asked, erring, first, renamed
@@ -196,6 +196,18 @@ def _no_workspace(seen: Seen, answer: Answer) -> None:
         _refuse(answer, "WORKSPACE.NOT_CHOSEN", 404)
 
 
+def _in_part(data: Any) -> Any:
+    """Of addresses in a listing no more is shown than tells them apart."""
+    for account in data["accounts"]:
+        name, _, domain = account["accountEmail"].partition("@")
+        account["accountEmail"] = f"{name[0]}***@{domain}"
+    return data
+
+
+def _phone_in_part(value: Any) -> Any:
+    return value | {"accountPhone": "***"} if isinstance(value, dict) and "accountPhone" in value else value
+
+
 def _by_the_day(value: Any) -> Any:
     """An expiry is a day."""
     has_one = isinstance(value, dict) and "canAccept" in value
@@ -280,6 +292,12 @@ VARIANTS: tuple[Variant, ...] = (
                 first(CHANGE, _tell_a_wrong_password),
             )
         ),
+    ),
+    may(
+        "addresses-in-part",
+        "whether an address is shown whole is not stated",
+        together((data_rewritten(_in_part, ACCOUNTS_QUERY), everywhere(_phone_in_part))),
+        "masked",
     ),
     may("expires-by-the-day", "a day is ISO 8601 too", everywhere(_by_the_day), "expiry"),
     may(
