@@ -117,6 +117,10 @@ def _replay(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
         "recorded": len(plan.store),
         "sessions": plan.sessions,
         "states": {state.value: tally.counts[state] for state in State},
+        "endpoints": {
+            endpoint: {state.value: times for state, times in counts.items()}
+            for endpoint, counts in tally.endpoints.items()
+        },
         "compared": tally.compared,
         "share": round(tally.share, 4),
         "set_aside": dict(plan.set_aside),

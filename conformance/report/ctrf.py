@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from conformance.report.marked import literal
+from conformance.report.regressions import Replayed, by_endpoint
 from conformance.report.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
 from conformance.report.visible import cut, each_text, encodable
 from conformance.report.words import known_signatures
@@ -25,6 +27,8 @@ def document(run: Run) -> str:
     for finding in run.findings:
         findings.setdefault(finding.requirement, []).append(finding)
     tests = [_test(run, row, findings.get(row.id, [])) for row in run.requirements]
+    if run.command == "replay":
+        tests += map(_replayed, by_endpoint(run))
     start, stop = round(moment(run.started) * 1000), round(moment(run.finished) * 1000)
     counted = {
         name: sum(test["status"] == name for test in tests)
@@ -59,6 +63,22 @@ def _test(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> dict
         test["message"] = row.reason
     if row.cases:
         test["filePath"] = row.cases[0].partition("::")[0]
+    return test
+
+
+def _replayed(one: Replayed) -> dict[str, Any]:
+    """Whether an endpoint answered as recorded."""
+    test: dict[str, Any] = {
+        "name": f"{one.endpoint} answers as recorded",
+        "status": "failed" if one.places else "passed" if one.is_compared else "skipped",
+        "duration": 0,
+        "suite": ["Replayed traffic"],
+        "tags": ["regression"],
+    }
+    if one.places:
+        place = one.places[0]
+        values = f"recorded {literal(place.first.recorded, 200)}, now {literal(place.first.replayed, 200)}"
+        test["message"] = f"{place.path or 'the answer'} {place.kind}: {values}"
     return test
 
 

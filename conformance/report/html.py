@@ -15,6 +15,7 @@ from conformance.report.cards import Card, Cards, expectation, seen
 from conformance.report.evidence import OTHER, Evidence
 from conformance.report.marked import literal
 from conformance.report.page import anchor, part, render, spelled
+from conformance.report.regressions import Place, places
 from conformance.report.run import (
     VERDICTS,
     FindingEntry,
@@ -99,6 +100,7 @@ class Report:
         blockers = blocking(run)
         keys = {reading.key for reading in run.readings}
         others = [one for one in run.observations if one.topic not in keys]
+        shown = [*map(_regressed, places(run)), *map(_blocker, blockers)]
         return row(
             run=run,
             head=headline(run),
@@ -107,9 +109,9 @@ class Report:
             levels=levels(run),
             facts=self.facts(),
             contents=self.contents(parts, len(cards)),
-            blockers=[_blocker(one) for one in blockers[:MOST_BLOCKERS]] + self.other_blockers(),
-            more_blockers=f"and {len(blockers) - MOST_BLOCKERS} more below"
-            if len(blockers) > MOST_BLOCKERS
+            blockers=[*shown[:MOST_BLOCKERS], *self.other_blockers()],
+            more_blockers=f"and {len(shown) - MOST_BLOCKERS} more below"
+            if len(shown) > MOST_BLOCKERS
             else "",
             nothing_blocks="Nothing." if run.exit_code == 0 else "No requirement; see above.",
             changes_title=self.changes_title(),
@@ -297,6 +299,10 @@ class Report:
     def contents(self, parts: Sequence[Row], cards: int) -> list[Row]:
         run = self.run
         items = [row(name="Overview", href="overview", note="", bad=False)]
+        if run.regressions:
+            items.append(
+                row(name="Regressions", href="regressions", note=str(len(run.regressions)), bad=True)
+            )
         items.append(
             row(
                 name="Findings",
@@ -305,10 +311,6 @@ class Report:
                 bad=any(one.verdict == "fail" for one in run.findings),
             )
         )
-        if run.regressions:
-            items.append(
-                row(name="Regressions", href="regressions", note=str(len(run.regressions)), bad=True)
-            )
         if tables(run):
             items.append(row(name="Traffic", href="traffic", note="", bad=False))
         items.append(row(name="Readings", href="readings", note=str(len(run.readings)), bad=False))
@@ -404,6 +406,19 @@ def _blocker(blocker: Blocker) -> Row:
         href=anchor("finding", entry.id) if blocker.findings else entry.id,
         statement=spelled(entry.statement),
         under=_seen(blocker.findings[0]) + " · " + listed(endpoints, 1) if endpoints else entry.reason or "",
+    )
+
+
+def _regressed(place: Place) -> Row:
+    first = place.first
+    values = f"recorded {literal(first.recorded, 60)}, now {literal(first.replayed, 60)}"
+    times = f" · {plural(len(place.exchanges), 'answer')}"
+    return row(
+        verdict="fail",
+        id=place.kind,
+        href="regressions",
+        statement=[(one_line(place.endpoint, 200), True)],
+        under=one_line(f"{place.path or 'the answer'}: {values}", 200) + times,
     )
 
 

@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 from conformance.report.again import rerun
 from conformance.report.cards import expectation, seen
+from conformance.report.marked import literal
+from conformance.report.regressions import Place, Replayed, by_endpoint
 from conformance.report.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.visible import cut, visible
 from conformance.report.words import chapters, known_signatures
@@ -29,6 +31,8 @@ def document(run: Run) -> str:
         by_requirement.setdefault(finding.requirement, []).append(finding)
     for section in suites:
         root.append(_suite(run, section.name, section.requirements, by_requirement))
+    if run.command == "replay":
+        root.append(_replayed(run))
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root, " ")
@@ -58,6 +62,50 @@ def _suite(
         ElementTree.SubElement(properties, "property", name=f"{row.id}.verdict", value=row.verdict)
     suite.extend(cases)
     return suite
+
+
+def _replayed(run: Run) -> ElementTree.Element:
+    """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
+    of its answers could be compared."""
+    cases = [_endpoint(one) for one in by_endpoint(run)]
+    suite = ElementTree.Element(
+        "testsuite",
+        name="Replayed traffic",
+        tests=str(len(cases)),
+        failures=str(sum(case.find("failure") is not None for case in cases)),
+        errors="0",
+        skipped=str(sum(case.find("skipped") is not None for case in cases)),
+        time="0",
+        timestamp=datetime.fromtimestamp(moment(run.started), UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+    )
+    suite.extend(cases)
+    return suite
+
+
+def _endpoint(one: Replayed) -> ElementTree.Element:
+    case = ElementTree.Element(
+        "testcase",
+        name=visible(f"{one.endpoint} answers as recorded"),
+        classname="portal-conformance.Replayed traffic",
+        time="0",
+    )
+    if one.places:
+        lines = [_difference(place) for place in one.places[:MOST_FINDINGS]]
+        failure = ElementTree.SubElement(
+            case, "failure", type="regression", message=visible(cut(lines[0], 600))
+        )
+        failure.text = visible("\n".join(lines))
+    elif not one.is_compared:
+        states = ", ".join(f"{times} {state}" for state, times in one.states.items())
+        ElementTree.SubElement(case, "skipped", message=visible(states))
+    return case
+
+
+def _difference(place: Place) -> str:
+    first = place.first
+    values = f"recorded {literal(first.recorded, 200)}, now {literal(first.replayed, 200)}"
+    numbers = ", ".join(map(str, place.exchanges[:20]))
+    return f"{place.path or 'the answer'} {place.kind}: {values} (exchanges {numbers})"
 
 
 def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> ElementTree.Element:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from conformance.report.again import rerun
 from conformance.report.cards import expectation, seen
+from conformance.report.marked import literal
+from conformance.report.regressions import places
 from conformance.report.run import FindingEntry, Run
 from conformance.report.visible import one_line
 from conformance.report.words import (
@@ -33,6 +35,7 @@ def markdown(run: Run) -> str:
     """The summary, below 200,000 characters; nothing that the target sent is read as Markdown or HTML."""
     lines = [
         *_top(run),
+        *_regressions(run),
         *_blocking(run),
         *_baseline(run),
         *_since(run),
@@ -79,6 +82,24 @@ def _top(run: Run) -> Iterator[str]:
         f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"
         f" · {duration(run.seconds)} · {ALLOWED.get(run.impact, run.impact).partition(':')[0]}{strict}"
     )
+
+
+def _regressions(run: Run) -> Iterator[str]:
+    found = places(run)
+    if not found:
+        return
+    yield ""
+    yield f"### What regressed ({plural(len(found), 'place')})"
+    yield ""
+    for place in found[:MOST_FAILURES]:
+        first, seen_in = place.first, place.exchanges
+        numbers = ", ".join(map(str, seen_in[:4])) + (", …" if len(seen_in) > 4 else "")
+        where = f" at {code(place.path)}" if place.path else ""
+        values = f"recorded {code(literal(first.recorded, 120))}, now {code(literal(first.replayed, 120))}"
+        yield f"- **{place.kind.upper()}** {code(place.endpoint)}{where}: {values} (exchange {numbers})"
+    if len(found) > MOST_FAILURES:
+        yield ""
+        yield f"and {len(found) - MOST_FAILURES} more in the report."
 
 
 def _blocking(run: Run) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from conformance.report.regressions import places
 from conformance.report.run import (
     BaselineOutcome,
     FindingEntry,
@@ -244,9 +245,10 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     blockers = blocking(run)
     if run.regressions:
-        return Headline(
-            "bad", "Regressed", _sentence(f"{plural(len(run.regressions), 'answer')} changed", blockers)
-        )
+        answers = plural(len({one.exchange for one in run.regressions}), "answer")
+        verb = "is" if answers.startswith("1 ") else "are"
+        said = f"{answers} {verb} not as recorded, at {plural(len(places(run)), 'place')}"
+        return Headline("bad", "Regressed", _sentence(said, blockers))
     if blockers:
         return Headline("bad", "Not conformant", _sentence("", blockers))
     if run.baseline is not None and (run.baseline.stale or run.baseline.expired):

@@ -102,7 +102,7 @@ def test_regressions_are_told_by_their_number() -> None:
 
     head = headline(conformant().run(exit_code=1, command="replay", regressions=[lost]))
 
-    assert (head.title, head.sentence) == ("Regressed", "1 answer changed.")
+    assert (head.title, head.sentence) == ("Regressed", "1 answer is not as recorded, at 1 place.")
 
 
 def test_the_numbers_count_what_held_of_what_could_be_decided() -> None:

@@ -1,0 +1,108 @@
+"""Regressions where people and CI servers look: by place at the top, and as failures of their endpoints."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+from conformance.report import ctrf, junit, summary
+from conformance.report.evidence import Evidence
+from conformance.report.html import report
+from conformance.report.regressions import by_endpoint, places
+from conformance.report.run import Regression, Run
+from conformance.tests.sample_run import conformant
+
+ROLES, MFA, FILES = (
+    "GET /web/v1/system/roles",
+    "GET /web/v1/system/security/mfa",
+    "GET /web/v1/system/files/{fileBizId}",
+)
+
+
+def lost(exchange: int, item: int) -> Regression:
+    return Regression(
+        exchange=exchange,
+        endpoint=ROLES,
+        path=f"data[{item}].roleName",
+        kind="type",
+        recorded="Owner",
+        replayed=None,
+    )
+
+
+LONGER = Regression(exchange=9, endpoint=MFA, path="data", kind="length", recorded=2, replayed=3)
+
+
+def replayed(*regressions: Regression) -> Run:
+    states = {ROLES: {"same": 3, "regressed": 2}, MFA: {"same": 4}, FILES: {"skipped": 2}}
+    run = conformant().run(command="replay", regressions=regressions, exit_code=1 if regressions else 0)
+    return run.model_copy(update={"replay": {"endpoints": states}})
+
+
+def test_the_same_in_many_answers_and_items_is_one_place() -> None:
+    found = places(replayed(lost(4, 0), lost(4, 1), LONGER, lost(7, 0)))
+
+    assert [(one.endpoint, one.path, one.kind, one.exchanges) for one in found] == [
+        (ROLES, "data[*].roleName", "type", [4, 7]),
+        (MFA, "data", "length", [9]),
+    ]
+
+
+def test_an_endpoint_is_compared_where_an_answer_was() -> None:
+    found = {one.endpoint: (one.is_compared, len(one.places)) for one in by_endpoint(replayed(lost(4, 0)))}
+
+    assert found == {ROLES: (True, 1), MFA: (True, 0), FILES: (False, 0)}
+
+
+def test_results_that_do_not_tell_of_endpoints_are_taken_as_they_are() -> None:
+    run = conformant().run(command="replay", regressions=[LONGER], exit_code=1)
+
+    for extra in ({}, {"replay": 3}, {"replay": {"endpoints": [1]}}, {"replay": {"endpoints": {MFA: "x"}}}):
+        assert [one.endpoint for one in by_endpoint(run.model_copy(update=extra))] == [MFA]
+
+
+def test_a_ci_server_sees_which_endpoints_regressed_and_which_were_not_compared() -> None:
+    root = ElementTree.fromstring(junit.document(replayed(lost(4, 0), lost(7, 1))))
+    suite = next(one for one in root if one.get("name") == "Replayed traffic")
+    told = {str(case.get("name")): [child.tag for child in case] for case in suite}
+
+    assert told == {
+        f"{ROLES} answers as recorded": ["failure"],
+        f"{MFA} answers as recorded": [],
+        f"{FILES} answers as recorded": ["skipped"],
+    }
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    assert root.get("failures") == "1"
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert failure.get("message") == ('data[*].roleName type: recorded "Owner", now null (exchanges 4, 7)')
+
+
+def test_a_run_of_cases_has_no_such_suite() -> None:
+    root = ElementTree.fromstring(junit.document(conformant().run()))
+
+    assert "Replayed traffic" not in [one.get("name") for one in root]
+
+
+def test_a_dashboard_sees_them_too() -> None:
+    tests = json.loads(ctrf.document(replayed(LONGER)))["results"]["tests"]
+    told = {one["name"]: one["status"] for one in tests if one["suite"] == ["Replayed traffic"]}
+
+    assert told == {
+        f"{ROLES} answers as recorded": "passed",
+        f"{MFA} answers as recorded": "failed",
+        f"{FILES} answers as recorded": "skipped",
+    }
+
+
+def test_the_summary_and_the_page_begin_with_them() -> None:
+    run = replayed(lost(4, 0), lost(7, 1), LONGER)
+    text, page = summary.markdown(run), report(run, Evidence())
+
+    assert "3 answers are not as recorded, at 2 places." in text
+    assert "### What regressed (2 places)" in text
+    assert "`data[*].roleName`" in text
+    blocks = page[page.index("What blocks") : page.index('id="search"')]
+    assert "data[*].roleName" in blocks
+    assert 'href="#regressions"' in blocks
+    assert page.index('id="regressions"') < page.index('id="findings"')
