@@ -35,7 +35,7 @@ from conformance.checks.registry import (
     Sight,
     kind_of,
 )
-from conformance.checks.shape import Shape, shape_of
+from conformance.checks.shape import CLOSELY, Shape, shape_of
 from conformance.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
 from conformance.findings import HELD, Comparison, Finding, Ledger, endpoint_of
 from conformance.spec import BY_KEY, Operation
@@ -123,12 +123,13 @@ def _duties(key: str, kind: Kind, *, ingress: bool, body: bool, steady: bool) ->
     )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Desk:
-    """What a judge has at hand for the answers of one operation."""
+    """What a judge has at hand for the answers of one operation, and how many there were."""
 
     shape: Shape | None
     habit: Habit
+    seen: int = 0
 
     @staticmethod
     def of(operation: Operation) -> Desk:
@@ -157,7 +158,11 @@ class Judge:
         self._answers: Known[bytes] = Known(self._count)
         self._doubts = 0
         self._ingresses: set[str] = set()
-        self.operations_seen: Counter[str] = Counter()
+
+    @property
+    def operations_seen(self) -> Counter[str]:
+        """How many exchanges of each operation were judged."""
+        return Counter({key: desk.seen for key, desk in self._desks.items()})
 
     def feed(self, exchange: Exchange) -> list[Finding]:
         """Judges one exchange; gives what it contradicts. One without a readable answer is not."""
@@ -168,8 +173,8 @@ class Judge:
         if SECURE_SESSION in layout and exchange.is_sealed:
             return []
         key = operation.key
-        self.operations_seen[key] += 1
         desk = self._desks.get(key) or self._desks.setdefault(key, Desk.of(operation))
+        desk.seen += 1
         told, ingress = exchange.told(), False
         kind = "success" if told["success"] else kind_of(exchange)
         at = layout.get("x-portal-access-code")
@@ -180,7 +185,10 @@ class Judge:
         way = key, kind, ingress, body
         duties = self._duties.get(way) or self._take_up(way)
         shape = desk.shape if kind == "success" and told["code"] != PENDING else None
-        closer = shape is not None and shape.looks_closer()
+        closer = False
+        if shape is not None:
+            shape.answers += 1
+            closer = shape.answers <= CLOSELY or shape.answers % 16 == 0
         shown = surface(exchange)
         habit = desk.habit
         alike = known = None

@@ -133,11 +133,12 @@ def created(exchange: Exchange) -> list[tuple[str, datetime, timedelta]]:
     # Several checks ask for it.
     found: list[tuple[str, datetime, timedelta]] | None = exchange.__dict__.get("_created")
     if found is None:
-        found = exchange.__dict__["_created"] = [
-            (path, *dated)
-            for path, order in records(exchange)
-            if (dated := _dated(order.get("createdAt"))) is not None
-        ]
+        found = exchange.__dict__["_created"] = []
+        for path, order in records(exchange):
+            told = order.get("createdAt")
+            dated = _read(told) if type(told) is str and len(told) <= USUAL_TIME else _dated(told)
+            if dated is not None:
+                found.append((path, dated[0], dated[1]))
     return found
 
 

@@ -254,9 +254,10 @@ def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterato
 
 @check("RESOURCE-001", on=successes(*UNTYPED_FIELDS))
 def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]:
-    given = False
+    given, fields = False, None
     for path, record in records(exchange):
-        names, values_of = _untyped(tuple(record))
+        if (own := tuple(record)) != fields:
+            fields, (names, values_of) = own, _untyped(own)
         if values_of is None:
             continue
         if None not in values_of(record):

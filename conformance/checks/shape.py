@@ -22,6 +22,8 @@ from conformance.spec.tables import CODED_FIELDS
 
 EXTRAS_KEPT = 200
 CLOSELY = 200
+"""So many first answers are gone through field by field, and then one in sixteen."""
+
 INEXACT_IN_A_ROW = 16
 """After so many answers with more than is stated, no other is taken for exact."""
 
@@ -42,8 +44,8 @@ class Shape:
         self.exact = _quick(self.annotation, "exact")
         self.open = {self.root, *requirements_of(self.annotation)}
         self.extras: set[str] = set()
-        self._nulls: set[str] = set()
-        self._answers = 0
+        self._nulls: set[str] = set() if self.node.may_lack_fields else {"left out"}
+        self.answers = 0
         self._inexact = 0
 
     @cached_property
@@ -53,11 +55,6 @@ class Shape:
     @cached_property
     def whole(self) -> Any:
         return _quick(self.annotation, "whole")
-
-    def looks_closer(self) -> bool:
-        """Whether this answer is gone through field by field: the first ones all are, then one in sixteen."""
-        self._answers += 1
-        return self._answers <= CLOSELY or self._answers % 16 == 0
 
     def contradictions(self, exchange: Exchange) -> list[tuple[str, Contradiction]]:
         """Each place that is not as stated, with the requirement that states it."""
@@ -211,6 +208,14 @@ class Node:
             if inner.holds_codes
             or (name in CODED_FIELDS and Enumeration in (inner.model, inner.item and inner.item.model))
         }
+
+    @cached_property
+    def may_lack_fields(self) -> bool:
+        """Whether some nullable field may be left out, here or within."""
+        return (self.item is not None and self.item.may_lack_fields) or any(
+            (requirement and not required and requirement != "ENUM-004") or inner.may_lack_fields
+            for _, requirement, required, inner in self.fields
+        )
 
     @cached_property
     def holds_codes(self) -> bool:
