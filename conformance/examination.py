@@ -70,9 +70,9 @@ class Examination:
 
     def __post_init__(self) -> None:
         self.started = datetime.now(UTC)
-        path = self.options.baseline
-        if path is not None and (path.exists() or not self.options.baseline_update):
-            self.known_failures = baseline.load(path)
+        self.known_failures = baseline.known_at_first(
+            self.options.baseline, is_updated=self.options.baseline_update
+        )
         if self.options.history is not None:
             history.check(self.options.history)
         self.judge = Judge(self.ledger, case=lambda: self.case)
@@ -176,15 +176,12 @@ class Examination:
 
     def _against_baseline(self, run: Run) -> Run:
         """The run with what its baseline makes of it; an update is written where it was asked for."""
-        path = self.options.baseline
-        if path is None:
-            return run
-        known = self.known_failures or baseline.Baseline(str(path))
-        if self.options.baseline_update:
-            known = baseline.update(run, known)
-            baseline.write(known, path)
-        outcome = baseline.compare(run, known, datetime.now(UTC).date())
-        return run.model_copy(update={"baseline": outcome.record()})
+        known = self.known_failures
+        return (
+            run
+            if known is None
+            else baseline.held_against(run, known, is_updated=self.options.baseline_update)
+        )
 
     def exit_code(self, run: Run, *, interrupted: bool = False, crashed: bool = False) -> int:
         """The contract's exit codes, the gravest reason first."""

@@ -20,6 +20,7 @@ from conformance.exchange import Exchange
 from conformance.exchange_log import ExchangeLog
 from conformance.findings import Ledger
 from conformance.redact import Secrets
+from conformance.report import baseline
 from conformance.report.run import Run
 from conformance.report.terminal import summary_lines, wants_colour
 from conformance.report.write import write_all
@@ -78,15 +79,18 @@ def check(
     salvage: bool = False,
     strict: bool = False,
     target: str | None = None,
+    known_failures: Path | None = None,
+    baseline_update: bool = False,
 ) -> Checked:
     """Judges every exchange of the portal in these captures and HAR files, and writes the reports.
 
     ``target`` is the portal's address, where the traffic of several portals is mixed; without it, every
-    path below ``/web/v1/`` is the portal's. CaptureError: a file cannot be read, or breaks (``salvage``
-    uses what stands before the break).
+    path below ``/web/v1/`` is the portal's. ``known_failures`` is a baseline. CaptureError: a file cannot be
+    read, or breaks (``salvage`` uses what stands before the break).
     """
     if not files:
         raise UsageError("check: name at least one capture or HAR file.")
+    known = baseline.known_at_first(known_failures, is_updated=baseline_update)
     started = datetime.now(UTC)
     passing = Passing([Path(file) for file in files], target, salvage)
     secrets, ledger, coverage = Secrets(), Ledger(REQUIREMENTS), Coverage()
@@ -121,6 +125,8 @@ def check(
         command="check",
         notes=notes,
     ).model_copy(update={"coverage": coverage.as_json(), "set_aside": dict(passing.set_aside)})
+    if known is not None:
+        run = baseline.held_against(run, known, is_updated=baseline_update)
     write_all(run, Path(out), exchanges=log.path, redact=secrets.redact)
     return Checked(run, count, passing.set_aside)
 
@@ -132,10 +138,20 @@ def run(
     salvage: bool = False,
     strict: bool = False,
     target: str | None = None,
+    known_failures: Path | None = None,
+    baseline_update: bool = False,
     output: str = "text",
 ) -> int:
     """``check`` for the command line: prints what was found, and gives the exit code."""
-    checked = check(files, out=out, salvage=salvage, strict=strict, target=target)
+    checked = check(
+        files,
+        out=out,
+        salvage=salvage,
+        strict=strict,
+        target=target,
+        known_failures=known_failures,
+        baseline_update=baseline_update,
+    )
     if output == "json":
         print(checked.run.text(), end="")
         return checked.run.exit_code

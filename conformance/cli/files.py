@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from conformance import passive
-from conformance.cli.options import Commands, command, format_option, out_option
+from conformance.cli.options import Commands, baseline_options, command, format_option, out_option
 from conformance.errors import UsageError
 from conformance.report import compare, history, matrix
 from conformance.report.run import Run
@@ -20,6 +20,7 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     checked.add_argument("--target", metavar="URL", help="the portal's address, where several are mixed")
     checked.add_argument("--salvage", action="store_true", help="use what stands before a break in a file")
     checked.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
+    baseline_options(checked)
     out_option(checked)
     format_option(checked)
     compared = command(commands, "compare", compare_runs, "what changed between two runs or two replays")
@@ -49,6 +50,8 @@ def check_files(options: argparse.Namespace) -> int:
         salvage=options.salvage,
         strict=options.strict,
         target=options.target,
+        known_failures=options.baseline,
+        baseline_update=options.baseline_update,
         output=options.format,
     )
 

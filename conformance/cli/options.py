@@ -35,6 +35,13 @@ def out_option(added: argparse.ArgumentParser, what: str = "where the reports go
     added.add_argument("--out", metavar="DIR", type=Path, default=Path("reports"), help=what)
 
 
+def baseline_options(added: argparse.ArgumentParser) -> None:
+    added.add_argument("--baseline", metavar="FILE", type=Path, help="known failures")
+    added.add_argument(
+        "--baseline-update", action="store_true", help="write the failures that are seen into the baseline"
+    )
+
+
 def format_option(added: argparse.ArgumentParser) -> None:
     added.add_argument("--format", choices=("text", "json"), default="text", help="what is printed")
 

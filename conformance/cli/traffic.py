@@ -8,6 +8,7 @@ from pathlib import Path
 from conformance import record
 from conformance.cli.options import (
     Commands,
+    baseline_options,
     command,
     format_option,
     impact_option,
@@ -65,6 +66,7 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     replayed.add_argument("--noise", type=Path, metavar="FILE", help="compare by what was learned")
     replayed.add_argument("--salvage", action="store_true", help="use what stands before a break in a file")
     replayed.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
+    baseline_options(replayed)
     replayed.add_argument("--dry-run", action="store_true", help="say what would be sent, and send nothing")
     replayed.add_argument("--explain", action="store_true", help="say where each dynamic value comes from")
     format_option(replayed)

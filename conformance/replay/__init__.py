@@ -32,6 +32,7 @@ from conformance.replay.renew import Renewal
 from conformance.replay.result import finished
 from conformance.replay.store import Store
 from conformance.replay.survey import planned
+from conformance.report.baseline import known_at_first
 from conformance.spec import REQUIREMENTS
 
 __all__ = ["Options", "Replayed", "replay"]
@@ -47,6 +48,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
     drive = _drive()
     started = datetime.now(UTC)
     scale = options.scale
+    known = known_at_first(options.baseline, is_updated=options.baseline_update)
     secrets = Secrets()
     for value, kind in profile.secrets():
         secrets.add(value, kind)
@@ -82,6 +84,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
             started=started,
             gone=gone,
             interrupted=interrupted,
+            known=known,
         )
 
 

@@ -35,6 +35,8 @@ def run(profile: Profile, given: argparse.Namespace) -> int:
         noise=given.noise,
         salvage=given.salvage,
         strict=given.strict,
+        baseline=given.baseline,
+        baseline_update=given.baseline_update,
         profile_name=str(given.profile or ""),
     )
     if given.dry_run or given.explain:

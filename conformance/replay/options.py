@@ -49,6 +49,8 @@ class Options:
     noise: Path | None = None
     salvage: bool = False
     strict: bool = False
+    baseline: Path | None = None
+    baseline_update: bool = False
     min_share: float = 0.5
     profile_name: str = ""
 

@@ -18,6 +18,7 @@ from conformance.replay.noise import save as save_noise
 from conformance.replay.options import Lag, Options, Replayed
 from conformance.replay.outcome import Outcome, State, Tally
 from conformance.replay.plan import Plan
+from conformance.report.baseline import Baseline, held_against
 from conformance.report.clip import clipped
 from conformance.report.run import Regression, Run
 from conformance.report.write import write_all
@@ -36,6 +37,7 @@ def finished(
     started: datetime,
     gone: TargetUnreachable | None,
     interrupted: bool,
+    known: Baseline | None,
 ) -> Replayed:
     """Writes the reports of a replay that is over, and gives what it came to."""
     machine.assessor.judge.finish()
@@ -65,6 +67,8 @@ def finished(
         regressions=list(regressions(tally)),
         notes=notes,
     ).model_copy(update={"replay": _replay(plan, machine, tally)})
+    if known is not None:
+        run = held_against(run, known, is_updated=options.baseline_update)
     write_all(run, options.out, exchanges=evidence.path, redact=secrets.redact)
     return Replayed(
         plan=plan,

@@ -17,7 +17,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -148,6 +148,26 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
         expired=tuple(expired),
         undecided=tuple(entry for entry in gone if entry not in stale),
     )
+
+
+def known_at_first(path: Path | None, *, is_updated: bool) -> Baseline | None:
+    """The baseline to hold a run against, empty where its file is to be made. UsageError: as ``load``."""
+    if path is None:
+        return None
+    return load(path) if path.exists() or not is_updated else Baseline(str(path))
+
+
+def held_against(run: Run, known: Baseline, *, is_updated: bool) -> Run:
+    """A run with what its baseline makes of it, and of its exit code; the file is written where that is asked
+    for. What regressed in a replay is no requirement, and fails all the same."""
+    if is_updated:
+        known = update(run, known)
+        write(known, Path(known.file))
+    outcome = compare(run, known, datetime.now(UTC).date())
+    code = run.exit_code
+    if code in (0, 1):
+        code = int(outcome.fails or bool(run.regressions))
+    return run.model_copy(update={"baseline": outcome.record(), "exit_code": code})
 
 
 def update(run: Run, baseline: Baseline, *, reason: str = NO_REASON) -> Baseline:

@@ -11,6 +11,7 @@ import pytest
 
 from conformance import capture, passive, record
 from conformance.capture.bodies import body_of
+from conformance.cli import main
 from conformance.coverage import Coverage
 from conformance.errors import CaptureError, UsageError
 from conformance.exchange import Exchange, Json, Request, Response
@@ -226,6 +227,28 @@ def test_an_interrupted_check_reports_what_it_has_judged(
     assert checked.run.exit_code == 2
     assert len((tmp_path / "reports" / "exchanges.jsonl").read_text().splitlines()) == 3
     assert (tmp_path / "reports" / "report.html").exists()
+
+
+def test_a_baseline_accepts_what_is_known_and_nothing_else(tmp_path: Path) -> None:
+    late = written(tmp_path, exchange(), exchange(body=envelope(timestamp=1767225600)))
+    (tmp_path / "worse").mkdir()
+    worse = written(tmp_path / "worse", exchange(body=envelope(timestamp=1767225600, code=17)))
+    (tmp_path / "clean").mkdir()
+    clean = written(tmp_path / "clean", exchange())
+    known = str(tmp_path / "known.toml")
+    out = ["--out", str(tmp_path / "out")]
+
+    assert main(["check", str(late), *out]) == 1
+    assert main(["check", str(late), *out, "--baseline", known]) == 4
+    assert main(["check", str(late), *out, "--baseline", known, "--baseline-update"]) == 0
+    assert main(["check", str(late), *out, "--baseline", known]) == 0
+    assert [one["requirement"] for one in results(tmp_path / "out")["baseline"]["known"]] != []
+
+    assert main(["check", str(worse), *out, "--baseline", known]) == 1
+    assert results(tmp_path / "out")["baseline"]["new"] != []
+
+    assert main(["check", str(clean), *out, "--baseline", known]) == 1
+    assert results(tmp_path / "out")["baseline"]["stale"] != []
 
 
 def test_no_file_is_a_usage_error(tmp_path: Path) -> None:

@@ -263,6 +263,27 @@ def test_an_interrupted_replay_reports_what_it_has_seen(
     assert "was interrupted" in told.notes[0]
 
 
+def test_a_baseline_accepts_what_the_target_is_known_to_contradict_and_no_regression(
+    recording: Path, tmp_path: Path
+) -> None:
+    known, fault = tmp_path / "known.toml", ("login-session-expires-in-text",)
+    with (
+        reference.start(faults=fault) as portal,
+        record.serve(portal.url, tmp_path / "old.jsonl") as recorder,
+    ):
+        walk(recorder.url, portal.profile(), changes=False)
+    contradicting = tmp_path / "old.jsonl"
+
+    before = replayed(contradicting, tmp_path / "a", faults=fault)
+    updated = replayed(contradicting, tmp_path / "b", faults=fault, baseline=known, baseline_update=True)
+    after = replayed(contradicting, tmp_path / "c", faults=fault, baseline=known)
+    regressed = replayed(recording, tmp_path / "d", faults=fault, baseline=known)
+
+    assert [one.run.exit_code for one in (before, updated, after)] == [1, 0, 0]
+    assert regressed.run.regressions
+    assert regressed.run.exit_code == 1
+
+
 def test_noise_is_learned_and_then_listed_never_silent(recording: Path, tmp_path: Path) -> None:
     fault = ("login-session-of-600",)
     noise = tmp_path / "noise.toml"
