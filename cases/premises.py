@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from typing import TypeVar
 
 from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Portal, Untestable
 from conformance.comparisons import is_held_back, may_keep_a_rate
@@ -12,6 +13,18 @@ from conformance.findings import endpoint_of
 
 WRITTEN = 5.0
 """Seconds in which a change shows wherever it is read: the document does not say that it does so at once."""
+
+
+Read = TypeVar("Read")
+
+
+def settled(portal: Portal, read: Callable[[], Read], shows: Callable[[Read], bool]) -> Read:
+    """What is read after a change; once more after a while where the change does not show yet."""
+    after = read()
+    if shows(after):
+        return after
+    portal.clock.wait(WRITTEN, "a change to be seen")
+    return read()
 
 
 def answered(exchange: Exchange) -> Exchange:

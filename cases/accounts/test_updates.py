@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from cases.accounts.queries import accounts, by_email, changed_but, found, several_pages
 from cases.changing import put_back
-from cases.premises import authorized, code_of, form, is_invalid, made, unknown_id
+from cases.premises import authorized, code_of, form, is_invalid, made, settled, unknown_id
 from cases.profile.values import is_shown_whole
 from conformance.cases import (
     Account,
+    Exchange,
     Json,
     Portal,
     Untestable,
@@ -69,9 +70,14 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         updated = made(change.ask(body))
         verify.observe("account-answers", updated, form(updated.data))
 
-        listing = found(portal, admin, email=spare.email)
-        after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
-        seen = {name: after.get(name) for name in new}
+        def shown(listing: Exchange) -> dict[str, Json]:
+            after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
+            return {name: after.get(name) for name in new}
+
+        listing = settled(
+            portal, lambda: found(portal, admin, email=spare.email), lambda one: shown(one) == new
+        )
+        seen = shown(listing)
         verify("ACCOUNT-035", holds(listing, "data.accounts", seen == new, new, updated, actual=seen))
 
         listing, now = several_pages(portal, admin)
@@ -102,10 +108,15 @@ def test_a_change_of_status_is_read_back(
         changed = made(change.ask(body))
         verify.observe("account-answers", changed, form(changed.data))
 
-        listing = found(portal, admin, email=spare.email)
-        after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
-        shown = after.get("accountStatus")
-        seen = shown.get(known_as) if isinstance(shown, dict) else shown
+        def status(listing: Exchange) -> Json:
+            after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
+            shown = after.get("accountStatus")
+            return shown.get(known_as) if isinstance(shown, dict) else shown
+
+        listing = settled(
+            portal, lambda: found(portal, admin, email=spare.email), lambda one: status(one) == body[field]
+        )
+        seen = status(listing)
         verify(
             "ACCOUNT-036",
             holds(listing, "data.accounts", seen == body[field], body[field], changed, actual=seen),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cases.changing import Creation, creation
 from cases.notifications.queries import found, items, record_of
-from cases.premises import form, made
+from cases.premises import form, made, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify
 
 SYSTEM = "/web/v1/system/notifications"
@@ -30,6 +30,9 @@ TYPE = Family(f"POST {SYSTEM}/channel-types", f"POST {SYSTEM}/channel-types/quer
 CHANNEL = Family(f"POST {SYSTEM}/channels", f"POST {SYSTEM}/channels/query", "channel-answers")
 
 
+Found = tuple[Exchange, dict[str, Json] | None]
+
+
 @dataclass
 class Made:
     """A record of the case's own, with the exchanges that brought it where it is."""
@@ -45,9 +48,13 @@ class Made:
     steps: list[Exchange]
     answers: dict[str, Json]
 
-    def read(self) -> tuple[Exchange, dict[str, Json] | None]:
+    def read(self) -> Found:
         """The listing of its id, and itself in it."""
         return record_of(self.portal, self.by, self.family.query, self.id)
+
+    def read_once(self, shows: Callable[[dict[str, Json] | None], bool]) -> Found:
+        """As ``read``; once more after a while where a change does not show yet."""
+        return settled(self.portal, self.read, lambda found: shows(found[1]))
 
     def observe_answers(self) -> None:
         """As one reading: of each verb that was called."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cases.notifications.making import TYPE, Made, a_record, differences
+from cases.premises import code_of
 from conformance.cases import Account, Portal, Verify, equal, holds, impact, needs, requirement
 
 CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
@@ -29,7 +30,7 @@ def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: 
 
 
 def has_status(made: Made, requirement: str, code: str) -> None:
-    listing, record = made.read()
+    listing, record = made.read_once(lambda record: record is None or code_of(record, "typeStatus") == code)
     if record is not None:
         at = f"data.items[{listing.data['items'].index(record)}].typeStatus.code"
         made.verify(requirement, equal(listing, at, code, *made.steps))
@@ -40,9 +41,9 @@ def is_updated(made: Made, requirement: str) -> None:
     updated = made.call("update", requirement)
     if updated is None:
         return
-    listing, record = made.read()
     sent = updated.sent if isinstance(updated.sent, dict) else {}
     new = {name: value for name, value in sent.items() if value != made.id}
+    listing, record = made.read_once(lambda record: record is None or not differences(record, new))
     if record is None or not any(name in record for name in new):
         made.verify.untested(requirement, "the update names no field that the listing shows")
         return
@@ -54,7 +55,7 @@ def is_deleted(made: Made, requirement: str) -> None:
     deleted = made.call("delete", requirement)
     if deleted is None:
         return
-    listing, record = made.read()
+    listing, record = made.read_once(lambda record: record is None)
     if record is None:
         made.creation.settled()
     made.verify(requirement, holds(listing, "data.items", record is None, f"no {made.id}", *made.steps))

@@ -6,7 +6,7 @@ import pytest
 
 from cases.accounts.queries import changed_but, own, several_pages
 from cases.changing import put_back
-from cases.premises import WRITTEN, answered, authorized, granted, is_invalid, said, text, without
+from cases.premises import answered, authorized, granted, is_invalid, said, settled, text, without
 from cases.profile.values import FIELDS, other_value, updatable
 from cases.reading import PROFILE
 from conformance.cases import (
@@ -84,11 +84,11 @@ def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare
 
 def read_back(portal: Portal, caller: Account, name: str) -> Exchange:
     """The profile with its new name; once more after a while where it still has the old one."""
-    profile = granted(portal.call(PROFILE, token=caller.token))
-    if not are_alike(text(profile, "data.accountName"), name):
-        portal.clock.wait(WRITTEN, "a change to be seen")
-        profile = granted(portal.call(PROFILE, token=caller.token))
-    return profile
+    return settled(
+        portal,
+        lambda: granted(portal.call(PROFILE, token=caller.token)),
+        lambda profile: are_alike(text(profile, "data.accountName"), name),
+    )
 
 
 @requirement("PROFILE-005")
@@ -108,7 +108,11 @@ def test_other_fields_are_read_back_too(
         updated = authorized(change.ask({**fields, field: value}))
         if is_invalid(updated):
             raise Untestable(f"the portal does not take {value!r} as {field}", "environment")
-        after = granted(portal.call(PROFILE, token=spare.token))
+        after = settled(
+            portal,
+            lambda: granted(portal.call(PROFILE, token=spare.token)),
+            lambda profile: bool(profile.at(f"data.{field}") == value),
+        )
         verify("PROFILE-005", equal(after, f"data.{field}", value, before, granted(updated)))
 
 

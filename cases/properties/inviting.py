@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from cases.administration.inviting import CANCEL, INVITE, SENT, Invitation, address_of, shows
 from cases.changing import Creation
-from cases.premises import authorized, granted, listed
-from cases.profile.test_answering_invitations import ACCEPT, DECLINE, own_invitations, state_after_accepting
+from cases.premises import authorized, granted, listed, settled
+from cases.profile.test_answering_invitations import (
+    ACCEPT,
+    DECLINE,
+    is_open,
+    own_invitations,
+    state_after_accepting,
+)
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused
 from conformance.properties import Machine, Trial, move
@@ -160,7 +166,12 @@ class Inviting(Machine):
     def _cannot_be_accepted(self, one: Sent) -> None:
         if one.invitee is None or self.trial.is_spoiled:
             return
-        listing = own_invitations(self.portal, one.invitee)
+        invitee = one.invitee
+        listing = settled(
+            self.portal,
+            lambda: own_invitations(self.portal, invitee),
+            lambda own: not any(is_open(record, one.id) for record in listed(own)),
+        )
         for record in listed(listing):
             if record.get("bizId") == one.id:
                 can = record.get("canAccept")

@@ -11,7 +11,7 @@ from cases.changing import Creation
 from cases.notifications.making import CHANNEL, TYPE, Family, differences, listed_id, told_id
 from cases.notifications.queries import asked, ids, items, record_of, state_of
 from cases.notifications.test_channel_changes import COMMAND
-from cases.premises import authorized, made
+from cases.premises import authorized, made, settled
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
 from conformance.properties import Machine, Trial, move
@@ -179,8 +179,13 @@ class Records(Machine):
         """Asked for one id: those beside it might fill a page."""
         record = newest(self.records, which)
         fields = {"bizId": record.id, self.kind.only: True}
-        listing = asked(self.portal, self.by, self.kind.family.query, **fields)
-        if listing.success and not record.is_gone and record.state == self.kind.off[1]:
+        off = not record.is_gone and record.state == self.kind.off[1]
+        listing = settled(
+            self.portal,
+            lambda: asked(self.portal, self.by, self.kind.family.query, **fields),
+            lambda one: not (off and one.success and record.id in ids(one)),
+        )
+        if listing.success and off:
             expected = f"no {record.id}, which is {record.state}"
             listed = sorted(map(str, ids(listing)))
             missing = record.id not in listed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.premises import answered, granted, made, outcome
+from cases.premises import answered, granted, made, outcome, settled
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import (
@@ -17,6 +17,7 @@ from cases.security.sessions import (
 )
 from conformance.cases import (
     Account,
+    Exchange,
     Portal,
     SignedIn,
     Untestable,
@@ -56,7 +57,11 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
     """By itself as the current one, and by the session before it as another."""
     own = sessions(portal, fresh.token)
     id = current(own)
-    other = answered(portal.call(LIST, token=before.token))
+    other = settled(
+        portal,
+        lambda: answered(portal.call(LIST, token=before.token)),
+        lambda one: not one.success or id in ids(one),
+    )
     listing = other if other.success else own
     verify("SESSION-021", holds(listing, "data", id in ids(listing), f"session {id}", fresh.completed, own))
 
@@ -91,11 +96,18 @@ def terminates_one(portal: Portal, verify: Verify, account: Account, *, by: Sign
     body = portal.operation_body(TERMINATE, session_id=id)
     terminated = made(portal.call(TERMINATE, json=body, token=by.token))
     account.forget()
-    refused = answered(portal.call(PROFILE, token=before.token))
+    refused = _no_longer_served(portal, before)
     verify("SESSION-025", is_refused(refused, terminated, message="a terminated session was served"))
 
-    listing = sessions(portal, by.token)
+    listing = settled(portal, lambda: sessions(portal, by.token), lambda one: id not in ids(one))
     verify("SESSION-026", holds(listing, "data", id not in ids(listing), f"no session {id}", terminated))
+
+
+def _no_longer_served(portal: Portal, ended: SignedIn) -> Exchange:
+    """How the profile is answered by the token of a session that was ended."""
+    return settled(
+        portal, lambda: answered(portal.call(PROFILE, token=ended.token)), lambda one: not one.success
+    )
 
 
 def terminates_all(portal: Portal, verify: Verify, account: Account, *, other: SignedIn) -> None:
@@ -103,7 +115,7 @@ def terminates_all(portal: Portal, verify: Verify, account: Account, *, other: S
     granted(portal.call(PROFILE, token=other.token))
 
     terminated = granted(portal.call(TERMINATE_ALL, token=caller.token))
-    refused = answered(portal.call(PROFILE, token=other.token))
+    refused = _no_longer_served(portal, other)
     verify("SESSION-027", is_refused(refused, terminated, message="another session was served"))
 
     own = answered(portal.call(PROFILE, token=caller.token))

@@ -12,14 +12,18 @@ from reference_impl.errors import Refusal
 from reference_impl.faults.fault import told
 from reference_impl.faults.operations import (
     ACCEPT,
+    CANCEL,
     CHANGE,
+    CHANNEL_DEACTIVATE,
     COMPLETE,
+    DECLINE,
     INIT,
     INITIATE,
     LOGOUT,
     REFRESH,
     RESET,
     SEND,
+    TYPE_DISABLE,
 )
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
@@ -73,12 +77,16 @@ def _set_state(portal: Portal, name: str, value: Any) -> None:
     portal.sessions[name].state = value
 
 
-def _invitations(portal: Portal) -> dict[str, Any]:
-    return {id: dict(record) for id, record in portal.records["invitation"].items()}
+def _records(kind: str) -> Kept:
+    return lambda portal: {id: dict(record) for id, record in portal.records[kind].items()}
 
 
-def _set_invitation(portal: Portal, name: str, value: Any) -> None:
-    portal.records["invitation"][name].update(value)
+def _set_record(kind: str) -> Put:
+    def put(portal: Portal, name: str, value: Any) -> None:
+        if name in portal.records[kind]:
+            portal.records[kind][name].update(value)
+
+    return put
 
 
 _LATER: tuple[tuple[str, Kept, Put], ...] = (
@@ -86,12 +94,16 @@ _LATER: tuple[tuple[str, Kept, Put], ...] = (
     (RESET, _passwords, _set_password),
     (INIT, _passwords, _set_password),
     (LOGOUT, _states, _set_state),
-    (ACCEPT, _invitations, _set_invitation),
+    (ACCEPT, _records("invitation"), _set_record("invitation")),
+    (DECLINE, _records("invitation"), _set_record("invitation")),
+    (CANCEL, _records("invitation"), _set_record("invitation")),
+    (CHANNEL_DEACTIVATE, _records("channel"), _set_record("channel")),
+    (TYPE_DISABLE, _records("channel type"), _set_record("channel type")),
 )
 
 
 def _heard_of_later(plan: Plan) -> None:
-    """A password, the end of a session and an accepted invitation show on the replicas a moment later."""
+    """A password, the end of a session, and the state of a record show on the replicas a moment later."""
     due: list[tuple[float, Effect]] = []
 
     def delayed(kept: Kept, put: Put) -> Callable[[Handler], Handler]:
