@@ -44,7 +44,7 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.checks.sign_in import claims_of
+from conformance.checks.sign_in import claims_of, is_jwt
 from conformance.errors import CannotSignIn
 from conformance.profile import Factor
 from conformance.schedule import Wait
@@ -55,7 +55,7 @@ COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 @requirement(
     "LOGIN-020", "LOGIN-021", "LOGIN-027", "LOGIN-028", "LOGIN-029", "LOGIN-030", "LOGIN-031", "LOGIN-032",
     "LOGIN-038", "LOGIN-059", "LOGIN-061", "LOGIN-064", "LOGIN-067",
-    "TOKEN-010", "TOKEN-013", "TOKEN-014", "TOKEN-017", "TOKEN-018", "TOKEN-019", "TOKEN-020",
+    "TOKEN-010", "TOKEN-013", "TOKEN-014", "TOKEN-017", "TOKEN-018", "TOKEN-019", "TOKEN-020", "TOKEN-025",
     "TOKEN-021", "TOKEN-022",
     "AUTHN-011", "AUTHN-012", "AUTHN-016", "LIMIT-005", "LIMIT-008", "LIMIT-009",
     "LIMIT-016",
@@ -161,6 +161,7 @@ def _is_used_up(
 def _gives_tokens(portal: Portal, verify: Verify, accepted: Exchange) -> Exchange:
     """The token pair opens the application and can be refreshed: the answer to the refresh."""
     access, refresh = text(accepted, "data.accessToken"), text(accepted, "data.refreshToken")
+    verify("TOKEN-025", holds(accepted, "data.accessToken", is_jwt(access), "a JWT", actual="another form"))
     verify("TOKEN-013", is_success(profile_by(portal, access), accepted))
     verify("TOKEN-022", is_refused(profile_by(portal, refresh), accepted))
 

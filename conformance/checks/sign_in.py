@@ -201,6 +201,11 @@ def _header_of(token: str) -> dict[str, Json]:
     return header if isinstance(header, dict) else {}
 
 
+def is_jwt(token: str) -> bool:
+    """Whether a token is a JWT: signed in three parts, or encrypted in five, behind a header in JSON."""
+    return token.count(".") in (2, 4) and bool(_header_of(token))
+
+
 PROFILE_CLAIMS = frozenset(
     {
         "email",

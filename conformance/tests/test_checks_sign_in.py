@@ -19,6 +19,7 @@ from conformance.checks.sign_in import (
     SEND,
     UNMARKED,
     claims_of,
+    is_jwt,
 )
 from conformance.exchange import ABSENT, Exchange, Json
 from conformance.findings import Verdict
@@ -237,3 +238,16 @@ def test_a_forgotten_password_without_a_message_is_not_compared() -> None:
 
 def test_a_token_without_an_expiry_is_not_compared_with_the_answer() -> None:
     assert verdict_on("TOKEN-020", [ended(accessToken=jwt(exp=ABSENT))]) is Verdict.UNTESTED
+
+
+@pytest.mark.parametrize(
+    "token, expected",
+    [
+        (jwt(), True),
+        (f"{jwt().split('.')[0]}.key.iv.text.tag", True),
+        ("opaque", False),
+        ("one.two.three", False),
+    ],
+)
+def test_a_jwt_is_known_by_its_header(token: str, expected: bool) -> None:
+    assert is_jwt(token) is expected

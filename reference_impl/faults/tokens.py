@@ -10,6 +10,7 @@ import jwt
 
 from reference_impl.changes import (
     Change,
+    chosen,
     data_rewritten,
     handled,
     limited,
@@ -325,6 +326,14 @@ FAULTS = (
         REFRESH,
         apply=told(REFRESH, "", expiresIn=1800),
         also="TOKEN-020",
+    ),
+    of(
+        "TOKEN-025",
+        "access-token-is-opaque",
+        COMPLETE,
+        REFRESH,
+        apply=chosen(access_token="opaque"),
+        spreads=True,
     ),
     of("LIMIT-016", "refreshed-token-of-3599", REFRESH, apply=told(REFRESH, "", expiresIn=3599)),
     of(

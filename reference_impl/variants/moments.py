@@ -234,7 +234,7 @@ VARIANTS: tuple[Variant, ...] = (
         "rate-fills-up-place-by-place",
         "the window is not described",
         _fills_up,
-        "rate-scope rate-window window",
+        "rate-scope fixed-window long-window rate-counts-valid-bodies",
     ),
     may(
         "sends-counted-at-the-edge",
