@@ -6,14 +6,11 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
 import conformance.checks as chapter_files
-from conformance.checks import registry
 from conformance.checks.alike import (
     NOTHING,
-    PARTS,
     PARTS_KEPT,
     Decided,
     Habit,
@@ -24,103 +21,19 @@ from conformance.checks.alike import (
     likeness,
     surface,
 )
-from conformance.checks.registry import (
-    KINDS,
-    Check,
-    Kind,
-    Memory,
-    Predicate,
-    Reading,
-    Selection,
-    Sight,
-    kind_of,
-)
+from conformance.checks.duties import Duties, Part, Rows, Way, duties_of
+from conformance.checks.registry import Check, Kind, Memory, Reading, kind_of
 from conformance.checks.shape import CLOSELY, Shape, shape_of
 from conformance.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
 from conformance.findings import HELD, Comparison, Finding, Ledger, endpoint_of
-from conformance.spec import BY_KEY, Operation
+from conformance.spec import Operation
 
 for _module in pkgutil.iter_modules(chapter_files.__path__):
-    if _module.name not in ("alike", "judge", "quick", "registry"):
+    if _module.name not in ("alike", "duties", "judge", "quick", "registry"):
         importlib.import_module(f"conformance.checks.{_module.name}")
-
-Rows = tuple[tuple[tuple[Predicate, ...], tuple[Check, ...], tuple[Reading, ...]], ...]
-"""Checks and readings, those together that select by the same predicates."""
 
 INGRESSES_KEPT = 100
 PENDING = "ACCOUNT_PENDING_APPROVAL"
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Part:
-    """What judges one part of an answer, and how it is seen."""
-
-    look: Callable[[Exchange], bytes | None]
-    rows: Rows
-    habit: Habit = field(default_factory=Habit)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Duties:
-    """What judges the answers of an operation that are of one kind and came one way."""
-
-    surface: Rows
-    parts: tuple[Part, ...]
-    answer: Rows
-    moment: Rows
-    rest: Rows
-    """Those of the answer, and of the moment."""
-
-
-Way = tuple[str, Kind, bool, bool]
-"""An operation, a kind of answer, whether through the ingress, and whether the request has a body."""
-
-
-@lru_cache(maxsize=2)
-def _table(*, steady: bool = True) -> dict[Way, Duties]:
-    """What judges each operation, kind of answer, and way in, by how much it sees of an exchange.
-
-    ``steady``: checks that remember steadily need not see an answer again.
-    """
-    return {
-        (key, kind, ingress, body): _duties(key, kind, ingress=ingress, body=body, steady=steady)
-        for key in BY_KEY
-        for kind in KINDS
-        for ingress in (True, False)
-        for body in (True, False)
-    }
-
-
-def _duties(key: str, kind: Kind, *, ingress: bool, body: bool, steady: bool) -> Duties:
-    def meant(on: Selection) -> bool:
-        shown = (ingress or not on.ingress) and (body or not on.body)
-        return shown and key in on.keys and kind in on.kinds
-
-    def sight(row: Check) -> Sight:
-        return row.on.sight if not row.remembers or (steady and row.remembers == "steadily") else "moment"
-
-    checks = [row for row in registry.CHECKS if meant(row.on)]
-    readings = [row for row in registry.READINGS if meant(row.on)]
-
-    def rows(wanted: Sight) -> Rows:
-        judging = [row for row in checks if sight(row) == wanted]
-        reading = [row for row in readings if row.on.sight == wanted]
-        return tuple(
-            (
-                predicates,
-                tuple(row for row in judging if row.on.predicates == predicates),
-                tuple(row for row in reading if row.on.predicates == predicates),
-            )
-            for predicates in dict.fromkeys(
-                [row.on.predicates for row in judging] + [row.on.predicates for row in reading]
-            )
-        )
-
-    parts = [Part(look, rows(wanted)) for wanted, look in PARTS.items()]
-    answer, moment = rows("answer"), rows("moment")
-    return Duties(
-        rows("surface"), tuple(part for part in parts if part.rows), answer, moment, answer + moment
-    )
 
 
 @dataclass(eq=False, slots=True)
@@ -147,7 +60,7 @@ class Judge:
     def __init__(self, ledger: Ledger, *, case: Callable[[], str | None] = lambda: None) -> None:
         self.ledger = ledger
         self._case = case
-        self._table = _table()
+        self._is_steady = True
         self._duties: dict[Way, Duties] = {}
         self._memories: dict[tuple[str, str], Memory] = {}
         self._steady: list[Memory] = []
@@ -250,7 +163,7 @@ class Judge:
 
     def _take_up(self, way: Way) -> Duties:
         """Duties with habits of their own."""
-        duties = self._table[way]
+        duties = duties_of(way, steady=self._is_steady)
         parts = tuple(replace(part, habit=Habit()) for part in duties.parts)
         self._duties[way] = duties = replace(duties, parts=parts)
         return duties
@@ -369,7 +282,7 @@ class Judge:
 
     def _look_again(self) -> None:
         """What a check has forgotten it may see otherwise from now on, in answers that were settled too."""
-        self._table = _table(steady=False)
+        self._is_steady = False
         self._duties.clear()
         self._answers.forget()
         self._parts.forget()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.checks import Judge, registry
-from conformance.checks.judge import _table
+from conformance.checks.duties import duties_of
 from conformance.checks.registry import Check, successes
 from conformance.exchange import Exchange, Request, Response
 from conformance.findings import HELD, Comparison, Ledger, Verdict
@@ -128,10 +128,10 @@ def broken_check() -> Iterator[str]:
 
     row = Check("ROLE-013", successes(ROLES), raises, False, "roles.broken", ("ROLE-013", "roles.broken"))
     registry.CHECKS.append(row)
-    _table.cache_clear()
+    duties_of.cache_clear()
     yield "check roles.broken"
     registry.CHECKS.remove(row)
-    _table.cache_clear()
+    duties_of.cache_clear()
 
 
 def test_a_broken_check_is_the_suites_error_and_never_the_targets(broken_check: str) -> None:
