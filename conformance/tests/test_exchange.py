@@ -1,0 +1,103 @@
+"""What is asked of nearly every exchange is found by a short way: it must lead where the long one does."""
+
+from __future__ import annotations
+
+from urllib.parse import SplitResult, urlsplit
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.exchange import Exchange, Json, Plain, Request, Response
+
+PIECES = st.sampled_from(
+    [
+        "http://",
+        "https://",
+        "HTTP://",
+        "a.test",
+        "u@",
+        ":80",
+        ":",
+        "//",
+        "/",
+        "?",
+        "#",
+        "x=1",
+        "&",
+        "%2F",
+        ";",
+        "[",
+        "]",
+        "\t",
+        "\n",
+        " ",
+        "é",
+        "/web/v1/system/roles",
+        "..",
+        "_",
+        "-",
+        "size=",
+        "\\",
+    ]
+)
+BODIES: st.SearchStrategy[Json] = st.sampled_from(
+    [
+        {"success": True, "code": "2000", "data": [1]},
+        {"success": 1, "code": 5},
+        {"data": None},
+        {},
+        [],
+        None,
+        {"text": "x"},
+        {"base64": "eA=="},
+        {"text": 5},
+        "x",
+        1,
+    ]
+)
+
+
+def split(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None
+
+
+def parts_of(url: str) -> SplitResult | None:
+    try:
+        return Request(method="GET", url=url).parts
+    except ValueError:
+        return None
+
+
+@given(st.lists(PIECES, max_size=9).map("".join))
+def test_a_url_is_taken_apart_as_the_standard_library_does(url: str) -> None:
+    assert parts_of(url) == split(url)
+
+
+@given(BODIES, BODIES | st.none(), st.sampled_from([None, "json", "text", "truncated"]))
+def test_the_envelope_is_the_same_by_whatever_is_asked_first(body: Json, plain: Json, form: Json) -> None:
+    def asked(first: str) -> Json:
+        exchange = Exchange(
+            n=1,
+            started="2031-05-06T07:08:09Z",
+            request=Request(method="GET", url="http://portal.example.test/"),
+            response=Response(status=200, body=body, form=form),
+            plain=None if plain is None else Plain(response=plain),
+        )
+        getattr(exchange, first)
+        return exchange.envelope, exchange.success, exchange.code, exchange.data
+
+    envelope, success, code, data = asked("envelope")
+    assert all(asked(name) == (envelope, success, code, data) for name in ("success", "code", "data"))
+    assert envelope is None or isinstance(envelope, dict)
+    assert success is (envelope is not None and envelope.get("success") is True)
+    assert code == (envelope or {}).get("code") or code is None
+    assert data == (envelope or {}).get("data")
+
+
+@given(st.lists(st.sampled_from(["Content-Type", "content-type", "CONTENT-TYPE", "date", "x"]), max_size=5))
+def test_one_header_is_found_like_any(names: list[str]) -> None:
+    response = Response(status=200, headers=[(name, str(at)) for at, name in enumerate(names)])
+    assert response.sought("content-type") == response.header("content-type")
