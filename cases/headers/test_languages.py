@@ -119,11 +119,16 @@ def test_a_language_that_is_not_listed_is_served_too(
 
 @requirement("HEADER-020")
 def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify, admin: Account) -> None:
-    """As far as they follow the language: what is no text of any language says nothing."""
+    """As far as they follow the language: what is no text of any language says nothing. An account may have a
+    default language of its own, which a portal may go by where the caller is known."""
     locale = portal.profile.portal.headers.get("X-LOCALE", "en")
     if not locale.lower().startswith("en"):
         raise Untestable(f"the profile asks for the locale {locale}: it may be the default", "configuration")
-    for texts_of, place in ((labels, "data"), (message, "message")):
+    texts: list[tuple[Reader, str]] = [(message, "message")]
+    own = granted(portal.call(PROFILE, token=admin.token)).at("data.defaultLanguage")
+    if not isinstance(own, str) or own.lower().startswith("en"):
+        texts.append((labels, "data"))
+    for texts_of, place in texts:
         english, unnamed = texts_of(portal, admin, "en"), texts_of(portal, admin, None)
         others = [texts_of(portal, admin, language) for language in LANGUAGES if language != "en"]
         foreign = [other.shown for other in others if other.shown != english.shown]
@@ -141,6 +146,9 @@ class Texts:
 
     told: Exchange
     shown: list[str]
+
+
+Reader = Callable[[Portal, Account, str | None], Texts]
 
 
 def labels(portal: Portal, admin: Account, language: str | None) -> Texts:
