@@ -124,15 +124,13 @@ def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify,
     locale = portal.profile.portal.headers.get("X-LOCALE", "en")
     if not locale.lower().startswith("en"):
         raise Untestable(f"the profile asks for the locale {locale}: it may be the default", "configuration")
-    texts: list[tuple[Reader, str]] = [(message, "message")]
     own = granted(portal.call(PROFILE, token=admin.token)).at("data.defaultLanguage")
-    if not isinstance(own, str) or own.lower().startswith("en"):
-        texts.append((labels, "data"))
-    for texts_of, place in texts:
+    is_english = not isinstance(own, str) or own.lower().startswith("en")
+    for texts_of, place in ((labels, "data"), (message, "message")):
         english, unnamed = texts_of(portal, admin, "en"), texts_of(portal, admin, None)
         others = [texts_of(portal, admin, language) for language in LANGUAGES if language != "en"]
         foreign = [other.shown for other in others if other.shown != english.shown]
-        if not foreign:
+        if not foreign or (texts_of is labels and not is_english):
             continue
         if unnamed.shown == english.shown:
             verify("HEADER-020", HELD)
@@ -146,9 +144,6 @@ class Texts:
 
     told: Exchange
     shown: list[str]
-
-
-Reader = Callable[[Portal, Account, str | None], Texts]
 
 
 def labels(portal: Portal, admin: Account, language: str | None) -> Texts:
