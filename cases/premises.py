@@ -18,12 +18,18 @@ WRITTEN = 5.0
 Read = TypeVar("Read")
 
 
-def settled(portal: Portal, read: Callable[[], Read], shows: Callable[[Read], bool]) -> Read:
+def settled(
+    portal: Portal,
+    read: Callable[[], Read],
+    shows: Callable[[Read], bool],
+    *,
+    why: str = "a change to be seen",
+) -> Read:
     """What is read after a change; once more after a while where the change does not show yet."""
     after = read()
     if shows(after):
         return after
-    portal.clock.wait(WRITTEN, "a change to be seen")
+    portal.clock.wait(WRITTEN, why)
     return read()
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cases.authentication.steps import AUTH, WRONG_CREDENTIALS
-from cases.premises import WRITTEN, answered, authorized, unless_paced
+from cases.premises import answered, authorized, settled, unless_paced
 from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable
 from conformance.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
 CHANGE = f"POST {AUTH}/password/change"
 RESET = f"POST {AUTH}/password/reset"
 INIT = f"POST {AUTH}/password/init"
+HEARD_OF = "every part of the portal to hear of a new password"
 
 
 def body_of_change(portal: Portal, account: Account, new: str, *, current: str | None = None) -> Json:
@@ -72,10 +73,7 @@ def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int
 
 def _changed_back(portal: Portal, account: Account, own: str) -> bool:
     """Once more after a while where it is refused: the last change may not have been heard of everywhere."""
-    if change(portal, account, own).success:
-        return True
-    portal.clock.wait(WRITTEN, "every part of the portal to hear of a new password")
-    return change(portal, account, own).success
+    return settled(portal, lambda: change(portal, account, own).success, bool, why=HEARD_OF)
 
 
 def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
@@ -86,12 +84,11 @@ def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
 def signs_in_at_last(portal: Portal, account: Account, password: str, *, expected: bool) -> Exchange:
     """As ``signs_in``, for a password that has just been set or replaced; once more after a while where that
     does not show yet."""
-    answer = signs_in(portal, account, password)
-    shows = answer.success is expected or (expected and answer.code != WRONG_CREDENTIALS)
-    if shows:
-        return answer
-    portal.clock.wait(WRITTEN, "every part of the portal to hear of a new password")
-    return signs_in(portal, account, password)
+
+    def shows(answer: Exchange) -> bool:
+        return answer.success is expected or (expected and answer.code != WRONG_CREDENTIALS)
+
+    return settled(portal, lambda: signs_in(portal, account, password), shows, why=HEARD_OF)
 
 
 def unsealed(portal: Portal, key: str, body: Json, *, token: str | None = None) -> Exchange:

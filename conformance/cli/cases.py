@@ -11,6 +11,7 @@ import pytest
 from conformance.catalogue import deciders, pytest_arguments
 from conformance.cli.options import (
     Commands,
+    baseline_options,
     bundled_profile,
     command,
     format_option,
@@ -60,10 +61,7 @@ def _run_options(added: argparse.ArgumentParser) -> None:
     impact_option(added)
     out_option(added)
     added.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
-    added.add_argument("--baseline", metavar="FILE", help="known failures")
-    added.add_argument(
-        "--baseline-update", action="store_true", help="write this run's failures into the baseline"
-    )
+    baseline_options(added)
     added.add_argument("--time-budget", metavar="TIME", help="the longest a run may take: 90s, 10m, 1h")
     added.add_argument("--rerun", metavar="ID", help="only the requirement, case or finding of that id")
     added.add_argument(

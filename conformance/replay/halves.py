@@ -85,21 +85,19 @@ def request_in(line: bytes) -> bytes:
     return b"%b\0%b" % (request[: found.start(1)], request[found.end(1) :]) if found else request
 
 
-def answer_in(line: bytes) -> bytes:
+def answer_in(line: bytes) -> str:
     """The second half of a line of a capture without what is other each time; all of it where it has none."""
     start = line.find(RESPONSE.encode())
-    if start < 0:
-        return line
-    answer = line[start:]
-    for pattern, where, mark in ((_REQUEST_ID, line, b"\0"), (_DATE, answer, b"\1")):
-        found = pattern.search(where)
-        if found and len(found[1]) >= LEAST_VARYING:
-            answer = answer.replace(found[1], mark)
-    begin = answer.find(STAMP.encode()) + len(STAMP)
-    end = begin + STAMP_DIGITS
-    if begin >= len(STAMP) and answer[begin:end].isdigit() and answer[end : end + 1] in b",}":
-        answer = b"%b\2%b" % (answer[:begin], answer[end:])
-    return answer
+    answer = line[max(start, 0) :].decode(errors="surrogateescape")
+    id, date = _REQUEST_ID.search(line), _DATE.search(line, max(start, 0))
+    varying = _long_enough(
+        *(
+            (mark, found[1].decode(errors="surrogateescape"))
+            for mark, found in ((ID, id), (DATE, date))
+            if found
+        )
+    )
+    return _half(answer, varying).text
 
 
 def note_said(live: Exchange, answer: Half) -> None:

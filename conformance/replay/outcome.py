@@ -48,19 +48,22 @@ class Outcome(msgspec.Struct, frozen=True):
 class Tally:
     """Counts every state, and keeps what is not plainly the same."""
 
-    counts: Counter[State] = field(default_factory=Counter)
     endpoints: dict[str, Counter[State]] = field(default_factory=dict)
-    """The same by endpoint, in the order of the replay."""
+    """How many ended in which state, by endpoint, in the order of the replay."""
     kept: list[Outcome] = field(default_factory=list)
     roots: Counter[int] = field(default_factory=Counter)
 
     def add(self, outcome: Outcome) -> None:
-        self.counts[outcome.state] += 1
         self.endpoints.setdefault(outcome.endpoint, Counter())[outcome.state] += 1
         if outcome.root is not None:
             self.roots[outcome.root] += 1
         if outcome.state is not State.SAME:
             self.kept.append(outcome)
+
+    @property
+    def counts(self) -> Counter[State]:
+        """How many ended in which state, of all endpoints."""
+        return sum(self.endpoints.values(), Counter())
 
     @property
     def compared(self) -> int:

@@ -245,9 +245,9 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     blockers = blocking(run)
     if run.regressions:
-        answers = plural(len({one.exchange for one in run.regressions}), "answer")
-        verb = "is" if answers.startswith("1 ") else "are"
-        said = f"{answers} {verb} not as recorded, at {plural(len(places(run)), 'place')}"
+        answers = len({one.exchange for one in run.regressions})
+        verb, found = "is" if answers == 1 else "are", places(run)
+        said = f"{plural(answers, 'answer')} {verb} not as recorded, at {plural(len(found), 'place')}"
         return Headline("bad", "Regressed", _sentence(said, blockers))
     if blockers:
         return Headline("bad", "Not conformant", _sentence("", blockers))

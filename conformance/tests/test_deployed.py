@@ -19,7 +19,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp
 
 from conformance.spec import BY_KEY
-from conformance.tests.deployment import Done, command, deployed, done
+from conformance.tests.deployment import Deployment, Done, command, deployed, done
 from reference_impl.limits import Limits
 
 QUICK = Limits(login_session=6, mfa_code=6, mfa_cooldown=3, login_window=5, access_token=8)
@@ -133,18 +133,22 @@ def test_a_disruptive_run_puts_back_what_can_be_put_back(tmp_path: Path) -> None
     assert (run.code, again.code) == (0, 0), again.said
 
 
+def _changing(portal: Deployment, out: Path) -> subprocess.Popen[bytes]:
+    """A run that has begun to change something."""
+    run = subprocess.Popen(
+        portal.arguments("--impact", "mutating", out=out), stdout=subprocess.DEVNULL, cwd=out.parent
+    )
+    _wait_for(
+        lambda: any(str(row["path"]).endswith("/channels/create") for row in portal.received()["requests"])
+    )
+    return run
+
+
 def test_what_a_killed_run_left_is_cleaned_up(tmp_path: Path) -> None:
     with deployed(tmp_path) as portal:
         before = portal.dump()
         out = tmp_path / "out"
-        killed = subprocess.Popen(
-            portal.arguments("--impact", "mutating", out=out), stdout=subprocess.DEVNULL, cwd=tmp_path
-        )
-        _wait_for(
-            lambda: any(
-                str(row["path"]).endswith("/channels/create") for row in portal.received()["requests"]
-            )
-        )
+        killed = _changing(portal, out)
         killed.send_signal(signal.SIGKILL)
         killed.wait()
         ledger = out / "changes.jsonl"
@@ -163,14 +167,7 @@ def test_an_interrupted_run_puts_back_what_it_changed_and_reports(
     with deployed(tmp_path) as portal:
         before = portal.dump()
         out = tmp_path / "out"
-        ended = subprocess.Popen(
-            portal.arguments("--impact", "mutating", out=out), stdout=subprocess.DEVNULL, cwd=tmp_path
-        )
-        _wait_for(
-            lambda: any(
-                str(row["path"]).endswith("/channels/create") for row in portal.received()["requests"]
-            )
-        )
+        ended = _changing(portal, out)
         ended.send_signal(wanted)
         ended.wait(timeout=60)
         after = portal.dump()

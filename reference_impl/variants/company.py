@@ -162,7 +162,7 @@ def _only(most: int, operation: str, *, window: float = 600) -> Change:
     return handled(operation, limiting)
 
 
-def _once_refused(seen: Seen, answer: Answer) -> None:
+def slow_down_once_refused(seen: Seen, answer: Answer) -> None:
     """After one refusal there is a rate, for ten minutes."""
     now, last = seen.portal.now(), seen.memory.get("last", 0.0)
     if answer.body["success"]:
@@ -252,7 +252,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "passwords-have-a-rate",
         _RATES,
-        rewritten(enveloped(_once_refused), RESET, INIT, CHANGE),
+        rewritten(enveloped(slow_down_once_refused), RESET, INIT, CHANGE),
         "password-rate",
     ),
     may(

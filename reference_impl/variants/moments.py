@@ -29,6 +29,7 @@ from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
+from reference_impl.variants.company import slow_down_once_refused
 from reference_impl.variants.variant import Variant, enveloped, may
 from reference_impl.wrappers import Answer, Seen
 
@@ -195,18 +196,6 @@ def _counted_at_the_edge(seen: Seen, answer: Answer) -> None:
         answer.body, answer.headers = b"<html>Too Many Requests</html>", [(b"content-type", b"text/html")]
 
 
-def _slow_down_once_refused(seen: Seen, answer: Answer) -> None:
-    """After one sign-in that was refused there is a rate, for ten minutes."""
-    now, last = seen.portal.now(), seen.memory.get("last", -600.0)
-    if answer.body["success"]:
-        return
-    if now < last + 600:
-        answer.status = 403
-        answer.body |= {"code": "SECURITY.SLOW_DOWN", "message": "Slow down", "data": None}
-    else:
-        seen.memory["last"] = now
-
-
 _TOLD: Change = together(
     (
         told(INITIATE, "", expiresIn=_one_less),
@@ -245,7 +234,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "refused-sign-ins-have-a-rate",
         "rate-limit responses are reported for login, and neither status nor code of one is shown",
-        rewritten(enveloped(_slow_down_once_refused), INITIATE),
+        rewritten(enveloped(slow_down_once_refused), INITIATE),
         "lock rate-answer",
     ),
 )
