@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import compress, islice, pairwise
 
 from markupsafe import Markup
 
@@ -87,8 +87,9 @@ def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
     times = array("d", (pulse.started[at] for at in order)) if type(order) is array else pulse.started
     ends = array("d", (pulse.started[at] + pulse.elapsed[at] / 1000 for at in order))
     stretches = _stretches(times, ends)
-    signed = _columns((pulse.started[at] for at in order if pulse.sign_in[at]), stretches)
-    others = _columns((pulse.started[at] for at in order if not pulse.sign_in[at]), stretches)
+    signs = bytes(pulse.sign_in[at] for at in order)
+    signed = _columns(compress(times, signs), stretches)
+    others = _columns(compress(times, signs.translate(OPPOSITE)), stretches)
     most = max([1, *signed, *others])
     parts = [
         *_lane(signed, most, base=46, css="signin"),
@@ -116,6 +117,7 @@ def _in_order(started: Sequence[float]) -> range | array[int]:
 
 
 LEFT = 70.0
+OPPOSITE = bytes([1, *[0] * 255])
 
 
 def _stretches(starts: Sequence[float], ends: Sequence[float]) -> list[Stretch]:
@@ -160,10 +162,17 @@ def _place(time: float, stretches: Sequence[Stretch]) -> float:
 
 
 def _columns(times: Iterable[float], stretches: Sequence[Stretch]) -> list[int]:
+    """How many of the times, which are in order, fall into each column."""
     counts = [0] * COLUMNS
+    wide = (WIDTH - LEFT) / COLUMNS
+    rest = iter(stretches)
+    start = end = scale = left = 0.0
     for time in times:
-        at = int((_place(time, stretches) - LEFT) / (WIDTH - LEFT) * COLUMNS)
-        counts[min(COLUMNS - 1, max(0, at))] += 1
+        while time > end and (stretch := next(rest, None)) is not None:
+            start, end, left = stretch.start, stretch.end, stretch.left - LEFT
+            scale = (stretch.right - stretch.left) / ((end - start) or 1.0)
+        at = int((left + (time - start) * scale) / wide)
+        counts[at if 0 <= at < COLUMNS else 0 if at < 0 else COLUMNS - 1] += 1
     return counts
 
 

@@ -22,7 +22,7 @@ from conformance.report.run import (
     VerdictName,
 )
 from conformance.report.summary import code, quoted
-from conformance.report.visible import each_text, encodable, one_line
+from conformance.report.visible import json_text, one_line
 from conformance.report.words import day_and_time, headline, listed, numbers
 
 BAD: tuple[VerdictName, ...] = ("fail", "warn")
@@ -174,9 +174,7 @@ def since(old: Run, new: Run) -> Since:
 
 
 def as_json(found: Comparison) -> str:
-    return (
-        json.dumps(each_text(found.model_dump(mode="json"), encodable), indent=1, ensure_ascii=False) + "\n"
-    )
+    return json_text(found.model_dump(mode="json"))
 
 
 def as_text(found: Comparison) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from conformance.report.marked import literal
 from conformance.report.regressions import Replayed, by_endpoint
 from conformance.report.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
-from conformance.report.visible import cut, each_text, encodable
+from conformance.report.visible import cut, json_text
 from conformance.report.words import known_signatures
 
 SPEC_VERSION = "0.0.0"
@@ -45,7 +44,7 @@ def document(run: Run) -> str:
             "environment": {"extra": {"target": run.target.url, "impact": run.impact, "strict": run.strict}},
         },
     }
-    return json.dumps(each_text(whole, encodable), ensure_ascii=False, indent=1) + "\n"
+    return json_text(whole)
 
 
 def _test(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> dict[str, Any]:

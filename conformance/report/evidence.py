@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -54,7 +55,8 @@ class Times:
             self.sample.append(elapsed_ms)
         self.requests += 1
         self.total += elapsed_ms
-        self.longest = max(self.longest, elapsed_ms)
+        if elapsed_ms > self.longest:
+            self.longest = elapsed_ms
         if len(self.sample) >= MOST_TIMES:
             self.sample = self.sample[::2]
             self.every *= 2
@@ -120,6 +122,16 @@ class Evidence:
     total: int = 0
     unread: int = 0
 
+    def count(self, seen: _Glance, where: _Where) -> None:
+        times = self.times.get(where.endpoint)
+        if times is None:
+            times = self.times[where.endpoint] = Times()
+        times.add(seen.elapsed_ms)
+        pulse = self.pulse
+        pulse.started.append(moment(seen.started))
+        pulse.elapsed.append(seen.elapsed_ms)
+        pulse.sign_in.append(where.is_sign_in)
+
     @property
     def timings(self) -> list[OperationTime]:
         """Per endpoint, in the order of the specification's groups, other paths last."""
@@ -168,10 +180,10 @@ def read(path: Path, wanted: Iterable[int]) -> Evidence:
         found.total = number
         try:
             seen = _glance.decode(line)
-            _count(found, seen)
-            signs = _signs(seen)
-            whole = _whole.decode(line) if signs or number in named else None
-            if whole is not None and signs:
+            where = _where(seen.request.method, seen.request.url)
+            found.count(seen, where)
+            whole = _whole.decode(line) if where.signs or number in named else None
+            if whole is not None and where.signs:
                 found.sign_ins.take(whole)
             if number > last:
                 continue
@@ -211,26 +223,21 @@ def _recent_of(recent: OrderedDict[str, deque[Step]], client: str) -> deque[Step
     return recent.setdefault(client, deque(maxlen=STEPS_BEFORE))
 
 
-def _count(found: Evidence, seen: _Glance) -> None:
-    endpoint = _endpoint(seen.request.method, seen.request.url)
-    times = found.times.get(endpoint)
-    if times is None:
-        times = found.times[endpoint] = Times()
-    times.add(seen.elapsed_ms)
-    found.pulse.started.append(moment(seen.started))
-    found.pulse.elapsed.append(seen.elapsed_ms)
-    found.pulse.sign_in.append("/auth/login/" in endpoint)
+class _Where(NamedTuple):
+    """What a request is for: its endpoint, whether that is part of a sign-in, and whether tokens or passwords
+    are traded there."""
+
+    endpoint: str
+    is_sign_in: bool
+    signs: bool
 
 
 @lru_cache(maxsize=4096)
-def _endpoint(method: str, url: str) -> str:
+def _where(method: str, url: str) -> _Where:
     row = operation_of(method, _path(url))
-    return row.key if row else OTHER
-
-
-def _signs(seen: _Glance) -> bool:
-    """Whether tokens or passwords are traded in this exchange."""
-    return "/auth/login/" in seen.request.url or "/auth/token/refresh" in seen.request.url
+    endpoint = row.key if row else OTHER
+    signs = "/auth/login/" in url or "/auth/token/refresh" in url
+    return _Where(endpoint, "/auth/login/" in endpoint, signs)
 
 
 def _step(number: int, seen: _Glance) -> Step:

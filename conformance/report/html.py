@@ -90,6 +90,8 @@ class Report:
     shortened: str = ""
 
     def html(self) -> str:
+        if not self.run.findings:
+            return render("report.html.j2", page=self.view([]))
         rest = len(render("report.html.j2", page=self.view([])).encode())
         cards = self.cards(ROOM - rest)  # before the page: the requirements link to them
         return render("report.html.j2", page=self.view(cards))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from conformance.report import badge
 from conformance.report.page import anchor, render, spelled
 from conformance.report.run import Run, VerdictName
-from conformance.report.visible import each_text, encodable
+from conformance.report.visible import json_text
 from conformance.report.words import Tone, chapters, day_and_time, headline, numbers
 
 
@@ -84,9 +83,7 @@ def matrix(runs: Sequence[Run], names: Sequence[str] = ()) -> Matrix:
 
 
 def as_json(found: Matrix) -> str:
-    return (
-        json.dumps(each_text(found.model_dump(mode="json"), encodable), indent=1, ensure_ascii=False) + "\n"
-    )
+    return json_text(found.model_dump(mode="json"))
 
 
 def as_text(found: Matrix) -> str:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,7 +16,7 @@ from conformance import __version__
 from conformance.errors import UsageError
 from conformance.findings import Finding, Observation, Result
 from conformance.report.clip import clipped
-from conformance.report.visible import each_text, encodable
+from conformance.report.visible import each_text, json_text
 from conformance.spec import BY_KEY
 
 SCHEMA = 1
@@ -287,14 +288,16 @@ class Run(Part):
         return whole
 
     def text(self) -> str:
-        return json.dumps(each_text(self.dump(), encodable), indent=1, ensure_ascii=False) + "\n"
+        return json_text(self.dump())
 
     def write(self, path: Path) -> None:
         path.write_text(self.text(), encoding="utf-8")
 
     def changed(self, change: Callable[[str], str]) -> Self:
         """The same run with every text in it changed: the one place where secrets are taken out of it."""
-        return self.model_validate(each_text(self.dump(), change))
+        whole = self.dump()
+        clean = each_text(whole, cache(change))  # most texts stand in several places
+        return self if clean == whole else self.model_validate(clean)
 
     def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
         return [entry for entry in self.requirements if entry.verdict == verdict]

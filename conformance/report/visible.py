@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+
+import msgspec
 
 from conformance.exchange import Json
 
@@ -58,6 +61,14 @@ def each_text(value: Json, change: Callable[[str], str]) -> Json:
     if isinstance(value, list | tuple):
         return [each_text(item, change) for item in value]
     return value
+
+
+def json_text(value: Json) -> str:
+    """A JSON value as a file holds it, of many lines; halves of surrogate pairs are written out."""
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=1).decode() + "\n"
+    except (ValueError, OverflowError):  # what only Python's own encoder takes
+        return json.dumps(each_text(value, encodable), indent=1, ensure_ascii=False) + "\n"
 
 
 def _written(found: re.Match[str]) -> str:

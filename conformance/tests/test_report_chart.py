@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from xml.etree import ElementTree
 
-from conformance.report.chart import Timeline, aligned, bars, timeline
+from conformance.report import chart
+from conformance.report.chart import Stretch, Timeline, aligned, bars, timeline
 from conformance.report.evidence import Pulse
 from conformance.report.run import OperationTime, Timed
 
@@ -117,3 +118,20 @@ def test_exchanges_out_of_order_make_the_same_timeline() -> None:
     assert drawn(known) is not None
     assert drawn(known[::-1]) == drawn(known)
     assert drawn([4, 2, 1, 0, 3]) == drawn(known)
+
+
+def test_each_time_is_counted_where_it_is_drawn() -> None:
+    stretches = [
+        Stretch(0.0, 10.0, 70.0, 300.0, False),
+        Stretch(10.0, 500.0, 300.0, 326.0, True),
+        Stretch(500.0, 520.0, 326.0, 960.0, False),
+    ]
+    times = [0.0, 0.1, 4.9, 9.99, 10.0, 10.1, 250.0, 499.0, 500.0, 501.5, 519.9, 520.0, 521.0]
+
+    counts = chart._columns(times, stretches)
+
+    drawn = [(chart._place(time, stretches) - chart.LEFT) / (chart.WIDTH - chart.LEFT) for time in times]
+    assert counts == [
+        sum(min(int(share * chart.COLUMNS), chart.COLUMNS - 1) == at for share in drawn)
+        for at in range(chart.COLUMNS)
+    ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from xml.etree import ElementTree
 
 import pytest
 
-from conformance.report.visible import cut, encodable, one_line, visible
+from conformance.exchange import Json
+from conformance.report.visible import cut, each_text, encodable, json_text, one_line, visible
 
 
 @pytest.mark.parametrize(
@@ -74,3 +76,15 @@ def test_a_text_within_its_limit_is_not_cut() -> None:
 
 def test_halves_of_pairs_are_written_so_that_utf_8_can_carry_them() -> None:
     assert encodable("\udcff").encode() == "‹U+DCFF›".encode()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"name": "\ud800 half", "n": 1}, {"n": 2**70}, {"text": "\u2028 \x7f", "more": [1.5, None, []]}, {}],
+)
+def test_json_is_written_whatever_it_holds(value: Json) -> None:
+    text = json_text(value)
+
+    text.encode()
+    assert json.loads(text) == each_text(value, encodable)
+    assert text.endswith("}\n")
