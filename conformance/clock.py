@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 from conformance.errors import OutOfTime
@@ -153,5 +154,11 @@ def wall() -> float:
 
 
 def iso(moment: float) -> str:
-    """Epoch seconds as ISO 8601 in UTC."""
-    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    """Epoch seconds as ISO 8601 in UTC, to the microsecond."""
+    whole, fraction = divmod(round(moment * 1_000_000), 1_000_000)
+    return f"{_iso_second(whole)}.{fraction:06d}Z"
+
+
+@lru_cache(maxsize=16)
+def _iso_second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -138,8 +138,8 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
 
     @once
     def query(self) -> tuple[tuple[str, str], ...]:
-        """The parameters of the query in their order, decoded; a name without a value has an empty one."""
-        return _parameters(self.parts.query)
+        """The parameters of the query, as ``parameters``."""
+        return parameters(self.parts.query)
 
     @once
     def operation(self) -> Operation | None:
@@ -342,7 +342,8 @@ def _split(url: str) -> SplitResult:
 
 
 @lru_cache(maxsize=1024)
-def _parameters(query: str) -> tuple[tuple[str, str], ...]:
+def parameters(query: str) -> tuple[tuple[str, str], ...]:
+    """The parameters of a query in their order, decoded; a name without a value has an empty one."""
     return tuple(parse_qsl(query, keep_blank_values=True)) if query else ()
 
 

@@ -147,11 +147,18 @@ def _in_headers(message: Message) -> Iterator[tuple[str, str]]:
 
 
 def _in_query(url: str) -> Iterator[tuple[str, str]]:
-    if "?" in url:
+    query = url.partition("?")[2]
+    if query and _may_hold_secrets(tuple([pair.partition("=")[0] for pair in query.split("&")])):
         for name, value in parse_qsl(urlsplit(url).query):
-            kind = _kind(name.replace("-", "").replace("_", "").lower())
+            kind = _kind(_plain(name))
             if kind is not None:
                 yield value, kind
+
+
+@lru_cache(maxsize=1024)
+def _may_hold_secrets(names: tuple[str, ...]) -> bool:
+    """Whether a query with such names, still encoded, has to be looked at."""
+    return any("%" in name or "+" in name or _kind(_plain(name.partition("#")[0])) for name in names)
 
 
 def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,9 @@ from conformance.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
 KEPT = 20_000
 """How many answers are remembered at least; twice as many at most."""
 
+FOUND_IN_DATA = ("success", "code", "data", "coded", "coded_by_field", "_records", "_created")
+"""What is kept with an exchange of what was found in its data: the same where the data is."""
+
 PARTS_KEPT = 2_000
 """How many parts of answers are, of each kind."""
 
@@ -152,6 +155,8 @@ class Settled(msgspec.Struct, gc=False):
     again: int = 0
     looked_closer: bool = False
     """Whether the fields of the data were gone through: nothing new is found in them another time."""
+    is_forgotten: bool = False
+    """Whether it was counted for the last time."""
 
 
 IN_A_ROW, PAUSE = 32, 992
@@ -195,15 +200,19 @@ class Known(dict[Key, Settled]):
         self[key] = settled
         if len(self) >= self._kept:
             for forgotten in self._older.values():
-                self._drop(forgotten)
+                self._let_go(forgotten)
             self._older = self.copy()
             self.clear()
 
     def forget(self) -> None:
         for forgotten in self.settled():
-            self._drop(forgotten)
+            self._let_go(forgotten)
         self._older.clear()
         self.clear()
+
+    def _let_go(self, settled: Settled) -> None:
+        settled.is_forgotten = True
+        self._drop(settled)
 
     def settled(self) -> Iterator[Settled]:
         yield from self._older.values()

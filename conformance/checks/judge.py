@@ -7,6 +7,7 @@ import pkgutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import conformance.checks as chapter_files
 from conformance.checks.alike import (
@@ -23,7 +24,7 @@ from conformance.checks.alike import (
 )
 from conformance.checks.duties import Duties, Part, Rows, Way, duties_of
 from conformance.checks.registry import Check, Kind, Memory, Reading, kind_of
-from conformance.checks.shape import CLOSELY, Shape, shape_of
+from conformance.checks.shape import Shape, shape_of
 from conformance.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
 from conformance.findings import HELD, Comparison, Finding, Ledger, endpoint_of
 from conformance.spec import Operation
@@ -49,6 +50,15 @@ class Desk:
         return Desk(None if operation.data is None else shape_of(operation), Habit())
 
 
+class Settlement(NamedTuple):
+    """What the judge keeps of an answer that need not be judged again where another says the same."""
+
+    settled: Settled
+    desk: Desk
+    duties: Duties
+    shape: Shape | None
+
+
 class Judge:
     """Applies the checks to traffic of any origin and writes what they decide into a ledger.
 
@@ -71,6 +81,8 @@ class Judge:
         self._answers: Known[bytes] = Known(self._count)
         self._doubts = 0
         self._ingresses: set[str] = set()
+        self.settlement: Settlement | None = None
+        """Of the exchange that was fed last; None where it was not settled."""
 
     @property
     def operations_seen(self) -> Counter[str]:
@@ -80,6 +92,7 @@ class Judge:
     def feed(self, exchange: Exchange) -> list[Finding]:
         """Judges one exchange; gives what it contradicts. One without a readable answer is not."""
         request, response = exchange.request, exchange.response
+        self.settlement = None
         operation, layout = request.known()
         if operation is None or response is None or response.form in UNKNOWN_FORMS:
             return []
@@ -98,10 +111,7 @@ class Judge:
         way = key, kind, ingress, body
         duties = self._duties.get(way) or self._take_up(way)
         shape = desk.shape if kind == "success" and told["code"] != PENDING else None
-        closer = False
-        if shape is not None:
-            shape.answers += 1
-            closer = shape.answers <= CLOSELY or shape.answers % 16 == 0
+        closer = shape is not None and shape.counts_as_close()
         shown = surface(exchange)
         habit = desk.habit
         alike = known = None
@@ -125,21 +135,42 @@ class Judge:
                 held, observed = self._judge(duties.answer, exchange, found)
                 habit.note_new()
                 if self._doubts == doubts:
-                    settled = Settled(key, tuple(held), tuple(observed), tuple(parts), looked_closer=closer)
-                    self._answers.add(alike, settled)
+                    known = Settled(key, tuple(held), tuple(observed), tuple(parts), looked_closer=closer)
+                    self._answers.add(alike, known)
             for memory in self._steady:
                 if memory.has_forgotten:
                     self._look_again()
                     break
         else:
             habit.new = 0
-            known.again += 1
-            if shape is not None and closer and not known.looked_closer:
-                known.looked_closer = True
-                self._look_closer(shape, exchange, set())
+            self._count_again(known, shape, exchange, closer)
         if alike is not None and duties.moment:
             self._judge(duties.moment, exchange, found)
+        if known is not None:
+            self.settlement = Settlement(known, desk, duties, shape)
         return found
+
+    def feed_again(self, exchange: Exchange, settlement: Settlement) -> list[Finding] | None:
+        """Judges one that says what another said, and went the same way, but for its id and its moment.
+
+        None where that other was forgotten: it is to be fed as any.
+        """
+        known, desk, duties, shape = settlement
+        if known.is_forgotten:
+            return None
+        desk.seen += 1
+        self._count_again(known, shape, exchange, shape is not None and shape.counts_as_close())
+        found: list[Finding] = []
+        if duties.moment:
+            self._judge(duties.moment, exchange, found)
+        return found
+
+    def _count_again(self, known: Settled, shape: Shape | None, exchange: Exchange, closer: bool) -> None:
+        """Counts what came again; its fields are gone through where they were not."""
+        known.again += 1
+        if shape is not None and closer and not known.looked_closer:
+            known.looked_closer = True
+            self._look_closer(shape, exchange, set())
 
     def finish(self) -> None:
         """Writes into the ledger what held. May be called more than once."""

@@ -69,7 +69,7 @@ def quick(annotation: Any, degree: Degree = "loose") -> Any:
 
 @lru_cache(maxsize=256)
 def _struct(model: type[BaseModel], degree: Degree) -> type[msgspec.Struct]:
-    hints = get_type_hints(model, include_extras=True)
+    hints = _hints(model)
     stand_ins = {name: quick(hints[name], degree) for name in model.model_fields}
     fields = [
         (name, stand_ins[name])
@@ -80,3 +80,9 @@ def _struct(model: type[BaseModel], degree: Degree) -> type[msgspec.Struct]:
     return msgspec.defstruct(
         model.__name__, fields, kw_only=True, gc=False, forbid_unknown_fields=degree != "loose"
     )
+
+
+@lru_cache(maxsize=256)
+def _hints(model: type[BaseModel]) -> dict[str, Any]:
+    """As annotated: what pydantic keeps of it lacks the metadata."""
+    return get_type_hints(model, include_extras=True)

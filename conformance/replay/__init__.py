@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+import gc
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,9 @@ from conformance.spec import REQUIREMENTS
 
 __all__ = ["Options", "Replayed", "replay"]
 
+MADE = 20_000
+"""Objects more than there were, after which the collector looks for those that nobody needs."""
+
 
 def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> Replayed:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
@@ -52,7 +57,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
     secrets = Secrets()
     for value, kind in profile.secrets():
         secrets.add(value, kind)
-    with Store(files, salvage=options.salvage) as store:
+    with _undisturbed(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, Choice(options.only, options.skip, options.impact))
         clock = clock_of(profile)
         if isinstance(clock, MovableClock):
@@ -61,7 +66,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
         machine = machine_of(plan, profile, clock, secrets, ledger, options, scale)
         evidence = Evidence(options.out / "exchanges.jsonl", secrets)
         desk = Desk(profile, clock, secrets)
-        driver = drive.Driver(machine, profile, desk, evidence.take, concurrency=max(1, options.concurrency))
+        driver = drive.Driver(machine, profile, desk, evidence, concurrency=max(1, options.concurrency))
         gone: TargetUnreachable | None = None
         interrupted = False
         try:
@@ -86,6 +91,19 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
             interrupted=interrupted,
             known=known,
         )
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Keeps the collector from going through what was there before, and what is there but for a moment."""
+    before = gc.get_threshold()
+    gc.set_threshold(MADE, *before[1:])
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def machine_of(

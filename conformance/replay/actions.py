@@ -11,13 +11,15 @@ import msgspec
 from conformance.exchange import Exchange, Json, Plain, Request
 from conformance.portal.secure import Channel
 from conformance.profile import Factor
+from conformance.replay.familiar import Familiar
 
 
 class Send(msgspec.Struct, frozen=True):
     """A request that is ready. The Exchange is wanted back, answered or with its error.
 
     ``head`` and ``body`` are what goes over the wire; ``due`` is when, in seconds from the first request
-    (None: at once). ``channel`` opens the answer, where it is encrypted.
+    (None: at once). ``channel`` opens the answer, where it is encrypted. ``familiar`` is the answer that
+    came to the same request before.
     """
 
     position: int
@@ -28,6 +30,7 @@ class Send(msgspec.Struct, frozen=True):
     plain: Plain | None = None
     channel: Channel | None = None
     client: str = ""
+    familiar: Familiar | None = None
 
 
 @dataclass(frozen=True, slots=True)

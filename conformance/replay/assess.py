@@ -12,6 +12,7 @@ from conformance.exchange import Exchange, Json
 from conformance.findings import Finding, Ledger, Verdict, endpoint_of
 from conformance.portal.budget import is_rate_limited
 from conformance.replay.compare import Comparer, Difference
+from conformance.replay.familiar import Familiar, familiar_of
 from conformance.replay.outcome import Outcome, State, Tally
 from conformance.replay.past import Past
 from conformance.spec import REQUIREMENTS, operation_of
@@ -38,6 +39,8 @@ class Assessor:
 
     def __post_init__(self) -> None:
         self._judge_of_recorded = Judge(Ledger(REQUIREMENTS))
+        self.familiar: Familiar | None = None
+        """What others are told by that say what was assessed last, and need not be compared."""
 
     def assess(
         self,
@@ -49,12 +52,15 @@ class Assessor:
         left_out: float = 0.0,
         strange: Sequence[str] = (),
         change: str | None = None,
+        findings: Sequence[Finding] | None = None,
     ) -> Outcome:
         """The outcome of one exchange, counted. ``pair``: hashes of what the two answers say. ``left_out``:
         seconds that the client had waited before it when it was recorded, and that the replay did not wait.
         ``strange``: ids in it that nobody gave. ``change``: one that was recorded before it, may show in it,
-        and is not replayed."""
-        findings = self.judge.feed(live)
+        and is not replayed. ``findings``: what the judge said of it, where it was asked before."""
+        self.familiar = None
+        if findings is None:
+            findings = self.judge.feed(live)
         if strange and live.status == 404 and recorded.success:
             endpoint = endpoint_of(recorded)
             reason = f"the target does not know {strange[0]}, which no answer gave: name one in [records]"
@@ -65,8 +71,25 @@ class Assessor:
             if change is not None and outcome.differences:
                 self.comparer.align(recorded, live, mark)
                 outcome = _for_want_of(change, outcome)
+            if outcome.state is State.SAME and not findings and live.success:
+                self.familiar = self._familiar(live, pair)
         self.tally.add(outcome)
         return outcome
+
+    def _familiar(self, live: Exchange, pair: tuple[int, int] | None) -> Familiar | None:
+        settlement = self.judge.settlement
+        if settlement is None or pair is None or not self.comparer.knows(pair):
+            return None
+        return familiar_of(live, settlement)
+
+    def again(self, live: Exchange, familiar: Familiar) -> list[Finding] | None:
+        """What an exchange that says what another said contradicts at its moment; where that is nothing, it
+        is counted as the same. None where it is to be judged as any."""
+        settlement = familiar.settlement
+        found = self.judge.feed_again(live, settlement)
+        if found is not None and not found:
+            self.tally.add_same(settlement.settled.endpoint)
+        return found
 
     def _outcome(
         self,

@@ -71,7 +71,7 @@ class Comparer:
         ``pair``: the hashes of what both answers say. Where two of the same did not differ they are not
         compared again: identities stay once they are paired.
         """
-        if pair is not None and self._same.get(pair) == self.identities.turns:
+        if pair is not None and self.knows(pair):
             return []
         self._is_lasting = True
         found = self._answers(recorded, replayed)
@@ -80,6 +80,10 @@ class Comparer:
                 self._same.clear()
             self._same[pair] = self.identities.turns
         return found
+
+    def knows(self, pair: tuple[int, int]) -> bool:
+        """Whether two that say this need not be compared: they are the same."""
+        return self._same.get(pair) == self.identities.turns
 
     def _answers(self, recorded: Exchange, replayed: Exchange) -> list[Difference]:
         old, new = recorded.response, replayed.response

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -16,6 +16,7 @@ from conformance.portal.transport import _verification, unreachable
 from conformance.profile import Profile
 from conformance.replay.actions import Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send, Steps
 from conformance.replay.desk import Desk
+from conformance.replay.evidence import Evidence
 from conformance.replay.machine import Machine
 from conformance.replay.options import Lag
 from conformance.replay.renew import CannotBeMade
@@ -27,22 +28,21 @@ REFUSALS = 3
 
 
 class Driver:
-    """Runs sessions in an event loop until all have ended. ``take`` is given every exchange as it ends,
-    and gives it back with its number."""
+    """Runs sessions in an event loop until all have ended. Every exchange goes into the evidence."""
 
     def __init__(
         self,
         machine: Machine,
         profile: Profile,
         desk: Desk,
-        take: Callable[[Exchange], Exchange],
+        evidence: Evidence,
         *,
         concurrency: int,
     ) -> None:
         self.machine = machine
         self.profile = profile
         self.desk = desk
-        self.take = take
+        self.evidence = evidence
         self.concurrency = concurrency
         self.lag = Lag()
         self.gone: str | None = None
@@ -162,21 +162,35 @@ class Driver:
 
     def exchange(self, send: Send, answer: Answer, started: str, elapsed: float) -> Exchange:
         """The record of what was sent and what came back, numbered and kept."""
+        elapsed_ms = round(elapsed * 1000, 3)
+        if send.familiar is not None and not answer.error and not answer.is_cut:
+            again = send.familiar.again(
+                send.request,
+                answer,
+                n=self.evidence.count + 1,
+                started=started,
+                elapsed_ms=elapsed_ms,
+            )
+            if again is not None:
+                exchange, others = again
+                self.evidence.take_familiar(exchange, send.familiar.halves, others)
+                return exchange
         response = None if answer.error else _response(answer)
         plain = send.plain
         if send.channel is not None and response is not None and plain is not None:
             plain = Plain(request=plain.request, response=send.channel.decrypt(response.json))
-        return self.take(
+        return self.evidence.take(
             Exchange(
                 n=0,
                 started=started,
-                elapsed_ms=round(elapsed * 1000, 3),
+                elapsed_ms=elapsed_ms,
                 client=send.client,
                 request=send.request,
                 response=response,
                 error=answer.error,
                 plain=plain,
-            )
+            ),
+            answer,
         )
 
     def note_refusal(self, answer: Answer) -> None:

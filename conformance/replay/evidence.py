@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.redact import Secrets
-from conformance.replay.halves import REQUEST, Half, answer_half, note_said, request_half
+from conformance.replay.halves import (
+    NO_OTHERS,
+    REQUEST,
+    Half,
+    Halves,
+    answer_half,
+    note_answer,
+    note_said,
+    request_half,
+)
 from conformance.secret_places import (
     in_headers_and_query,
     is_placeholder,
@@ -22,13 +31,16 @@ from conformance.secret_places import (
     takes_secrets,
 )
 
+if TYPE_CHECKING:  # its HTTP parser comes with an extra
+    from conformance.replay.wire import Answer
+
 KEPT = 100_000
 """Pieces of text that are remembered as holding no secret."""
 
 KEPT_HALVES = 1 << 24
 """Characters of halves of lines that are remembered, with what is written in their place."""
 
-WAITING = 1 << 20
+WAITING = 1 << 22
 """Characters of lines that wait to be written."""
 
 _QUOTE = re.compile(r'(?<!\\)"')
@@ -37,6 +49,11 @@ _QUOTE = re.compile(r'(?<!\\)"')
 def pieces_of(text: str) -> list[str]:
     """What stands between the quotes in some JSON: its texts and names, and in turn what separates them."""
     return _QUOTE.split(text) if '\\"' in text else text.split('"')
+
+
+@lru_cache(maxsize=1024)
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
 
 
 class Cleaner:
@@ -57,9 +74,9 @@ class Cleaner:
         self._halves: dict[str, str] = {}
         self._size = 0
 
-    def half(self, half: Half, *, lasting: bool) -> str | None:
+    def half(self, half: Half, others: Mapping[str, str], *, lasting: bool) -> str | None:
         """The half without its secrets; None where a number would have to go, which only a whole line can
-        lose. ``lasting``: it is remembered."""
+        lose. ``lasting``: it is remembered. ``others``: what else its marks stand for."""
         clean = self._halves.get(half.text)
         if clean is None:
             clean = self._clean_pieces(half.text)
@@ -68,7 +85,7 @@ class Cleaner:
             if lasting:
                 self._halves[half.text] = clean
                 self._size += len(clean) + len(half.text)
-        return half.filled(clean)
+        return half.filled(clean, others)
 
     def line(self, text: str, *, opening: str = "") -> str:
         """A line without its secrets. It stays JSON, also where a number had to go; ``opening`` makes it JSON
@@ -135,10 +152,12 @@ class Cleaner:
 
 
 class Line(NamedTuple):
-    """A line that is to be written: what is the suite's own, and the exchange in two halves."""
+    """A line that is to be written: what is the suite's own, and the exchange in two halves, with what else
+    their marks stand for."""
 
     head: str
-    halves: tuple[Half, Half]
+    halves: Halves
+    others: Mapping[str, str]
     lasting: bool
 
 
@@ -152,7 +171,6 @@ class Evidence:
         self.count = 0
         self._secrets = secrets
         self._cleaner = Cleaner(secrets)
-        self._encode = msgspec.json.Encoder().encode
         self._file = path.open("w", encoding="utf-8")
         self._waiting: list[Line] = []
         self._size = 0
@@ -160,67 +178,75 @@ class Evidence:
         self._looked: set[str] = set()
         self._naming: set[str] = set()
 
-    def take(self, exchange: Exchange) -> Exchange:
-        """Notes its secrets, has it written soon, and gives it back with its number, for which
-        ``said_in`` has a hash of its answer."""
+    def take(self, exchange: Exchange, answer: Answer | None = None) -> Exchange:
+        """Notes its secrets, has it written soon, and gives it back with its number. What it says is noted
+        with it, and the ``answer`` as it came where another like it would hold no secret."""
         self.count += 1
         numbered = replace(exchange, n=self.count)
         halves = request_half(exchange.request), answer_half(exchange)
         hides = exchange.plain is not None or takes_secrets(exchange.request.path)
         lasting = not hides
-        if hides or not self._are_harmless(halves):
-            lasting = not hides and not any(self._names_a_secret(half.text) for half in halves)
+        new = halves if hides else [half for half in halves if not self._is_harmless(half)]
+        if new:
+            lasting = not hides and not any(self._names_a_secret(half.text) for half in new)
             for value, kind in self._secrets_in(numbered, by_place=not lasting):
                 self._secrets.add(value, kind)
             if lasting:
-                self._harmless.update(hash(half.text) for half in halves)
-        self._waiting.append(Line(self._head(numbered), halves, lasting))
+                self._harmless.update(hash(half.text) for half in new)
+        self._wait(numbered, halves, NO_OTHERS, lasting=lasting)
+        note_said(numbered, halves[1])
+        if lasting and answer is not None:
+            note_answer(numbered, answer)
+        return numbered
+
+    def take_familiar(self, exchange: Exchange, halves: Halves, others: Mapping[str, str]) -> None:
+        """Has one written that is numbered, and like another but for what the marks in the halves of that
+        stand for: it has no secret that the other had not."""
+        self.count = exchange.n
+        self._wait(exchange, halves, others, lasting=True)
+
+    def _wait(self, exchange: Exchange, halves: Halves, others: Mapping[str, str], *, lasting: bool) -> None:
+        self._waiting.append(Line(self._head(exchange), halves, others, lasting))
         self._size += len(halves[0].text) + len(halves[1].text)
         if self._size > WAITING:
             self._write()
-        note_said(numbered, halves[1])
-        return numbered
 
-    def _are_harmless(self, halves: Iterable[Half]) -> bool:
-        """Whether both came before, and name no secret."""
+    def _is_harmless(self, half: Half) -> bool:
+        """Whether it came before, and names no secret."""
         if len(self._harmless) > 2 * KEPT:
             self._harmless.clear()
-        return all(hash(half.text) in self._harmless for half in halves)
+        return hash(half.text) in self._harmless
 
     def _head(self, exchange: Exchange) -> str:
         """What is the suite's own in a line, and other in each."""
-        client = self._encode(exchange.client).decode()
+        client = _quoted(exchange.client)
         times = f'"started":"{exchange.started}","elapsed_ms":{exchange.elapsed_ms}'
         return f'{{"n":{exchange.n},{times},"client":{client},'
 
     def _write(self) -> None:
         self._cleaner.keep_up()
-        for head, halves, lasting in self._waiting:
-            first = self._cleaner.half(halves[0], lasting=lasting)
-            second = self._cleaner.half(halves[1], lasting=lasting)
+        clean, write = self._cleaner.half, self._file.write
+        for head, halves, others, lasting in self._waiting:
+            first, second = (clean(half, others, lasting=lasting) for half in halves)
             if first is None or second is None:
-                told = ",".join(half.filled(half.text) for half in halves)
-                self._file.write(f"{head}{self._cleaner.line(told, opening='{')}\n")
+                told = ",".join(half.filled(half.text, others) for half in halves)
+                write(f"{head}{self._cleaner.line(told, opening='{')}\n")
             else:
-                self._file.write(f"{head}{first},{second}\n")
+                write(f"{head}{first},{second}\n")
         self._waiting.clear()
         self._size = 0
 
     def _names_a_secret(self, told: str) -> bool:
-        """Whether a member in some JSON has the name of a secret."""
-        pieces = pieces_of(told)
+        """Whether a member in some JSON without blanks has the name of a secret."""
+        pieces = set(pieces_of(told))
         if len(self._looked) > KEPT:
             self._looked.clear()
             self._naming.clear()
-        new = set(pieces) - self._looked
+        new = pieces - self._looked
         if new:
             self._looked |= new
             self._naming.update(filter(names_a_secret, new))
-        if self._naming.isdisjoint(pieces):
-            return False
-        return any(
-            name in self._naming and then.lstrip()[:1] == ":" for name, then in itertools.pairwise(pieces)
-        )
+        return any(f'"{name}":' in told for name in self._naming & pieces)
 
     def _secrets_in(self, exchange: Exchange, *, by_place: bool) -> Iterable[tuple[str, str]]:
         """As ``secrets_in``; the bodies need no look where no name in them is that of a secret."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from conformance.exchange import Exchange, Request
+from conformance.exchange import Exchange, Header, Request
+
+if TYPE_CHECKING:  # its HTTP parser comes with an extra
+    from conformance.replay.wire import Answer
 
 LEAST_VARYING = 12
 """A shorter request id might stand in a line by chance."""
-
-_REQUEST_ID = re.compile(rb'\["[Xx]-[Rr]equest-[Ii][Dd]", *"([^"\\]+)"')
-_DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]+)"')
 
 REQUEST, RESPONSE = '"request":', '"response":'
 STAMP = '"timestamp":'
@@ -26,36 +26,55 @@ ID, DATE, MOMENT = ("\0", "\1", "\2")
 _ENCODE = msgspec.json.Encoder().encode
 
 
+NO_OTHERS: Mapping[str, str] = MappingProxyType({})
+
+
 class Half(NamedTuple):
     """``values`` are what the marks stand for: control characters, which JSON has only escaped."""
 
     text: str
     values: tuple[tuple[str, str], ...]
 
-    def filled(self, clean: str) -> str:
-        """The text, or one made from it, with the values in place of the marks."""
+    def filled(self, clean: str, others: Mapping[str, str] = NO_OTHERS) -> str:
+        """The text, or one made from it, with the values in place of the marks, or others in their place."""
         for mark, value in self.values:
-            clean = clean.replace(mark, value)
+            clean = clean.replace(mark, others.get(mark, value))
         return clean
 
 
+Halves = tuple[Half, Half]
+
+
 def request_half(request: Request) -> Half:
-    """A request as it stands in a line, from its name on. It is kept with the request, and for the next that
-    is ``sent_again``."""
+    """A request as it stands in a line, from its name on. The text is kept with the request."""
     half: Half | None = request.__dict__.get("half")
+    id = request.header("x-request-id")
     if half is None:
-        varying = _long_enough((ID, request.header("x-request-id")))
-        half = request.__dict__["half"] = _half(f"{REQUEST}{_ENCODE(request).decode()}", varying)
+        text = f"{REQUEST}{_ENCODE(request).decode()}"
+        half = request.__dict__["half"] = _half(text, _long_enough((ID, id)))
+    elif id is not None and (ID, id) not in half.values:
+        values = tuple((mark, id if mark == ID else value) for mark, value in half.values)
+        half = request.__dict__["half"] = Half(half.text, values)
     return half
 
 
-def sent_again(request: Request, before: Request, id: str) -> Request:
-    """The request, which is another but for its id, with the half of that."""
-    half: Half | None = before.__dict__.get("half")
-    if half is not None:
-        request.__dict__["half"] = Half(
-            half.text, tuple((mark, id if mark == ID else value) for mark, value in half.values)
-        )
+def kept_half(request: Request) -> Half | None:
+    """The same, where it was made before; perhaps for another id."""
+    half: Half | None = request.__dict__.get("half")
+    return half
+
+
+def sent_again(before: Request, headers: list[Header]) -> Request:
+    """The request with other headers, of which only the request's id is another, and its half."""
+    request = Request(
+        headers=headers,
+        body=before.body,
+        form=before.form,
+        lacks=before.lacks,
+        method=before.method,
+        url=before.url,
+    )
+    request.__dict__.update(before.__dict__)
     return request
 
 
@@ -75,40 +94,32 @@ def answer_half(exchange: Exchange) -> Half:
     return _half(_ENCODE(told).decode()[1:], varying)
 
 
-def request_in(line: bytes) -> bytes:
-    """The first half of a line of a capture without its request id; all of it where it has no second one."""
-    start, end = line.find(REQUEST.encode()), line.find(RESPONSE.encode())
-    if not 0 <= start < end:
-        return line
-    request = line[start:end]
-    found = _REQUEST_ID.search(request)
-    return b"%b\0%b" % (request[: found.start(1)], request[found.end(1) :]) if found else request
-
-
-def answer_in(line: bytes) -> str:
-    """The second half of a line of a capture without what is other each time; all of it where it has none."""
-    start = line.find(RESPONSE.encode())
-    answer = line[max(start, 0) :].decode(errors="surrogateescape")
-    id, date = _REQUEST_ID.search(line), _DATE.search(line, max(start, 0))
-    varying = _long_enough(
-        *(
-            (mark, found[1].decode(errors="surrogateescape"))
-            for mark, found in ((ID, id), (DATE, date))
-            if found
-        )
-    )
-    return _half(answer, varying).text
-
-
 def note_said(live: Exchange, answer: Half) -> None:
-    """Keeps a hash of the answer with an exchange of the replay."""
-    live.__dict__["said"] = hash(answer.text)
+    """Keeps the answer with an exchange of the replay."""
+    live.__dict__["said"] = answer
+
+
+def said_by(live: Exchange) -> Half | None:
+    """What the answer says; None where that was not noted."""
+    said: Half | None = live.__dict__.get("said")
+    return said
+
+
+def note_answer(live: Exchange, answer: Answer) -> None:
+    """Keeps the answer as it came with an exchange of the replay."""
+    live.__dict__["answer"] = answer
+
+
+def answer_to(live: Exchange) -> Answer | None:
+    """The answer as it came; None where it was not noted."""
+    answer: Answer | None = live.__dict__.get("answer")
+    return answer
 
 
 def said_in(recorded: int, live: Exchange) -> tuple[int, int] | None:
     """The hashes of what was said when recorded, and now; None where the second was not noted."""
-    said: int | None = live.__dict__.get("said")
-    return None if said is None else (recorded, said)
+    said = said_by(live)
+    return None if said is None else (recorded, hash(said.text))
 
 
 def _long_enough(*varying: tuple[str, str | None]) -> list[tuple[str, str]]:

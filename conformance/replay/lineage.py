@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from conformance.exchange import Json, dig
 from conformance.replay.lines import PlanLine
@@ -35,6 +36,27 @@ class Lineage:
     last: float
 
 
+class Trait(NamedTuple):
+    """What an exchange tells of its client: what it carries, the surest first, and what it is given."""
+
+    group: tuple[str, str]
+    carried: tuple[str, ...]
+    given: tuple[str, ...]
+    lacks_token: bool
+    """Whether the source leaves tokens out."""
+    is_sign_in: bool
+
+
+def trait_of(line: PlanLine) -> Trait:
+    return Trait(
+        _group(line),
+        tuple(_carried(line)),
+        tuple(_given(line)),
+        "authorization" in line.request.lacks,
+        _is_sign_in(line),
+    )
+
+
 @dataclass
 class Lineages:
     """Fed in the order of the recording. Clients are told apart by address and client hash; where one of
@@ -50,12 +72,16 @@ class Lineages:
     """By group, the last sign-in: what follows is its, where the source leaves tokens out."""
     _positions: array[int] = field(default_factory=lambda: array("i"))
 
-    def add(self, position: int, line: PlanLine, began: float) -> None:
-        group = _group(line)
+    def add(self, position: int, trait: Trait, began: float, elapsed: float) -> None:
+        """Takes the next exchange, with when it began, in epoch seconds, and the seconds that it took."""
+        group, carried, given = trait.group, trait.carried, trait.given
         number = self._group_numbers.setdefault(group, len(self._group_numbers))
-        found = next((self._by_value[value] for value in _carried(line) if value in self._by_value), -1)
-        given = list(_given(line))
-        if found < 0 and "authorization" in line.request.lacks and not (given and _is_sign_in(line)):
+        found = -1
+        for value in carried:
+            if value in self._by_value:
+                found = self._by_value[value]
+                break
+        if found < 0 and trait.lacks_token and not (given and trait.is_sign_in):
             found = self._latest.get(number, -1)
         if given:
             if found < 0:
@@ -65,7 +91,8 @@ class Lineages:
             for value in given:
                 self._by_value.setdefault(value, found)
         if found >= 0:
-            self._lineages[found].last = max(self._lineages[found].last, began + line.elapsed_ms / 1000)
+            lineage = self._lineages[found]
+            lineage.last = max(lineage.last, began + elapsed)
         self._positions.append(position)
         self._of.append(found)
         self._group_of.append(number)
@@ -102,7 +129,6 @@ def _group(line: PlanLine) -> tuple[str, str]:
 
 
 def _carried(line: PlanLine) -> Iterator[str]:
-    """What names the client's session in a request, the surest first."""
     authorization = line.request.header("authorization")
     if authorization is not None:
         yield authorization.partition(" ")[2].strip()

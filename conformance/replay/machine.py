@@ -10,12 +10,14 @@ import msgspec
 
 from conformance.capture.bodies import body_of, bytes_of
 from conformance.exchange import ABSENT, Exchange, Json, Plain, Request
+from conformance.findings import Finding
 from conformance.portal.budget import is_rate_limited, retry_after
 from conformance.portal.cipher import sealed_payload
 from conformance.redact import secrets_in
 from conformance.replay.actions import Action, Await, AwaitAllBefore, Pass, Reply, Secret, Send, Steps
 from conformance.replay.assess import Assessor
 from conformance.replay.channels import PUBLIC_KEY, SECURE_SESSION, Channels
+from conformance.replay.familiar import is_familiar
 from conformance.replay.halves import said_in
 from conformance.replay.head import Heads, framed
 from conformance.replay.outcome import Outcome, State
@@ -74,7 +76,8 @@ class Machine:
     def session(self, positions: Iterable[int]) -> Steps:
         """One recorded client from its first exchange to its last, or several in the order given."""
         for position in positions:
-            client = self._clients.setdefault(self.plan.session_of[position], Client())
+            session = self.plan.session_of[position]
+            client = self._clients.get(session) or self._clients.setdefault(session, Client())
             yield from self._step(position, client)
             self.ended[position] = 1
             client.last = position
@@ -92,8 +95,17 @@ class Machine:
         recorded = self.plan.store.exchange(position) if repeat is None else repeat.recorded
         if self.movable:
             yield from self._let_time_pass(position)
+        reply: Reply = None
+        findings: list[Finding] | None = None
+        if repeat is not None and repeat.familiar is not None and position not in self._provides:
+            reply = yield self._again(repeat, position)
+            assert isinstance(reply, Exchange)
+            if is_familiar(reply, repeat.familiar) and self.repeats.holds(repeat):
+                findings = self.assessor.again(reply, repeat.familiar)
+                if findings is not None and not findings:
+                    return
         try:
-            live = yield from self._sent(position, recorded, client, repeat)
+            live = yield from self._sent(position, recorded, client, repeat, reply)
         except Lost as lost:
             reason = f"exchange {self.plan.number_of(lost.position)} did not give what it needs"
             self._end_without_answer(position, State.SKIPPED, reason, root=self._root(lost.position))
@@ -114,7 +126,9 @@ class Machine:
             left_out=left_out,
             strange=strange,
             change=change,
+            findings=findings,
         )
+        self.repeats.note_familiar(position, self.assessor.familiar)
         if outcome.differences:  # which are told with what was recorded
             for value, kind in secrets_in(recorded):
                 self.renewal.keep(Secret(value, kind))
@@ -123,18 +137,19 @@ class Machine:
             yield from self.sign_ins.read_mail(recorded)
 
     def _sent(
-        self, position: int, recorded: Exchange, client: Client, repeat: Repeat | None
+        self, position: int, recorded: Exchange, client: Client, repeat: Repeat | None, reply: Reply
     ) -> Generator[Action, Reply, Exchange]:
-        """Makes the request, and sends it until its answer is not that of a rate limit."""
+        """Makes the request, and sends it until its answer is not that of a rate limit. ``reply`` is the
+        first answer, where it was sent already."""
         operation = recorded.request.operation
         renames: dict[str, str] = {}
         for attempt in range(RETRIES + 1):
-            if repeat is not None and attempt == 0:
-                send = self.repeats.again(repeat, position, self._due(position))
-            else:
+            if repeat is None or attempt > 0:
                 send = yield from self._prepared(position, recorded, operation, client, renames)
                 self.repeats.remember(position, recorded, send)
-            reply = yield send
+                reply = yield send
+            elif reply is None:
+                reply = yield self._again(repeat, position)
             assert isinstance(reply, Exchange)
             live = reply
             if is_rate_limited(live) and not is_rate_limited(recorded) and attempt < RETRIES:
@@ -149,6 +164,11 @@ class Machine:
                     continue
             break
         return live
+
+    def _again(self, repeat: Repeat, position: int) -> Send:
+        return self.repeats.again(
+            repeat, position, self._due(position), self.now() - self.plan.moments[position]
+        )
 
     def _prepared(
         self,

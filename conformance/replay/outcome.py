@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -48,17 +48,20 @@ class Outcome(msgspec.Struct, frozen=True):
 class Tally:
     """Counts every state, and keeps what is not plainly the same."""
 
-    endpoints: dict[str, Counter[State]] = field(default_factory=dict)
+    endpoints: defaultdict[str, Counter[State]] = field(default_factory=lambda: defaultdict(Counter))
     """How many ended in which state, by endpoint, in the order of the replay."""
     kept: list[Outcome] = field(default_factory=list)
     roots: Counter[int] = field(default_factory=Counter)
 
     def add(self, outcome: Outcome) -> None:
-        self.endpoints.setdefault(outcome.endpoint, Counter())[outcome.state] += 1
+        self.endpoints[outcome.endpoint][outcome.state] += 1
         if outcome.root is not None:
             self.roots[outcome.root] += 1
         if outcome.state is not State.SAME:
             self.kept.append(outcome)
+
+    def add_same(self, endpoint: str) -> None:
+        self.endpoints[endpoint][State.SAME] += 1
 
     @property
     def counts(self) -> Counter[State]:

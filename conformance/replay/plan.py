@@ -35,6 +35,11 @@ class Choice:
     skip: Sequence[str] = ()
     impact: Impact = "read-only"
 
+    @property
+    def is_of_some(self) -> bool:
+        """Whether some exchanges are named."""
+        return bool(self.only or self.skip)
+
     def refusal(self, number: int, key: str) -> str | None:
         """Why an exchange is not wanted, or None."""
         if self.only and not any(_matches(pattern, number, key) for pattern in self.only):

@@ -8,11 +8,11 @@ from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 
-from conformance.exchange import Exchange, Json
+from conformance.exchange import Exchange, Json, parameters
 from conformance.profile import Profile
 from conformance.replay.actions import Secret
 from conformance.replay.identities import Identities
@@ -136,7 +136,7 @@ class Renewal:
             live = {name: quote(self._path_value(name, value), safe="") for name, value in found.items()}
             path = operation.url(**live) if match else path
         query = exchange.request.parts.query
-        return f"{path}?{self._query(query, shift)}" if query else path
+        return f"{path}?{self.query(query, shift)}" if query else path
 
     def _path_value(self, name: str, value: str) -> str:
         live = self.live(value)
@@ -153,10 +153,11 @@ class Renewal:
         self.identities.set(value, known)
         return known
 
-    def _query(self, query: str, shift: float) -> str:
-        pairs = parse_qsl(query, keep_blank_values=True)
+    def query(self, query: str, shift: float) -> str:
+        """A query, made anew. Raises Lost, Pending."""
+        pairs = parameters(query)
         renewed = [(name, str(self.value(name, value, shift))) for name, value in pairs]
-        return query if renewed == pairs else urlencode(renewed)
+        return query if renewed == [*pairs] else urlencode(renewed)
 
     def value(self, name: str, value: Json, shift: float) -> Json:
         """A JSON value of a request, made anew. Raises Lost, Pending."""

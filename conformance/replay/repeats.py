@@ -9,13 +9,14 @@ from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.replay.actions import Send
+from conformance.replay.familiar import Familiar
 from conformance.replay.halves import sent_again
 from conformance.replay.head import Heads
 from conformance.replay.plan import Plan
 from conformance.replay.renew import Renewal
 
-KEPT = 8_000_000
-"""Bytes of requests and recorded answers that are remembered."""
+KEPT = 4_000_000
+"""Bytes of requests and recorded answers that are remembered, with about as much of what came to them."""
 
 NEVER = ("/web/v1/secure-channel/", "/web/v1/system/auth/")
 """What is not the same twice: codes, tokens and keys are used once."""
@@ -32,6 +33,10 @@ class Repeat:
     turns: int
     unknown: tuple[str, ...]
     """Made of the identities as they were after so many turns, and of texts that stood for nothing."""
+    is_shifted: bool
+    """Whether its query has times that are moved with the clock."""
+    familiar: Familiar | None = None
+    """The answer to it, where that was nothing but the same."""
 
 
 class Repeats:
@@ -48,33 +53,37 @@ class Repeats:
     def of(self, position: int) -> Repeat | None:
         """What was sent for one that is the same, if it would be made so now."""
         repeat = self._kept.get(self._key(position))
-        if repeat is None or repeat.turns != self._identities.turns:
+        if repeat is None or not self.holds(repeat):
             return None
         return repeat if self._identities.live.keys().isdisjoint(repeat.unknown) else None
 
-    def again(self, repeat: Repeat, position: int, due: float | None) -> Send:
-        """The request under an id of its own, where it has one."""
-        send, heads = repeat.send, self._heads
-        at = send.request.layout.get("x-request-id")
-        if at is None or not heads.is_own_id(send.request.headers[at][1]):
-            return replace(send, position=position, due=due)
-        headers = send.request.headers.copy()
-        name, before = headers[at]
-        id = heads.next_id()
-        headers[at] = (name, id)
-        return replace(
-            send,
-            position=position,
-            due=due,
-            request=sent_again(replace(send.request, headers=headers), send.request, id),
-            head=send.head.replace(before.encode(), id.encode(), 1),
-        )
+    def holds(self, repeat: Repeat) -> bool:
+        """Whether all that was known when it was made stands."""
+        return repeat.turns == self._identities.turns
+
+    def again(self, repeat: Repeat, position: int, due: float | None, shift: float) -> Send:
+        """The request under an id of its own, where it has one, and with times that are moved by now."""
+        send, request, head = repeat.send, repeat.send.request, repeat.send.head
+        at = request.layout.get("x-request-id")
+        if at is not None and self._heads.is_own_id(request.headers[at][1]):
+            headers = request.headers.copy()
+            name, before = headers[at]
+            id = self._heads.next_id()
+            headers[at] = (name, id)
+            head = head.replace(before.encode(), id.encode(), 1)
+            request = sent_again(request, headers)
+        if repeat.is_shifted:
+            before = request.parts.query
+            query = self._renewal.query(repeat.recorded.request.parts.query, shift)
+            head = head.replace(f"?{before} ".encode(), f"?{query} ".encode(), 1)
+            request = replace(request, url=f"{request.url.removesuffix(before)}{query}")
+        return Send(position, request, head, send.body, due, None, None, send.client, repeat.familiar)
 
     def remember(self, position: int, recorded: Exchange, send: Send) -> None:
         """Takes note of a request that only reads, and that is made in the same way each time."""
         operation, request, renewal = recorded.request.operation, recorded.request, self._renewal
         if (
-            renewal.has_shifted
+            (renewal.has_shifted and (send.body or not recorded.request.parts.query))
             or renewal.strange
             or operation is None
             or operation.impact != "read-only"
@@ -90,8 +99,14 @@ class Repeats:
             self._size = 0
         self._size += size
         self._kept[self._key(position)] = Repeat(
-            recorded, send, self._identities.turns, tuple(renewal.unknown)
+            recorded, send, self._identities.turns, tuple(renewal.unknown), renewal.has_shifted
         )
+
+    def note_familiar(self, position: int, familiar: Familiar | None) -> None:
+        """Takes note of the answer to the request that was made at this position."""
+        repeat = self._kept.get(self._key(position))
+        if repeat is not None and not repeat.is_shifted:
+            repeat.familiar = familiar
 
     def _key(self, position: int) -> Key:
         plan = self._plan

@@ -6,15 +6,16 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import msgspec
 
 from conformance.errors import UsageError
 from conformance.exchange import UNKNOWN_FORMS
-from conformance.replay.halves import answer_in, request_in
+from conformance.replay.glance import glance, head_in, head_of
 from conformance.replay.kinds import TAKEN_OUT, is_opaque, kind_of
-from conformance.replay.lineage import Lineages
+from conformance.replay.lineage import Lineages, Trait, trait_of
 from conformance.replay.lines import PlanLine, line_of
 from conformance.replay.plan import ASIDE, PORTAL_PATH, Choice, Plan, refusal_of
 from conformance.replay.store import Store
@@ -30,8 +31,9 @@ from conformance.replay.values import (
 INITIATE = "POST /web/v1/system/auth/login/initiate"
 CLOCK_GRAIN = 0.0005
 MOST_LOOKED_INTO = 500_000
+REMEMBERED = 16_000_000
+"""Bytes of lines that are remembered, to know those again that say the same."""
 _COOKIE = re.compile(rb'"set-cookie",\s*"[^=";]+=([^;"]+)', re.IGNORECASE)
-_TIMESTAMP = re.compile(rb'"timestamp":\s*(\d{13})\b')
 
 
 def planned(store: Store, choice: Choice) -> Plan:
@@ -40,8 +42,7 @@ def planned(store: Store, choice: Choice) -> Plan:
     CaptureError: a line is no exchange. UsageError: none of them is the portal's.
     """
     plan = Plan(store)
-    sent = _look_at_requests(plan, choice)
-    _look_at_answers(plan, sent)
+    _look_at_answers(plan, _look_at_requests(plan, choice))
     plan.handles &= plan.given.keys()
     plan.order = array("i", sorted(range(len(store)), key=plan.started.__getitem__))
     plan._numbers = {position: number for number, position in enumerate(plan.order, 1)}
@@ -54,48 +55,90 @@ def planned(store: Store, choice: Choice) -> Plan:
     return plan
 
 
-def _look_at_requests(plan: Plan, choice: Choice) -> dict[bytes, float]:
-    """The first pass. Gives what was sent, and when first: only that can have been handed over."""
-    sent: dict[bytes, float] = {}
+@dataclass
+class Survey:
+    """``sent`` is what was sent, and when first; ``new`` the positions of lines that say what none said
+    before."""
+
+    sent: dict[bytes, float] = field(default_factory=dict)
+    new: array[int] = field(default_factory=lambda: array("i"))
+
+
+class Known(NamedTuple):
+    """What a line says that others say again, but for when."""
+
+    line: PlanLine
+    refusal: str | None
+    trait: Trait
+    code: str | None
+    weight: int
+    """How much speaks for it that the access code is the portal's."""
+    is_taken: bool
+
+    @staticmethod
+    def of(line: PlanLine, refusal: str | None) -> Known:
+        status = line.response.status if line.response is not None else 599
+        code = line.request.header("x-portal-access-code")
+        return Known(line, refusal, trait_of(line), code, 10 if status < 400 else 1, status < 300)
+
+
+def _look_at_requests(plan: Plan, choice: Choice) -> Survey:
+    """The first pass: what was sent, and when first, for only that can have been handed over."""
+    found = Survey()
     codes: Counter[str] = Counter()
     lineages = Lineages()
     noted: dict[int, float] = {}
+    seen: dict[tuple[str, int, int], Known] = {}
+    room, each_is_new = REMEMBERED, choice.is_of_some
     drift = 0.0
     for position, raw in enumerate(plan.store.lines()):
-        try:
-            line = line_of(raw)
-        except (ValueError, RecursionError) as error:
-            raise plan.store.broken(position, error) from error
-        plan.requests.append(hash(request_in(raw)))
-        began = _epoch(line.started)
+        request, answer, told = glance(raw)
+        head = head_in(raw)
+        known = None if head is None or each_is_new else seen.get((head[2], request, answer))
+        if known is None:
+            try:
+                line = line_of(raw)
+            except (ValueError, RecursionError) as error:
+                raise plan.store.broken(position, error) from error
+            known = Known.of(line, refusal_of(line, choice, position + 1))
+            head = head or head_of(line)
+            room -= len(raw)
+            if room < 0:
+                seen.clear()
+                room = REMEMBERED
+            seen[head[2], request, answer] = known
+            found.new.append(position)
+            if known.code is not None and known.refusal != ASIDE:
+                codes[known.code] += known.weight
+        assert head is not None
+        began, elapsed, _ = head
+        plan.requests.append(request)
+        plan.answers.append(answer)
         plan.started.append(began)
-        drift = _drift(line, began, drift)
+        if told is not None:
+            ahead = told / 1000 - began - elapsed
+            drift = ahead if abs(ahead - drift) > 0.5 else drift
         plan.moments.append(began + drift)
-        refusal = refusal_of(line, choice, position + 1)
-        if refusal is not None:
-            plan.refused[position] = refusal
-            if refusal != ASIDE:
-                plan.leave_out(position, line)
-        if refusal == ASIDE:
-            plan.set_aside[ASIDE] += 1
-            plan.session_of.append(-1)
-            continue
-        if noted.get(plan.requests[position], began + 1) > began:
-            _note_sent(plan, sent, line, began)
-            is_taken = line.response is not None and line.response.status < 300
-            if is_taken and len(noted) < MOST_LOOKED_INTO:
-                noted[plan.requests[position]] = began
-        _note_who(plan, codes, line)
-        lineages.add(position, line, began)
+        if known.refusal is not None:
+            plan.refused[position] = known.refusal
+            if known.refusal == ASIDE:
+                plan.set_aside[ASIDE] += 1
+                continue
+            plan.leave_out(position, known.line)
+        if noted.get(request, began + 1) > began:
+            _note_sent(plan, found.sent, known, began)
+            _note_who(plan, known)
+            if known.is_taken and len(noted) < MOST_LOOKED_INTO:
+                noted[request] = began
+        lineages.add(position, known.trait, began, elapsed)
     plan.session_of = lineages.sessions(len(plan.store))
     plan.access_code = next((code for code, _ in codes.most_common(1)), None)
-    return sent
+    return found
 
 
-def _note_sent(plan: Plan, sent: dict[bytes, float], line: PlanLine, began: float) -> None:
+def _note_sent(plan: Plan, sent: dict[bytes, float], known: Known, began: float) -> None:
     handles = plan.handles
-    succeeded = line.response is not None and line.response.status < 300
-    for found in line.handed():
+    for found in known.line.handed():
         value = found.value
         if is_handed_over(value):
             raw = value.encode(errors="replace")
@@ -103,7 +146,7 @@ def _note_sent(plan: Plan, sent: dict[bytes, float], line: PlanLine, began: floa
                 sent[raw] = began
             if value not in handles and _is_handle(found):
                 handles.add(value)
-            if succeeded and value[0] == "[" and TAKEN_OUT.fullmatch(value):
+            if known.is_taken and value[0] == "[" and TAKEN_OUT.fullmatch(value):
                 plan.accepted.add(value)
 
 
@@ -115,35 +158,34 @@ def _is_handle(found: Found) -> bool:
     return kind_of(next((part for part in reversed(name) if part and part[0].isalpha()), "")) == "identity"
 
 
-def _note_who(plan: Plan, codes: Counter[str], line: PlanLine) -> None:
-    code = line.request.header("x-portal-access-code")
-    if code is not None:
-        codes[code] += 1 + 9 * (line.response is not None and line.response.status < 400)
+def _note_who(plan: Plan, known: Known) -> None:
+    line = known.line
     body = line.request.body
     if line.operation is None or line.operation.key != INITIATE or not isinstance(body, dict):
         return
     email, password = body.get("email"), body.get("password")
     if isinstance(email, str):
         plan.emails.setdefault(email)
-        if isinstance(password, str) and line.response is not None and line.response.status < 300:
+        if isinstance(password, str) and known.is_taken:
             plan.passwords.setdefault(email, password)
 
 
-def _look_at_answers(plan: Plan, sent: dict[bytes, float]) -> None:
+def _look_at_answers(plan: Plan, survey: Survey) -> None:
     """The second pass: which of the values that were sent an answer gave before."""
+    sent = survey.sent
     numbers = any(value.isdigit() for value in sent)
     unpacked: set[bytes] = set()
     looked: set[int] = set()
-    plan.answers = array("q", bytes(8 * len(plan.store)))
-    for position, raw in enumerate(plan.store.lines()):
+    # What says what another said gives nothing that was not given before, but for numbers.
+    for position in range(len(plan.store)) if numbers else survey.new:
         if plan.session_of[position] < 0:
             continue
-        plan.answers[position] = answer = hash(answer_in(raw))
+        answer = plan.answers[position]
         if answer in looked and not numbers:
-            continue  # all that it gives was given before
+            continue
         if len(looked) < MOST_LOOKED_INTO:
             looked.add(answer)
-        line = line_of(raw)
+        line = plan.line(position)
         if line.response is None or line.response.form in UNKNOWN_FORMS:
             continue
         found = _given(line, numbers=numbers)
@@ -189,21 +231,3 @@ def _packed(text: bytes) -> Iterator[bytes]:
 def _is_a_name(line: PlanLine, text: bytes) -> bool:
     assert line.response is not None
     return is_only_a_name(bytes(line.response.body), text)
-
-
-def _epoch(started: str) -> float:
-    try:
-        return datetime.fromisoformat(started).timestamp()
-    except ValueError:
-        return 0.0
-
-
-def _drift(line: PlanLine, began: float, before: float) -> float:
-    """By how much the portal's own clock, which may run elsewhere, is ahead of the recorder's."""
-    told = (
-        _TIMESTAMP.search(bytes(line.response.body)[:400]) if line.response and line.response.body else None
-    )
-    if told is None:
-        return before
-    drift = int(told[1]) / 1000 - began - line.elapsed_ms / 1000
-    return drift if abs(drift - before) > 0.5 else before

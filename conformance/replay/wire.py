@@ -22,11 +22,15 @@ class Answer:
     """What came back. ``error`` says why nothing did, or not all; ``is_refused``: nobody listens there."""
 
     status: int = 0
-    headers: list[Header] = field(default_factory=list)
+    raw_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     body: bytes = b""
     is_cut: bool = False
     error: str | None = None
     is_refused: bool = False
+
+    @property
+    def headers(self) -> list[Header]:
+        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.raw_headers]
 
 
 OnAnswer = Callable[[Answer], None]
@@ -128,17 +132,17 @@ class _Pipe(asyncio.Protocol):
         self._chunks: list[bytes] = []
         self._size = 0
         self._has_no_body = False
-        self._ends_with_connection = False
         self._is_whole = False
         self._is_kept_alive = False
 
     def send(self, request: bytes) -> None:
-        self._parser = httptools.HttpResponseParser(self)
+        if self._parser is None or self._has_no_body:
+            self._parser = httptools.HttpResponseParser(self)
         self._answer = Answer()
         self._chunks = []
         self._size = 0
         self._has_no_body = request.startswith(b"HEAD ")
-        self._ends_with_connection = self._is_whole = False
+        self._is_whole = False
         assert self._transport is not None
         self._transport.write(request)
 
@@ -169,12 +173,18 @@ class _Pipe(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
-        if self._ends_with_connection and not self._is_whole:
+        if self._ends_with_connection():
             self._is_kept_alive = False
             self._end()
         elif not self._is_whole:
             reason = str(error or "the connection was closed before the answer ended")
             self._owner.finish(self, Answer(error=reason))
+
+    def _ends_with_connection(self) -> bool:
+        """Whether an answer has begun whose end nothing else tells."""
+        told = {name.lower() for name, _ in self._answer.raw_headers}
+        begun = self._answer.status > 0 and not self._is_whole
+        return begun and told.isdisjoint((b"content-length", b"transfer-encoding"))
 
     def _end(self) -> None:
         """Outside of the parser, so that the next request may begin."""
@@ -185,19 +195,16 @@ class _Pipe(asyncio.Protocol):
     # --- what the parser calls
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._answer.headers.append((name.decode("latin-1"), value.decode("latin-1")))
+        self._answer.raw_headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if status < 200:
-            self._answer.headers.clear()
+            self._answer.raw_headers.clear()
             return
         self._answer.status = status
         self._is_kept_alive = self._parser.should_keep_alive()
         self._is_whole = self._has_no_body
-        self._ends_with_connection = not any(
-            name.lower() in ("content-length", "transfer-encoding") for name, _ in self._answer.headers
-        )
 
     def on_body(self, chunk: bytes) -> None:
         room = LARGEST_ANSWER - self._size

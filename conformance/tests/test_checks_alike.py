@@ -253,3 +253,33 @@ def test_what_is_forgotten_has_been_counted() -> None:
         known.add(number, Settled(f"number {number}"))
     assert [one.endpoint for one in dropped] == ["number 0", "number 1", "number 2", "number 3"]
     assert [known[number] is not None for number in range(6)] == [False] * 4 + [True] * 2
+
+
+def test_judging_again_counts_as_judging_does(visit: list[Exchange]) -> None:
+    def tallies(*, again: bool) -> object:
+        ledger = Ledger(REQUIREMENTS)
+        judge = Judge(ledger)
+        for number, exchange in enumerate(visit, 1):
+            judge.feed(replace(exchange, n=number))
+            settlement = judge.settlement
+            for _ in range(3):
+                same = replace(exchange, n=number)
+                if not again or settlement is None or judge.feed_again(same, settlement) is None:
+                    judge.feed(same)
+        judge.finish()
+        counted = {name: (one.satisfied, set(one.cases)) for name, one in ledger.tallies.items()}
+        return counted, ledger.observations, judge.operations_seen
+
+    assert tallies(again=True) == tallies(again=False)
+
+
+def test_what_was_forgotten_is_judged_as_any(visit: list[Exchange]) -> None:
+    judge = Judge(Ledger(REQUIREMENTS))
+    settled = [(judge.feed(one), judge.settlement) for one in visit]
+    exchange, settlement = next(
+        (one, kept) for one, (_, kept) in zip(visit, settled, strict=True) if kept is not None
+    )
+
+    judge._answers.forget()
+
+    assert judge.feed_again(exchange, settlement) is None

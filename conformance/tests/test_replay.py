@@ -16,6 +16,7 @@ from conformance.replay import Options, replay
 from conformance.replay.evidence import Evidence
 from conformance.replay.left_out import LeftOut
 from conformance.replay.outcome import State
+from conformance.replay.wire import Answer
 from conformance.tests.replays import profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
 from conformance.tests.traffic import answer
@@ -247,10 +248,10 @@ def test_an_interrupted_replay_reports_what_it_has_seen(
 ) -> None:
     take = Evidence.take
 
-    def taken(self: Evidence, exchange: Exchange) -> Exchange:
+    def taken(self: Evidence, exchange: Exchange, answer: Answer | None = None) -> Exchange:
         if self.count == 10:
             signal.raise_signal(signal.SIGINT)
-        return take(self, exchange)
+        return take(self, exchange, answer)
 
     monkeypatch.setattr(Evidence, "take", taken)
 

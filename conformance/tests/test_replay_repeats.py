@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance import capture, record
 from conformance.exchange import Exchange
-from conformance.replay import Replayed
+from conformance.replay import Replayed, survey
 from conformance.replay.compare import Comparer
+from conformance.replay.familiar import Familiar
 from conformance.replay.outcome import State
+from conformance.replay.plan import Choice
 from conformance.replay.repeats import Repeat, Repeats
+from conformance.replay.store import Store
 from conformance.tests.replays import replayed
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
@@ -117,4 +123,75 @@ def outcomes(told: Replayed) -> dict[str, object]:
         "states": dict(told.tally.counts),
         "regressions": [(one.exchange, one.endpoint, one.path, one.kind) for one in told.run.regressions],
         "verdicts": {one.id: one.verdict for one in told.run.requirements},
+        "readings": [(one.key, one.observed) for one in told.run.readings],
+        "endpoints": told.tally.endpoints,
     }
+
+
+@pytest.fixture
+def told_by_bytes(monkeypatch: pytest.MonkeyPatch) -> list[Exchange]:
+    """What was made of answers that were not decoded."""
+    made: list[Exchange] = []
+    again = Familiar.again
+
+    def noted(self: Familiar, *given: Any, **named: Any) -> tuple[Exchange, Mapping[str, str]] | None:
+        found = again(self, *given, **named)
+        if found is not None:
+            made.append(found[0])
+        return found
+
+    monkeypatch.setattr(Familiar, "again", noted)
+    return made
+
+
+@pytest.mark.parametrize("variants", [(), ("gzip",), ("chunked",), ("header-case",), ("further-headers",)])
+def test_an_answer_that_is_known_by_its_bytes_is_recorded_as_one_that_is_decoded(
+    variants: tuple[str, ...], polled: Path, tmp_path: Path, told_by_bytes: list[Exchange]
+) -> None:
+    replayed(polled, tmp_path, variants=variants)
+
+    assert len(told_by_bytes) >= 10
+    written = {exchange.n: exchange for exchange in capture.read(tmp_path / "exchanges.jsonl")}
+    for made in told_by_bytes:
+        assert made.response is not None
+        line = written[made.n]
+        assert line.response is not None
+        assert line.request.url == made.request.url
+        assert line.request.header("x-request-id") == made.request.header("x-request-id")
+        assert line.response.headers == made.response.headers
+        assert line.response.body == made.response.body
+        assert made.data == made.response.body["data"]
+
+
+def test_a_recording_that_is_written_otherwise_is_planned_alike(polled: Path, tmp_path: Path) -> None:
+    spaced = tmp_path / "spaced.jsonl"
+    lines = [json.loads(line) for line in polled.read_text().splitlines()]
+    spaced.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    assert plan_of(polled) == plan_of(spaced)
+
+
+def test_what_is_said_again_is_planned_as_if_each_were_looked_into(
+    polled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = plan_of(polled)
+
+    monkeypatch.setattr(survey, "REMEMBERED", 0)
+
+    assert short == plan_of(polled)
+
+
+def plan_of(recording: Path) -> dict[str, object]:
+    with Store([recording]) as store:
+        plan = survey.planned(store, Choice(impact="disruptive"))
+        return {
+            "sessions": plan.session_of.tolist(),
+            "given": plan.given,
+            "handles": plan.handles,
+            "passwords": plan.passwords,
+            "code": plan.access_code,
+            "order": plan.order.tolist(),
+            "times": (plan.started.tolist(), plan.moments.tolist()),
+            "same": [plan.answers.index(one) for one in plan.answers],
+            "asked": [plan.requests.index(one) for one in plan.requests],
+        }

@@ -1,0 +1,156 @@
+"""Answers that say what one said before: known by their bytes, and only where they say no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.capture.bodies import body_of
+from conformance.checks import Judge
+from conformance.exchange import Exchange, Header, Request, Response
+from conformance.findings import Ledger
+from conformance.redact import Secrets
+from conformance.replay.evidence import Evidence
+from conformance.replay.familiar import Familiar, familiar_of
+from conformance.replay.halves import sent_again
+from conformance.replay.wire import Answer
+from conformance.spec import REQUIREMENTS
+from conformance.tests.traffic import role
+
+ID, STAMP, DATE = "request-000001", 1_795_315_774_236, "Sun, 22 Nov 2026 02:49:34 GMT"
+URL = "http://portal.example.test/web/v1/system/roles"
+
+
+def body(*, stamp: object = STAMP, echo: str | None = None, name: str = "one") -> bytes:
+    told = {"version": "2.0.0", "timestamp": stamp, "success": True, "code": "2000", "message": "ok"}
+    data = [role(roleName=name, description=echo or "as before")]
+    return json.dumps({**told, "data": data}).encode()
+
+
+def answer(content: bytes, *headers: tuple[str, str], status: int = 200) -> Answer:
+    raw = [
+        (name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)
+    ]
+    return Answer(status=status, raw_headers=raw, body=content)
+
+
+def request(id: str) -> Request:
+    headers: list[Header] = [("Authorization", "Bearer abcdefgh12345678"), ("X-Request-Id", id)]
+    return Request(method="GET", url=URL, headers=headers)
+
+
+class Replay:
+    """A judge and the evidence, as a replay has them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.judge = Judge(Ledger(REQUIREMENTS))
+        self.evidence = Evidence(folder / "exchanges.jsonl", Secrets())
+
+    def first(self, came: Answer) -> Familiar | None:
+        """What the first answer makes familiar."""
+        told, form = body_of(came.body)
+        response = Response(status=came.status, headers=came.headers, body=told, form=form)
+        exchange = Exchange(n=0, started="2026-11-22T02:49:34Z", request=request(ID), response=response)
+        self.live = self.evidence.take(exchange, came)
+        self.judge.feed(self.live)
+        assert self.judge.settlement is not None
+        return familiar_of(self.live, self.judge.settlement)
+
+    def again(self, familiar: Familiar | None, came: Answer, id: str = "request-000002") -> Exchange | None:
+        assert familiar is not None
+        headers = [(name, id if value == ID else value) for name, value in self.live.request.headers]
+        made = familiar.again(
+            sent_again(self.live.request, headers),
+            came,
+            n=self.evidence.count + 1,
+            started="2026-11-22T02:49:35Z",
+            elapsed_ms=1.0,
+        )
+        if made is None:
+            return None
+        self.evidence.take_familiar(made[0], familiar.halves, made[1])
+        return made[0]
+
+    def written(self) -> list[Exchange]:
+        self.evidence.close()
+        lines = self.evidence.path.read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Replay:
+    return Replay(tmp_path)
+
+
+@pytest.mark.parametrize("echoed", [False, True])
+def test_what_differs_by_date_time_and_id_is_familiar_and_recorded_with_its_own(
+    echoed: bool, replay: Replay
+) -> None:
+    def came(id: str, stamp: int, date: str) -> Answer:
+        more = [("x-request-id", id)] if echoed else []
+        return answer(body(stamp=stamp, echo=id if echoed else None), ("date", date), *more)
+
+    familiar = replay.first(came(ID, STAMP, DATE))
+    later = DATE.replace(":34", ":35")
+    made = replay.again(familiar, came("request-000002", STAMP + 1000, later))
+
+    assert made is not None
+    assert made.response is not None
+    first, second = replay.written()
+    whole = came("request-000002", STAMP + 1000, later)
+    assert second["response"]["body"] == made.response.body == json.loads(whole.body)  # type: ignore[index]
+    assert [tuple(one) for one in second["response"]["headers"]] == whole.headers  # type: ignore[index]
+    assert ["X-Request-Id", "request-000002"] in second["request"]["headers"]  # type: ignore[index]
+    assert first["response"]["body"] == json.loads(came(ID, STAMP, DATE).body)  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        answer(body(), ("date", DATE), status=201),
+        answer(body(name="two"), ("date", DATE)),
+        answer(body(stamp=179_531_577_423), ("date", DATE)),
+        answer(body(stamp="1795315774236"), ("date", DATE)),
+        answer(body().replace(b"1795315774236", b"17953157742.6"), ("date", DATE)),
+        answer(body().replace(b"1795315774236", b"0795315774236"), ("date", DATE)),
+        answer(body() + b" ", ("date", DATE)),
+        answer(body(), ("date", DATE), ("retry-after", "5")),
+        answer(body(), ("Date", DATE)),
+        answer(body(), ("date", 'a date "in quotes" of some length')),
+        answer(b"", ("date", DATE)),
+    ],
+)
+def test_what_says_anything_else_is_not_familiar(other: Answer, replay: Replay) -> None:
+    familiar = replay.first(answer(body(), ("date", DATE)))
+
+    assert replay.again(familiar, answer(body(), ("date", DATE))) is not None
+    assert replay.again(familiar, other) is None
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        answer(body(echo=f"at {STAMP}"), ("date", DATE)),  # it cannot be told which of the two is the moment
+        answer(body(), ("date", DATE), ("expires", DATE)),
+        answer(body(), ("date", DATE), ("x-trace", f"of {ID}")),
+    ],
+)
+def test_where_the_marks_are_not_certain_nothing_is_familiar(first: Answer, replay: Replay) -> None:
+    assert replay.first(first) is None
+
+
+def test_a_secret_in_an_answer_is_looked_for_each_time(replay: Replay) -> None:
+    assert (
+        replay.first(answer(body().replace(b"[{", b'[{"secretKey": "s3cret-s3cret", '), ("date", DATE)))
+        is None
+    )
+
+
+def test_an_answer_that_names_a_secret_later_is_written_without_it(replay: Replay) -> None:
+    familiar = replay.first(answer(body(name="later-known-1"), ("date", DATE)))
+    replay.again(familiar, answer(body(name="later-known-1"), ("date", DATE)))
+    replay.evidence._secrets.add("later-known-1", "secret")
+
+    assert all("later-known-1" not in json.dumps(line) for line in replay.written())
