@@ -18,10 +18,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import peers
 import replay_traffic
+
+ROUNDS = 5
+"""Each tool has its turn in every round: a machine is not as fast at all times."""
 
 PROFILE = """
 profile = 1
@@ -194,23 +198,23 @@ def compare(exchanges: int, sessions: int) -> None:
         with stub(capture.with_suffix(".visit.jsonl")) as port:
             url = f"http://127.0.0.1:{port}"
             profile.write_text(PROFILE.format(port=port))
-            command = [sys.executable, __file__, "--ours", str(capture), str(profile), str(sessions)]
-            replayed = [told(command) for _ in range(3)]
-            locust = [told([str(peers.python_of("locust")), "-c", LOCUST, str(sent), url]) for _ in range(3)]
             few = {key: by_session[key] for key in list(by_session)[: max(1, sessions // 10)]}
-            sent.write_text(json.dumps(few))
             python, flows = str(peers.python_of("mitmproxy")), folder / "flows"
-            subprocess.run([python, "-c", FLOWS, str(sent), str(flows), url], check=True)
-            count = sum(map(len, few.values()))
-            proxied = [told([python, "-c", MITMPROXY, str(flows), str(count)])]
-    each = {
-        tool: min(run[1] / run[0] for run in runs) * 1e6
-        for tool, runs in {"ours": replayed, "locust": locust, "mitmproxy": proxied}.items()
-    }
-    print(f"{replayed[0][0]:,.0f} of {exchanges:,} exchanges of {sessions} sessions compared")
-    reports = min(run[3] / run[0] for run in replayed) * 1e6
+            some = folder / "few.json"
+            some.write_text(json.dumps(few))
+            subprocess.run([python, "-c", FLOWS, str(some), str(flows), url], check=True)
+            commands = {
+                "ours": [sys.executable, __file__, "--ours", str(capture), str(profile), str(sessions)],
+                "locust": [str(peers.python_of("locust")), "-c", LOCUST, str(sent), url],
+                "mitmproxy": [python, "-c", MITMPROXY, str(flows), str(sum(map(len, few.values())))],
+            }
+            rounds = [{tool: told(command) for tool, command in commands.items()} for _ in range(ROUNDS)]
+    each = {tool: median(one[tool][1] / one[tool][0] for one in rounds) * 1e6 for tool in commands}
+    reports = median(one["ours"][3] / one["ours"][0] for one in rounds) * 1e6
+    compared, _, imports, _ = rounds[0]["ours"]
+    print(f"{compared:,.0f} of {exchanges:,} exchanges of {sessions} sessions compared")
     print(f"CPU each: {each['ours']:,.0f} us, {reports:,.0f} of them for the reports")
-    print(f"imports {replayed[0][2]:.1f} s, not counted with any")
+    print(f"imports {imports:.1f} s, not counted with any; medians of {ROUNDS} rounds")
     for tool in ("locust", "mitmproxy"):
         name, ratio = f"{tool} {peers.version_of(tool)}", each["ours"] / each[tool]
         print(f"{name}: {each[tool]:,.0f} us; ours is {ratio:.3f} of it")

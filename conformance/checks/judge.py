@@ -7,7 +7,6 @@ import pkgutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import conformance.checks as chapter_files
 from conformance.checks.alike import (
@@ -24,7 +23,7 @@ from conformance.checks.alike import (
 )
 from conformance.checks.duties import Duties, Part, Rows, Way, duties_of
 from conformance.checks.registry import Check, Kind, Memory, Reading, kind_of
-from conformance.checks.shape import Shape, shape_of
+from conformance.checks.shape import CLOSELY, Shape, shape_of
 from conformance.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange, Json
 from conformance.findings import HELD, Comparison, Finding, Ledger, endpoint_of
 from conformance.spec import Operation
@@ -50,13 +49,8 @@ class Desk:
         return Desk(None if operation.data is None else shape_of(operation), Habit())
 
 
-class Settlement(NamedTuple):
-    """What the judge keeps of an answer that need not be judged again where another says the same."""
-
-    settled: Settled
-    desk: Desk
-    duties: Duties
-    shape: Shape | None
+Settlement = tuple[Settled, Desk, Duties, Shape | None]
+"""What is kept of an answer that need not be judged again where another says the same."""
 
 
 class Judge:
@@ -111,7 +105,10 @@ class Judge:
         way = key, kind, ingress, body
         duties = self._duties.get(way) or self._take_up(way)
         shape = desk.shape if kind == "success" and told["code"] != PENDING else None
-        closer = shape is not None and shape.counts_as_close()
+        closer = False
+        if shape is not None:
+            shape.answers += 1
+            closer = shape.answers <= CLOSELY or shape.answers % 16 == 0
         shown = surface(exchange)
         habit = desk.habit
         alike = known = None
@@ -147,7 +144,7 @@ class Judge:
         if alike is not None and duties.moment:
             self._judge(duties.moment, exchange, found)
         if known is not None:
-            self.settlement = Settlement(known, desk, duties, shape)
+            self.settlement = known, desk, duties, shape
         return found
 
     def feed_again(self, exchange: Exchange, settlement: Settlement) -> list[Finding] | None:
@@ -159,7 +156,11 @@ class Judge:
         if known.is_forgotten:
             return None
         desk.seen += 1
-        self._count_again(known, shape, exchange, shape is not None and shape.counts_as_close())
+        closer = False
+        if shape is not None:
+            shape.answers += 1
+            closer = shape.answers <= CLOSELY or shape.answers % 16 == 0
+        self._count_again(known, shape, exchange, closer)
         found: list[Finding] = []
         if duties.moment:
             self._judge(duties.moment, exchange, found)

@@ -56,11 +56,6 @@ class Shape:
     def whole(self) -> Any:
         return _quick(self.annotation, "whole")
 
-    def counts_as_close(self) -> bool:
-        """Counts one more answer; whether it is to be gone through field by field."""
-        self.answers += 1
-        return self.answers <= CLOSELY or self.answers % 16 == 0
-
     def contradictions(self, exchange: Exchange) -> list[tuple[str, Contradiction]]:
         """Each place that is not as stated, with the requirement that states it."""
         data = exchange.data

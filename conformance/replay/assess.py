@@ -85,10 +85,9 @@ class Assessor:
     def again(self, live: Exchange, familiar: Familiar) -> list[Finding] | None:
         """What an exchange that says what another said contradicts at its moment; where that is nothing, it
         is counted as the same. None where it is to be judged as any."""
-        settlement = familiar.settlement
-        found = self.judge.feed_again(live, settlement)
+        found = self.judge.feed_again(live, familiar.settlement)
         if found is not None and not found:
-            self.tally.add_same(settlement.settled.endpoint)
+            self.tally.add_same(familiar.endpoint)
         return found
 
     def _outcome(

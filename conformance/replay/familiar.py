@@ -10,6 +10,7 @@ from conformance.capture.bodies import body_of, unpacked
 from conformance.checks.alike import FOUND_IN_DATA
 from conformance.checks.judge import Settlement
 from conformance.exchange import Exchange, Header, Request, Response
+from conformance.findings import endpoint_of
 from conformance.replay.halves import DATE, ID, MOMENT, Halves, answer_to, kept_half, said_by
 
 if TYPE_CHECKING:  # its HTTP parser comes with an extra
@@ -37,6 +38,7 @@ class Familiar:
         "_known",
         "_raw_headers",
         "_response",
+        "endpoint",
         "halves",
         "settlement",
     )
@@ -54,6 +56,7 @@ class Familiar:
         said = _without(values.get(ID), body)
         self.halves = halves
         self.settlement = settlement
+        self.endpoint = endpoint_of(live)
         self._client = live.client
         self._response = response
         self._raw_headers = answer.raw_headers
