@@ -53,11 +53,13 @@ class Assessor:
         strange: Sequence[str] = (),
         change: str | None = None,
         findings: Sequence[Finding] | None = None,
+        may_come_again: bool = False,
     ) -> Outcome:
         """The outcome of one exchange, counted. ``pair``: hashes of what the two answers say. ``left_out``:
         seconds that the client had waited before it when it was recorded, and that the replay did not wait.
         ``strange``: ids in it that nobody gave. ``change``: one that was recorded before it, may show in it,
-        and is not replayed. ``findings``: what the judge said of it, where it was asked before."""
+        and is not replayed. ``findings``: what the judge said of it, where it was asked before.
+        ``may_come_again``: what others like it are told by is of use."""
         self.familiar = None
         if findings is None:
             findings = self.judge.feed(live)
@@ -71,7 +73,7 @@ class Assessor:
             if change is not None and outcome.differences:
                 self.comparer.align(recorded, live, mark)
                 outcome = _for_want_of(change, outcome)
-            if outcome.state is State.SAME and not findings and live.success:
+            if may_come_again and outcome.state is State.SAME and not findings and live.success:
                 self.familiar = self._familiar(live, pair)
         self.tally.add(outcome)
         return outcome

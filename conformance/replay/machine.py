@@ -78,7 +78,12 @@ class Machine:
         for position in positions:
             session = self.plan.session_of[position]
             client = self._clients.get(session) or self._clients.setdefault(session, Client())
-            yield from self._step(position, client)
+            refusal = self.plan.refused.get(position)
+            if refusal is None:
+                yield from self._step(position, client)
+            else:
+                state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
+                self._end_without_answer(position, state, refusal)
             self.ended[position] = 1
             client.last = position
             self.on_ended(position)
@@ -86,11 +91,6 @@ class Machine:
     # --- one exchange
 
     def _step(self, position: int, client: Client) -> Steps:
-        refusal = self.plan.refused.get(position)
-        if refusal is not None:
-            state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
-            self._end_without_answer(position, state, refusal)
-            return
         repeat = self.repeats.of(position)
         recorded = self.plan.store.exchange(position) if repeat is None else repeat.recorded
         if self.movable:
@@ -127,8 +127,10 @@ class Machine:
             strange=strange,
             change=change,
             findings=findings,
+            may_come_again=self.repeats.wants(position),
         )
-        self.repeats.note_familiar(position, self.assessor.familiar)
+        if self.assessor.familiar is not None:
+            self.repeats.note_familiar(position, self.assessor.familiar)
         if outcome.differences:  # which are told with what was recorded
             for value, kind in secrets_in(recorded):
                 self.renewal.keep(Secret(value, kind))

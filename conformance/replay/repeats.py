@@ -35,6 +35,10 @@ class Repeat:
     """Made of the identities as they were after so many turns, and of texts that stood for nothing."""
     is_shifted: bool
     """Whether its query has times that are moved with the clock."""
+    id_at: int | None
+    """Where among the headers its own id stands, and what stands before and after that on the wire."""
+    before: bytes
+    after: bytes
     familiar: Familiar | None = None
     """The answer to it, where that was nothing but the same."""
 
@@ -64,13 +68,12 @@ class Repeats:
     def again(self, repeat: Repeat, position: int, due: float | None, shift: float) -> Send:
         """The request under an id of its own, where it has one, and with times that are moved by now."""
         send, request, head = repeat.send, repeat.send.request, repeat.send.head
-        at = request.layout.get("x-request-id")
-        if at is not None and self._heads.is_own_id(request.headers[at][1]):
+        at = repeat.id_at
+        if at is not None:
             headers = request.headers.copy()
-            name, before = headers[at]
             id = self._heads.next_id()
-            headers[at] = (name, id)
-            head = head.replace(before.encode(), id.encode(), 1)
+            headers[at] = (headers[at][0], id)
+            head = b"%b%b%b" % (repeat.before, id.encode(), repeat.after)
             request = sent_again(request, headers)
         if repeat.is_shifted:
             before = request.parts.query
@@ -98,14 +101,34 @@ class Repeats:
             self._kept.clear()
             self._size = 0
         self._size += size
+        at, before, after = self._own_id(send)
         self._kept[self._key(position)] = Repeat(
-            recorded, send, self._identities.turns, tuple(renewal.unknown), renewal.has_shifted
+            recorded,
+            send,
+            self._identities.turns,
+            tuple(renewal.unknown),
+            renewal.has_shifted,
+            at,
+            before,
+            after,
         )
+
+    def _own_id(self, send: Send) -> tuple[int | None, bytes, bytes]:
+        at = send.request.layout.get("x-request-id")
+        if at is None or not self._heads.is_own_id(send.request.headers[at][1]):
+            return None, send.head, b""
+        before, _, after = send.head.partition(send.request.headers[at][1].encode())
+        return at, before, after
+
+    def wants(self, position: int) -> bool:
+        """Whether the answer to the request that was made at this position may be worth to be known."""
+        repeat = self._kept.get(self._key(position))
+        return repeat is not None and not repeat.is_shifted
 
     def note_familiar(self, position: int, familiar: Familiar | None) -> None:
         """Takes note of the answer to the request that was made at this position."""
         repeat = self._kept.get(self._key(position))
-        if repeat is not None and not repeat.is_shifted:
+        if repeat is not None:
             repeat.familiar = familiar
 
     def _key(self, position: int) -> Key:
