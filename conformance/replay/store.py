@@ -71,8 +71,14 @@ class Store:
                 begin, end = self._starts[at], self._starts[at] + self._lengths[at]
                 while start + len(buffer) < end:
                     chunk = file.read(CHUNK)
-                    buffer = buffer[max(0, begin - start) :] + chunk
-                    start = max(start, begin)
+                    if not chunk:
+                        path, first = self._named[number]
+                        raise CaptureError(
+                            f"{path}:{at - first + 1}: the file became shorter while it was read."
+                        )
+                    over = min(max(0, begin - start), len(buffer))  # what stands between lines may be to come
+                    buffer = buffer[over:] + chunk
+                    start += over
                 yield buffer[begin - start : end - start]
                 at += 1
 

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from conformance import capture, record
-from conformance.exchange import Exchange
-from conformance.replay import Replayed, survey
+from conformance.errors import CaptureError
+from conformance.exchange import Exchange, Request
+from conformance.replay import Replayed, store, survey
 from conformance.replay.compare import Comparer
 from conformance.replay.familiar import Familiar
 from conformance.replay.outcome import State
@@ -180,6 +182,35 @@ def test_what_is_said_again_is_planned_as_if_each_were_looked_into(
     monkeypatch.setattr(survey, "REMEMBERED", 0)
 
     assert short == plan_of(polled)
+
+
+@pytest.mark.parametrize("chunk", [*range(1, 60), 997, 1 << 20])
+def test_lines_are_read_whole_wherever_a_chunk_of_the_file_ends(
+    chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "CHUNK", chunk)
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    told = [exchange_line(number) for number in range(1, 8)]
+    files[0].write_bytes(b"\n".join(told[:4]) + b"\n")
+    files[1].write_bytes(b"\r\n".join(told[4:]))
+
+    with Store(files) as recorded:
+        assert list(recorded.lines()) == told
+        assert [recorded.line(at) for at in range(7)] == told
+
+
+def test_a_file_that_becomes_shorter_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_bytes(exchange_line(1) + b"\n" + exchange_line(2) + b"\n")
+    with Store([file]) as recorded:
+        file.write_bytes(exchange_line(1) + b"\n")
+        with pytest.raises(CaptureError, match=r"one\.jsonl:2: the file became shorter"):
+            list(recorded.lines())
+
+
+def exchange_line(number: int) -> bytes:
+    request = Request(method="GET", url=f"http://portal.example.test/{'x' * number}")
+    return msgspec.json.encode(Exchange(n=number, started="2026-11-22T07:00:00Z", request=request))
 
 
 def plan_of(recording: Path) -> dict[str, object]:
