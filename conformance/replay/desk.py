@@ -9,7 +9,7 @@ from conformance.errors import Untestable
 from conformance.portal.codes import Codes, wrong_code
 from conformance.portal.inboxes import Mark as InboxMark
 from conformance.portal.inboxes import Reader, reader
-from conformance.profile import Profile
+from conformance.profile import FixedInbox, Profile
 from conformance.redact import Secrets
 from conformance.replay.actions import Code, Mark, Pass, Reply
 
@@ -27,6 +27,13 @@ class Desk:
 
     def __post_init__(self) -> None:
         self._codes = Codes(self.clock, self.secrets)
+
+    def answers_at_once(self, action: Code | Mark | Pass) -> bool:
+        """Whether nothing is asked of others, nor waited for."""
+        if isinstance(action, Pass) or (isinstance(action, Code) and action.factor == "OTP"):
+            return False
+        inbox = self.profile.accounts[action.account].inbox
+        return inbox is None or isinstance(self.profile.inboxes[inbox], FixedInbox)
 
     def answer(self, action: Code | Mark | Pass) -> Reply:
         """What an action wants back. Raises Untestable where it cannot be had."""
