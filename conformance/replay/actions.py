@@ -31,6 +31,8 @@ class Send(msgspec.Struct, frozen=True):
     channel: Channel | None = None
     client: str = ""
     familiar: Familiar | None = None
+    is_another: bool = False
+    """Whether more than the request's id is other than before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from conformance.profile import Profile
 from conformance.replay.actions import Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send, Steps
 from conformance.replay.desk import Desk
 from conformance.replay.evidence import Evidence
+from conformance.replay.familiar import said_at
 from conformance.replay.machine import Machine
 from conformance.replay.options import Lag
 from conformance.replay.renew import CannotBeMade
@@ -173,6 +174,8 @@ class Driver:
             )
             if again is not None:
                 exchange, others = again
+                if send.is_another:
+                    return self.evidence.take(said_at(exchange, send.familiar, others))
                 self.evidence.take_familiar(exchange, send.familiar.halves, others)
                 return exchange
         response = None if answer.error else _response(answer)

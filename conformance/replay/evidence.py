@@ -22,6 +22,7 @@ from conformance.replay.halves import (
     note_answer,
     note_said,
     request_half,
+    said_by,
 )
 from conformance.secret_places import (
     in_headers_and_query,
@@ -182,8 +183,8 @@ class Evidence:
         """Notes its secrets, has it written soon, and gives it back with its number. What it says is noted
         with it, and the ``answer`` as it came where another like it would hold no secret."""
         self.count += 1
-        numbered = replace(exchange, n=self.count)
-        halves = request_half(exchange.request), answer_half(exchange)
+        numbered = exchange if exchange.n == self.count else replace(exchange, n=self.count)
+        halves = request_half(exchange.request), said_by(exchange) or answer_half(exchange)
         hides = exchange.plain is not None or takes_secrets(exchange.request.path)
         lasting = not hides
         new = halves if hides else [half for half in halves if not self._is_harmless(half)]

@@ -11,7 +11,7 @@ from conformance.checks.alike import FOUND_IN_DATA
 from conformance.checks.judge import Settlement
 from conformance.exchange import Exchange, Header, Request, Response
 from conformance.findings import endpoint_of
-from conformance.replay.halves import DATE, ID, MOMENT, Halves, answer_to, kept_half, said_by
+from conformance.replay.halves import DATE, ID, MOMENT, Half, Halves, answer_to, kept_half, note_said, said_by
 
 if TYPE_CHECKING:  # its HTTP parser comes with an extra
     from conformance.replay.wire import Answer
@@ -132,6 +132,13 @@ class Familiar:
 def is_familiar(live: Exchange, familiar: Familiar) -> bool:
     """Whether an exchange was made by a familiar answer."""
     return live.__dict__.get("familiar") is familiar
+
+
+def said_at(live: Exchange, familiar: Familiar, others: Mapping[str, str]) -> Exchange:
+    """The exchange, with what its answer said and what the marks in that stand for this time."""
+    _, half = familiar.halves
+    note_said(live, Half(half.text, tuple((mark, others.get(mark, value)) for mark, value in half.values)))
+    return live
 
 
 def familiar_of(live: Exchange, settlement: Settlement) -> Familiar | None:

@@ -100,7 +100,8 @@ class Machine:
         if repeat is not None and repeat.familiar is not None and position not in self._provides:
             reply = yield self._again(repeat, position)
             assert isinstance(reply, Exchange)
-            if is_familiar(reply, repeat.familiar) and self.repeats.holds(repeat):
+            is_known = is_familiar(reply, repeat.familiar) and not repeat.is_shifted
+            if is_known and self.repeats.holds(repeat):
                 findings = self.assessor.again(reply, repeat.familiar)
                 if findings is not None and not findings:
                     return
@@ -127,7 +128,7 @@ class Machine:
             strange=strange,
             change=change,
             findings=findings,
-            may_come_again=self.repeats.wants(position),
+            may_come_again=self.repeats.wants(position, live),
         )
         if self.assessor.familiar is not None:
             self.repeats.note_familiar(position, self.assessor.familiar)
@@ -168,9 +169,7 @@ class Machine:
         return live
 
     def _again(self, repeat: Repeat, position: int) -> Send:
-        return self.repeats.again(
-            repeat, position, self._due(position), self.now() - self.plan.moments[position]
-        )
+        return self.repeats.again(repeat, position, self._due(position), self.now)
 
     def _prepared(
         self,

@@ -3,13 +3,14 @@ made anew once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.replay.actions import Send
-from conformance.replay.familiar import Familiar
+from conformance.replay.familiar import Familiar, is_familiar
 from conformance.replay.halves import sent_again
 from conformance.replay.head import Heads
 from conformance.replay.plan import Plan
@@ -65,7 +66,7 @@ class Repeats:
         """Whether all that was known when it was made stands."""
         return repeat.turns == self._identities.turns
 
-    def again(self, repeat: Repeat, position: int, due: float | None, shift: float) -> Send:
+    def again(self, repeat: Repeat, position: int, due: float | None, now: Callable[[], float]) -> Send:
         """The request under an id of its own, where it has one, and with times that are moved by now."""
         send, request, head = repeat.send, repeat.send.request, repeat.send.head
         at = repeat.id_at
@@ -77,10 +78,20 @@ class Repeats:
             request = sent_again(request, headers)
         if repeat.is_shifted:
             before = request.parts.query
+            shift = now() - self._plan.moments[position]
             query = self._renewal.query(repeat.recorded.request.parts.query, shift)
             head = head.replace(f"?{before} ".encode(), f"?{query} ".encode(), 1)
             request = replace(request, url=f"{request.url.removesuffix(before)}{query}")
-        return Send(position, request, head, send.body, due, None, None, send.client, repeat.familiar)
+        return Send(
+            position,
+            request,
+            head,
+            send.body,
+            due,
+            client=send.client,
+            familiar=repeat.familiar,
+            is_another=repeat.is_shifted,
+        )
 
     def remember(self, position: int, recorded: Exchange, send: Send) -> None:
         """Takes note of a request that only reads, and that is made in the same way each time."""
@@ -120,10 +131,10 @@ class Repeats:
         before, _, after = send.head.partition(send.request.headers[at][1].encode())
         return at, before, after
 
-    def wants(self, position: int) -> bool:
-        """Whether the answer to the request that was made at this position may be worth to be known."""
+    def wants(self, position: int, live: Exchange) -> bool:
+        """Whether the answer to the request that was made at this position is worth to be known again."""
         repeat = self._kept.get(self._key(position))
-        return repeat is not None and not repeat.is_shifted
+        return repeat is not None and (repeat.familiar is None or not is_familiar(live, repeat.familiar))
 
     def note_familiar(self, position: int, familiar: Familiar | None) -> None:
         """Takes note of the answer to the request that was made at this position."""
