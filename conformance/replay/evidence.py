@@ -41,6 +41,8 @@ KEPT = 100_000
 KEPT_HALVES = 1 << 24
 """Characters of halves of lines that are remembered, with what is written in their place."""
 
+BUFFER = 1 << 20
+
 WAITING = 1 << 22
 """Characters of lines that wait to be written."""
 
@@ -172,7 +174,7 @@ class Evidence:
         self.count = 0
         self._secrets = secrets
         self._cleaner = Cleaner(secrets)
-        self._file = path.open("w", encoding="utf-8")
+        self._file = path.open("w", BUFFER, encoding="utf-8")
         self._waiting: list[Line] = []
         self._size = 0
         self._harmless: set[int] = set()

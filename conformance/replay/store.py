@@ -99,7 +99,7 @@ class Store:
         return CaptureError(f"{path}:{at - first + 1}: the line is no exchange: {error}.")
 
     def _index(self, path: Path, *, salvage: bool) -> None:
-        file = self._stack.enter_context(path.open("rb"))
+        file = self._stack.enter_context(path.open("rb", CHUNK))
         self._named.append((path, len(self)))
         place = 0
         for line in file:

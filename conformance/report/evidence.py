@@ -20,6 +20,8 @@ from conformance.spec import operation_of
 LONGEST_LINE = 64_000_000
 """Bytes; a longer line is counted and not read."""
 
+BUFFER = 1 << 20
+
 STEPS_BEFORE = 3
 MOST_CLIENTS = 500
 MOST_SIGN_INS = 5_000
@@ -200,7 +202,7 @@ def read(path: Path, wanted: Iterable[int]) -> Evidence:
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Each line with its number; one that is too long comes as what cannot be decoded."""
     try:
-        file = path.open("rb")
+        file = path.open("rb", BUFFER)
     except OSError:
         return
     with file:
