@@ -97,15 +97,15 @@ class Machine:
             yield from self._let_time_pass(position)
         reply: Reply = None
         findings: list[Finding] | None = None
-        if repeat is not None and repeat.familiar is not None and position not in self._provides:
-            reply = yield self._again(repeat, position)
-            assert isinstance(reply, Exchange)
-            is_known = is_familiar(reply, repeat.familiar) and not repeat.is_shifted
-            if is_known and self.repeats.holds(repeat):
-                findings = self.assessor.again(reply, repeat.familiar)
-                if findings is not None and not findings:
-                    return
         try:
+            if repeat is not None and repeat.familiar is not None and position not in self._provides:
+                reply = yield self._again(repeat, position)
+                assert isinstance(reply, Exchange)
+                is_known = is_familiar(reply, repeat.familiar) and not repeat.is_shifted
+                if is_known and self.repeats.holds(repeat):
+                    findings = self.assessor.again(reply, repeat.familiar)
+                    if findings is not None and not findings:
+                        return
             live = yield from self._sent(position, recorded, client, repeat, reply)
         except Lost as lost:
             reason = f"exchange {self.plan.number_of(lost.position)} did not give what it needs"
