@@ -39,8 +39,6 @@ class Assessor:
 
     def __post_init__(self) -> None:
         self._judge_of_recorded = Judge(Ledger(REQUIREMENTS))
-        self.familiar: Familiar | None = None
-        """What others are told by that say what was assessed last, and need not be compared."""
 
     def assess(
         self,
@@ -53,14 +51,11 @@ class Assessor:
         strange: Sequence[str] = (),
         change: str | None = None,
         findings: Sequence[Finding] | None = None,
-        may_come_again: bool = False,
     ) -> Outcome:
         """The outcome of one exchange, counted. ``pair``: hashes of what the two answers say. ``left_out``:
         seconds that the client had waited before it when it was recorded, and that the replay did not wait.
         ``strange``: ids in it that nobody gave. ``change``: one that was recorded before it, may show in it,
-        and is not replayed. ``findings``: what the judge said of it, where it was asked before.
-        ``may_come_again``: what others like it are told by is of use."""
-        self.familiar = None
+        and is not replayed. ``findings``: what the judge said of it, where it was asked before."""
         if findings is None:
             findings = self.judge.feed(live)
         if strange and live.status == 404 and recorded.success:
@@ -73,14 +68,14 @@ class Assessor:
             if change is not None and outcome.differences:
                 self.comparer.align(recorded, live, mark)
                 outcome = _for_want_of(change, outcome)
-            if may_come_again and outcome.state is State.SAME and not findings and live.success:
-                self.familiar = self._familiar(live, pair)
         self.tally.add(outcome)
         return outcome
 
-    def _familiar(self, live: Exchange, pair: tuple[int, int] | None) -> Familiar | None:
+    def familiar(self, live: Exchange, pair: tuple[int, int] | None) -> Familiar | None:
+        """What others are told by that say what this one did, which was assessed last, and judged then; None
+        where they are to be judged or compared."""
         settlement = self.judge.settlement
-        if settlement is None or pair is None or not self.comparer.knows(pair):
+        if settlement is None or pair is None or not self.comparer.knows(pair) or not live.success:
             return None
         return familiar_of(live, settlement)
 

@@ -24,6 +24,7 @@ from conformance.replay.halves import (
     request_half,
     said_by,
 )
+from conformance.replay.store import CHUNK
 from conformance.secret_places import (
     in_headers_and_query,
     is_placeholder,
@@ -40,8 +41,6 @@ KEPT = 100_000
 
 KEPT_HALVES = 1 << 24
 """Characters of halves of lines that are remembered, with what is written in their place."""
-
-BUFFER = 1 << 20
 
 WAITING = 1 << 22
 """Characters of lines that wait to be written."""
@@ -174,7 +173,7 @@ class Evidence:
         self.count = 0
         self._secrets = secrets
         self._cleaner = Cleaner(secrets)
-        self._file = path.open("w", BUFFER, encoding="utf-8")
+        self._file = path.open("w", CHUNK, encoding="utf-8")
         self._waiting: list[Line] = []
         self._size = 0
         self._harmless: set[int] = set()

@@ -129,9 +129,9 @@ class Familiar:
         return True
 
 
-def is_familiar(live: Exchange, familiar: Familiar) -> bool:
+def is_familiar(live: Exchange, familiar: Familiar | None) -> bool:
     """Whether an exchange was made by a familiar answer."""
-    return live.__dict__.get("familiar") is familiar
+    return familiar is not None and live.__dict__.get("familiar") is familiar
 
 
 def said_at(live: Exchange, familiar: Familiar, others: Mapping[str, str]) -> Exchange:

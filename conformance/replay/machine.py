@@ -119,19 +119,20 @@ class Machine:
         change = self.plan.left_out.before(
             self.plan.started[position], recorded.request.path, status=recorded.status
         )
+        pair = said_in(self.plan.answers[position], live)
         outcome = self.assessor.assess(
             number,
             recorded,
             live,
-            pair=said_in(self.plan.answers[position], live),
+            pair=pair,
             left_out=left_out,
             strange=strange,
             change=change,
             findings=findings,
-            may_come_again=self.repeats.wants(position, live),
         )
-        if self.assessor.familiar is not None:
-            self.repeats.note_familiar(position, self.assessor.familiar)
+        sent = self.repeats.kept(position)
+        if sent is not None and outcome.state is State.SAME and not is_familiar(live, sent.familiar):
+            sent.familiar = self.assessor.familiar(live, pair) or sent.familiar
         if outcome.differences:  # which are told with what was recorded
             for value, kind in secrets_in(recorded):
                 self.renewal.keep(Secret(value, kind))

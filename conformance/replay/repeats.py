@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance.exchange import Exchange
 from conformance.replay.actions import Send
-from conformance.replay.familiar import Familiar, is_familiar
+from conformance.replay.familiar import Familiar
 from conformance.replay.halves import sent_again
 from conformance.replay.head import Heads
 from conformance.replay.plan import Plan
@@ -57,10 +57,14 @@ class Repeats:
 
     def of(self, position: int) -> Repeat | None:
         """What was sent for one that is the same, if it would be made so now."""
-        repeat = self._kept.get(self._key(position))
+        repeat = self.kept(position)
         if repeat is None or not self.holds(repeat):
             return None
         return repeat if self._identities.live.keys().isdisjoint(repeat.unknown) else None
+
+    def kept(self, position: int) -> Repeat | None:
+        """What was sent for one that is the same, whatever became known since."""
+        return self._kept.get(self._key(position))
 
     def holds(self, repeat: Repeat) -> bool:
         """Whether all that was known when it was made stands."""
@@ -130,17 +134,6 @@ class Repeats:
             return None, send.head, b""
         before, _, after = send.head.partition(send.request.headers[at][1].encode())
         return at, before, after
-
-    def wants(self, position: int, live: Exchange) -> bool:
-        """Whether the answer to the request that was made at this position is worth to be known again."""
-        repeat = self._kept.get(self._key(position))
-        return repeat is not None and (repeat.familiar is None or not is_familiar(live, repeat.familiar))
-
-    def note_familiar(self, position: int, familiar: Familiar | None) -> None:
-        """Takes note of the answer to the request that was made at this position."""
-        repeat = self._kept.get(self._key(position))
-        if repeat is not None:
-            repeat.familiar = familiar
 
     def _key(self, position: int) -> Key:
         plan = self._plan
