@@ -12,11 +12,16 @@ import msgspec
 import pytest
 
 from conformance import capture, record
+from conformance.checks import Judge
+from conformance.checks.judge import Settlement
 from conformance.errors import CaptureError
-from conformance.exchange import Exchange, Request
+from conformance.exchange import Exchange, Request, Response
+from conformance.findings import Finding
 from conformance.replay import Replayed, store, survey
+from conformance.replay.actions import Send
 from conformance.replay.compare import Comparer
 from conformance.replay.familiar import Familiar
+from conformance.replay.glance import glance
 from conformance.replay.outcome import State
 from conformance.replay.plan import Choice
 from conformance.replay.repeats import Repeat, Repeats
@@ -164,6 +169,78 @@ def test_an_answer_that_is_known_by_its_bytes_is_recorded_as_one_that_is_decoded
         assert line.response.headers == made.response.headers
         assert line.response.body == made.response.body
         assert made.data == made.response.body["data"]
+
+
+def test_what_goes_over_the_wire_is_what_is_recorded_of_it(
+    polled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Send] = []
+    again = Repeats.again
+
+    def noted(self: Repeats, *given: Any) -> Send:
+        sent.append(again(self, *given))
+        return sent[-1]
+
+    monkeypatch.setattr(Repeats, "again", noted)
+
+    replayed(polled, tmp_path)
+
+    assert any(one.is_another for one in sent)
+    for one in sent:
+        head = one.head.decode()
+        target = one.request.url.partition("://")[2].partition("/")[2]
+        assert head.startswith(f"{one.request.method} /{target} HTTP/1.1\r\n")
+        assert all(f"\r\n{name}: {value}\r\n" in head for name, value in one.request.headers)
+
+
+def test_an_answer_to_a_request_of_another_time_is_judged_as_any(
+    polled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    again = Judge.feed_again
+
+    def noted(self: Judge, exchange: Exchange, settlement: Settlement) -> list[Finding] | None:
+        judged.append(exchange.request.url)
+        return again(self, exchange, settlement)
+
+    monkeypatch.setattr(Judge, "feed_again", noted)
+
+    replayed(polled, tmp_path)
+
+    assert judged
+    assert not [url for url in judged if "startTime" in url]
+
+
+def test_recorded_lines_are_told_apart_by_what_they_say() -> None:
+    def line(
+        id: str = "request-000001",
+        date: str = "Sun, 22 Nov 2026 02:49:34 GMT",
+        stamp: int = 1_795_315_774_236,
+        path: str = "one",
+        name: str = "One",
+        started: str = "2026-11-22T02:49:34Z",
+    ) -> bytes:
+        headers = [("date", date), ("x-request-id", id)]
+        url = f"http://portal.example.test/{path}"
+        return msgspec.json.encode(
+            Exchange(
+                n=1,
+                started=started,
+                request=Request(method="GET", url=url, headers=headers[1:]),
+                response=Response(status=200, headers=headers, body={"timestamp": stamp, "name": name}),
+            )
+        )
+
+    request, answer, told = glance(line())
+
+    later = line(id="request-000002", date="Sun, 22 Nov 2026 02:49:35 GMT", stamp=1_795_315_774_237)
+    assert glance(later) == (request, answer, 1_795_315_774_237)
+    assert told == 1_795_315_774_236
+    assert glance(line(started="2026-11-22T02:50:00Z")) == (request, answer, told)
+    assert glance(line(path="two"))[0] != request
+    assert glance(line(path="two"))[1] == answer
+    assert glance(line(name="Two"))[0] == request
+    assert glance(line(name="Two"))[1] != answer
 
 
 def test_a_recording_that_is_written_otherwise_is_planned_alike(polled: Path, tmp_path: Path) -> None:
