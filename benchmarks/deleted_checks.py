@@ -85,7 +85,7 @@ def concerned(
     deleted: str, known: Mapping[str, list[str]], dice: random.Random
 ) -> tuple[list[str], list[str]]:
     """Requirements that it proves, and faults of them. Of a case first those that few others prove."""
-    from conformance.bundled import FAULTS
+    from conformance.target.bundled import FAULTS
 
     proven = sorted((one for one in known if deleted in known[one]), key=lambda one: len(known[one]))[:MOST]
     faults = [name for name, fault in FAULTS.items() if set(fault.breaks) & set(proven)]

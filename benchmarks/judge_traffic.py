@@ -22,10 +22,10 @@ import peers
 import replay_traffic
 import traffic
 
-from conformance import capture, openapi
-from conformance.checks import Judge
-from conformance.findings import Ledger
-from conformance.spec import REQUIREMENTS
+from conformance.judging import Judge
+from conformance.spec import REQUIREMENTS, openapi
+from conformance.traffic import capture
+from conformance.verdicts.findings import Ledger
 
 ROUNDS = 5
 

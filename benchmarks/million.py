@@ -27,7 +27,7 @@ def memory(field: str) -> float:
 
 def check(file: Path, exchanges: int) -> None:
     """In a process of its own: prints the memory after each tenth, and at the end."""
-    from conformance import passive
+    from conformance import check as passive
 
     class Watched(passive.Passing):
         def __iter__(self):  # type: ignore[no-untyped-def]

@@ -277,7 +277,12 @@ class Spoiled(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(tree, str(ROOT / self.mutant.module), "exec", dont_inherit=True), module.__dict__)
 
 
-KEPT = ("conformance.spec", "conformance.exchange", "conformance.errors", "conformance.encodings")
+KEPT = (
+    "conformance.spec",
+    "conformance.traffic.exchange",
+    "conformance.errors",
+    "conformance.traffic.redaction.encodings",
+)
 """What no mutant is in, and what stands on none."""
 
 

@@ -33,11 +33,15 @@ RESULTS = ROOT / "mutants" / "results.jsonl"
 NICENESS = 15
 SEED = 4
 
-JUDGING = ("conformance/findings.py", "conformance/comparisons.py")
+JUDGING = ("conformance/verdicts/findings.py", "conformance/verdicts/comparisons.py")
 TESTS = ("test_checks*.py", "test_judge.py", "test_findings.py", "test_comparisons.py", "test_verify.py")
 WHOLE = "conformance/tests/test_checks_alike.py"
 """Compares long traces judged in two ways: slow, and meant for how checks are found and remember."""
-REMEMBERING = ("conformance/checks/registry.py", "conformance/checks/judge.py", "conformance/checks/alike.py")
+REMEMBERING = (
+    "conformance/checks/registry.py",
+    "conformance/judging/judge.py",
+    "conformance/judging/cache.py",
+)
 OUTCOMES = ("killed", "endless", "survived")
 
 

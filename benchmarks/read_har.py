@@ -24,7 +24,7 @@ from typing import Any
 
 import traffic
 
-from conformance import capture
+from conformance.traffic import capture
 
 ROUNDS = 5
 
@@ -62,7 +62,7 @@ SENT_BY_AN_EDGE = {
 
 READERS = {
     "ours": """
-from conformance import capture
+from conformance.traffic import capture
 def read(path):
     return sum(1 for _ in capture.read(path))
 """,

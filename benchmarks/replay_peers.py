@@ -128,8 +128,8 @@ def ours(capture: Path, profile: Path, sessions: int) -> None:
     imports before, and of writing the reports."""
     began = time.process_time()
     import conformance.replay as replays
-    from conformance import profile as profiles
     from conformance.replay import Options, replay
+    from conformance.target.profile import profile as profiles
 
     reports, write = [0.0], replays.finished
 

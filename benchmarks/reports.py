@@ -18,9 +18,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from conformance.report import badge, ctrf, evidence, html, junit, summary
-from conformance.report.run import Run
-from conformance.report.write import write_all
+from conformance.report.formats import badge, ctrf, html, junit, summary
+from conformance.report.formats.write import write_all
+from conformance.report.model import evidence
+from conformance.report.model.run import Run
 from conformance.tests.test_html import large
 
 WRITTEN_IN = 3.0

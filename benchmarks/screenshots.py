@@ -16,8 +16,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from conformance.report import compare, history
-from conformance.report.run import Run
+from conformance.report.across import compare, history
+from conformance.report.model.run import Run
 from reference_impl import serve
 from reference_impl.faults import FAULTS
 

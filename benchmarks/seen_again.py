@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.report.run import Run
+from conformance.report.model.run import Run
 from reference_impl import serve
 from reference_impl.faults import FAULTS
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from conformance.bundled import FAULTS
+from conformance.target.bundled import FAULTS
 from conformance.tests.machines import Alone, left_alone
 
 WRITTEN = Path(__file__).with_suffix(".md")

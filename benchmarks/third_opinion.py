@@ -22,18 +22,18 @@ from pathlib import Path
 
 import pytest
 
-from conformance.bundled import FAULTS, Fault, running_portal
-from conformance.catalogue import pytest_arguments
-from conformance.examination import Examination, Options
-from conformance.findings import Verdict
-from conformance.openapi import document
-from conformance.planning import ids_of
 from conformance.plugin import EXAMINATION, VERIFY, run_all
-from conformance.portal.transport import clock_of
+from conformance.run.catalogue import pytest_arguments
+from conformance.run.planning import ids_of
+from conformance.run.session import Examination, Options
 from conformance.selftest import QUIET, workers
 from conformance.selftest.choice import a_few_of_each, touching
 from conformance.selftest.trial import Outcome, attempt
+from conformance.spec.openapi import document
+from conformance.target.bundled import FAULTS, Fault, running_portal
+from conformance.target.portal.transport import clock_of
 from conformance.tests.third_opinion import opinion_of
+from conformance.verdicts.findings import Verdict
 
 WRITTEN = Path(__file__).with_suffix(".md")
 

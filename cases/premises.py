@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import TypeVar
 
 from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Portal, Untestable
-from conformance.comparisons import is_held_back, may_keep_a_rate
-from conformance.findings import endpoint_of
+from conformance.verdicts.comparisons import is_held_back, may_keep_a_rate
+from conformance.verdicts.findings import endpoint_of
 
 WRITTEN = 5.0
 """Seconds in which a change shows wherever it is read: the document does not say that it does so at once."""

@@ -7,8 +7,13 @@ from _pytest.mark import ParameterSet
 
 from conformance.checks import CHECKS
 from conformance.checks.registry import Kind
-from conformance.checks.shape import shape_of
-from conformance.comparisons import (
+from conformance.errors import Untestable
+from conformance.judging.shapes import shape_of
+from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
+from conformance.spec.tables import LANGUAGES, LIMITS
+from conformance.target.portal import Account, Portal, SignedIn
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import (
     INVALID_PARAMETER,
     TOKEN_REFUSED,
     contradicts,
@@ -25,13 +30,8 @@ from conformance.comparisons import (
     same,
     summary,
 )
-from conformance.errors import Untestable
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison
-from conformance.portal import Account, Portal, SignedIn
-from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
-from conformance.spec.tables import LANGUAGES, LIMITS
-from conformance.verify import Verify
+from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.verify import Verify
 
 __all__ = [
     "ABSENT",

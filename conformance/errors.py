@@ -18,9 +18,10 @@ Untestable                 something cannot be tried, and why; never held agains
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from conformance.exchange import Exchange
+if TYPE_CHECKING:  # errors stand below everything that raises them
+    from conformance.traffic.exchange import Exchange
 
 FaultClass = Literal["target", "configuration", "credentials", "environment", "suite"]
 """Where the cause lies: the portal, the profile, what it signs in with, what lies between, or this suite."""

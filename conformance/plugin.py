@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from _pytest.runner import runtestprotocol
 
-from conformance.clock import Clock, MovableClock, wall
 from conformance.errors import FaultClass, NoAnswer, SuiteError, TargetUnreachable, Untestable
-from conformance.examination import PINNED, Examination, Options
-from conformance.findings import Finding, Verdict
-from conformance.planning import foretold, ids_of, is_generator, planned, why_not
-from conformance.portal import Account, Portal
-from conformance.portal.transport import clock_of
-from conformance.profile import Profile, load, of_target
-from conformance.report.run import Run, Timed
-from conformance.report.terminal import summary_lines, waiting
-from conformance.schedule import Agenda, Due, Planned, Steps
-from conformance.settings import seconds_of
+from conformance.report.formats.terminal import summary_lines, waiting
+from conformance.report.model.run import Run, Timed
+from conformance.run.planning import foretold, ids_of, is_generator, planned, why_not
+from conformance.run.schedule import Agenda, Due, Planned, Steps
+from conformance.run.session import PINNED, Examination, Options
+from conformance.run.settings import seconds_of
 from conformance.spec import IMPACTS, REQUIREMENTS, Impact
-from conformance.verify import Verify
+from conformance.target.clock import Clock, MovableClock, wall
+from conformance.target.portal import Account, Portal
+from conformance.target.portal.transport import clock_of
+from conformance.target.profile.model import Profile, load, of_target
+from conformance.verdicts.findings import Finding, Verdict
+from conformance.verdicts.verify import Verify
 
 if TYPE_CHECKING:
-    from conformance.properties import Search
+    from conformance.run.search import Search
 
 EXAMINATION = pytest.StashKey[Examination]()
 STACK = pytest.StashKey[ExitStack]()
@@ -164,7 +164,9 @@ def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, boo
         return load(Path(path), target=target), str(path), False
     if target:
         return of_target(target), "", False
-    from conformance.bundled import running_portal  # the reference portal: nobody with a target needs it
+    from conformance.target.bundled import (
+        running_portal,  # the reference portal: nobody with a target needs it
+    )
 
     return stack.enter_context(running_portal()), "bundled", True
 
@@ -253,7 +255,7 @@ def effort(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def search(request: pytest.FixtureRequest, examination: Examination, verify: Verify, effort: str) -> Search:
     """Looks for examples that contradict the specification."""
-    from conformance.properties import Search  # Hypothesis takes a third of a second to load
+    from conformance.run.search import Search  # Hypothesis takes a third of a second to load
 
     return Search(examination, verify, effort=effort, seed=int(request.config.getoption("--seed")))
 

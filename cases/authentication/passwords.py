@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from cases.authentication.steps import AUTH, WRONG_CREDENTIALS
 from cases.premises import answered, authorized, settled, unless_paced
 from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable
-from conformance.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
+from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
 CHANGE = f"POST {AUTH}/password/change"
 RESET = f"POST {AUTH}/password/reset"

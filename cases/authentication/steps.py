@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterator
 
 from cases.premises import answered, count, said, unless_paced
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
-from conformance.portal.login import METHODS, chosen_factor, offered_factors, text_at
-from conformance.profile import Factor, FixedInbox
-from conformance.schedule import Wait
+from conformance.run.schedule import Wait
+from conformance.target.portal.login import METHODS, chosen_factor, offered_factors, text_at
+from conformance.target.profile.model import Factor, FixedInbox
 
 AUTH = "/web/v1/system/auth"
 INITIATE = f"POST {AUTH}/login/initiate"

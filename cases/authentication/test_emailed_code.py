@@ -45,9 +45,9 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.comparisons import is_from_before_the_portal
-from conformance.portal.inboxes import NothingArrived
-from conformance.schedule import Wait
+from conformance.run.schedule import Wait
+from conformance.target.portal.inboxes import NothingArrived
+from conformance.verdicts.comparisons import is_from_before_the_portal
 
 SHORTLY = 10.0
 

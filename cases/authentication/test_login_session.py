@@ -38,8 +38,8 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.profile import Factor
-from conformance.schedule import Wait
+from conformance.run.schedule import Wait
+from conformance.target.profile.model import Factor
 
 SHORTLY = 10.0
 """Seconds before the end of a lifetime in which a session must still be there."""

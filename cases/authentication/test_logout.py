@@ -16,7 +16,7 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.checks.sign_in import HEARD_OF
-from conformance.portal.login import text_at
+from conformance.target.portal.login import text_at
 
 
 @requirement("LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "TOKEN-011", "TOKEN-012")

@@ -19,9 +19,9 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.findings import HELD
-from conformance.portal.login import text_at
-from conformance.schedule import Wait
+from conformance.run.schedule import Wait
+from conformance.target.portal.login import text_at
+from conformance.verdicts.findings import HELD
 
 CURRENT = "GET /web/v1/system/workspaces/current"
 

@@ -26,8 +26,8 @@ from conformance.cases import (
     summary,
     waits,
 )
-from conformance.portal.budget import is_rate_limited
-from conformance.schedule import Wait
+from conformance.run.schedule import Wait
+from conformance.target.portal.budget import is_rate_limited
 
 ALLOWED = LIMITS.login_initiations
 FILE = "GET /web/v1/system/files/{fileBizId}"

@@ -46,8 +46,8 @@ from conformance.cases import (
 )
 from conformance.checks.sign_in import claims_of, is_jwt
 from conformance.errors import CannotSignIn
-from conformance.profile import Factor
-from conformance.schedule import Wait
+from conformance.run.schedule import Wait
+from conformance.target.profile.model import Factor
 
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 

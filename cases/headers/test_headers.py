@@ -18,8 +18,8 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.portal.login import chosen_factor
-from conformance.schedule import Steps
+from conformance.run.schedule import Steps
+from conformance.target.portal.login import chosen_factor
 
 EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
 PLACES = (PROFILE, COUNTRIES, PUBLIC_KEY)

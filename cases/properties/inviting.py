@@ -18,7 +18,7 @@ from cases.profile.test_answering_invitations import (
 )
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused
-from conformance.properties import Machine, Trial, move
+from conformance.run.search import Machine, Trial, move
 
 AT_ONCE = 3
 MAILS_SPARED = 15

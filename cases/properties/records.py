@@ -14,7 +14,7 @@ from cases.notifications.test_channel_changes import COMMAND
 from cases.premises import authorized, made, settled
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
-from conformance.properties import Machine, Trial, move
+from conformance.run.search import Machine, Trial, move
 
 AT_ONCE = 3
 MOST = 5

@@ -34,10 +34,10 @@ from conformance.cases import (
     is_success,
 )
 from conformance.checks.sign_in import HEARD_OF
-from conformance.portal.codes import STEP
-from conformance.portal.login import offered_factors, text_at
-from conformance.profile import Factor
-from conformance.properties import Machine, Trial, move
+from conformance.run.search import Machine, Trial, move
+from conformance.target.portal.codes import STEP
+from conformance.target.portal.login import offered_factors, text_at
+from conformance.target.profile.model import Factor
 
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 SURELY = 120.0

@@ -18,8 +18,8 @@ from conformance.cases import (
     is_refused,
     requirement,
 )
-from conformance.portal.secure import SESSION
-from conformance.properties import Search, Trial
+from conformance.run.search import Search, Trial
+from conformance.target.portal.secure import SESSION
 
 
 @requirement(*ANSWERED, "ERROR-002", "ERROR-016", "TOKEN-015", "TOKEN-023")

@@ -24,7 +24,7 @@ from conformance.cases import (
     needs,
     requirement,
 )
-from conformance.properties import Search, Trial
+from conformance.run.search import Search, Trial
 
 UPDATE = "POST /web/v1/system/accounts/admin/update"
 INVALID = "VALIDATION.INVALID_PARAMETER"

@@ -18,7 +18,7 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.properties import Search, Trial
+from conformance.run.search import Search, Trial
 
 REFUSED = {
     ("missing", "email"): "LOGIN-043",

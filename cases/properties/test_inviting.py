@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cases.properties.inviting import MAILS_SPARED, Inviting
 from conformance.cases import Account, Portal, Untestable, impact, requirement
-from conformance.properties import Search
+from conformance.run.search import Search
 
 
 @requirement(

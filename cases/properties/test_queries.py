@@ -9,7 +9,7 @@ from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from cases.reading import ACCOUNTS, BODIES, CHANNEL_TYPES, CHANNELS
 from conformance.cases import Account, Portal, is_invalid_parameter, requirement
-from conformance.properties import Search, Trial
+from conformance.run.search import Search, Trial
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from cases.properties.records import CHANNELS, TYPES, Kind, Records, verbs_of
 from conformance.cases import Account, Portal, impact, needs, requirement
-from conformance.properties import Search
+from conformance.run.search import Search
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cases.properties.signing_in import Player, SigningIn, player
 from conformance.cases import Portal, Untestable, needs, requirement, sign_ins
-from conformance.properties import Search
+from conformance.run.search import Search
 
 
 @requirement(

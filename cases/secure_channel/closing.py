@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.cases import ABSENT, Exchange, Portal
-from conformance.portal.secure import CLOSE, Channel
+from conformance.target.portal.secure import CLOSE, Channel
 
 
 def close(portal: Portal, channel: Channel) -> Exchange:

@@ -22,8 +22,8 @@ from conformance.cases import (
     requirement,
     waits,
 )
-from conformance.portal.secure import Channel
-from conformance.schedule import Wait
+from conformance.run.schedule import Wait
+from conformance.target.portal.secure import Channel
 
 FIRST, REFUSED, EXPIRED, AFTER = 55, 56, 57, 58
 """Which of the run's passwords are set: ones that no other case takes."""

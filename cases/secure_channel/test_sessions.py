@@ -28,8 +28,8 @@ from conformance.cases import (
     is_success,
     requirement,
 )
-from conformance.encodings import blocks
-from conformance.portal.secure import SESSION, Channel
+from conformance.target.portal.secure import SESSION, Channel
+from conformance.traffic.redaction.encodings import blocks
 
 UNREADABLE = "4000"
 

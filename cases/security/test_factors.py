@@ -25,9 +25,9 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.portal.codes import STEP
-from conformance.portal.login import offered_factors
-from conformance.schedule import Steps, Wait
+from conformance.run.schedule import Steps, Wait
+from conformance.target.portal.codes import STEP
+from conformance.target.portal.login import offered_factors
 
 PATH = "/web/v1/system/security/mfa"
 READ = f"GET {PATH}"

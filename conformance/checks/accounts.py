@@ -20,10 +20,10 @@ from conformance.checks.records import (
     sent_fields,
 )
 from conformance.checks.registry import check, reading, successes, with_data
-from conformance.comparisons import equal, holds
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec.tables import PORTAL_TYPES, STATES
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import equal, holds
+from conformance.verdicts.findings import HELD, Comparison
 
 ACCOUNT_KEYS = with_data("Profile", "AccountPage")
 ACCOUNTS = "POST /web/v1/system/accounts/admin/query"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.registry import answers, check
-from conformance.comparisons import contradicts, summary
-from conformance.exchange import Exchange
-from conformance.findings import HELD, Comparison
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.tables import ERROR_BY_CODE
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.comparisons import contradicts, summary
+from conformance.verdicts.findings import HELD, Comparison
 
 NOT_FOUND = frozenset(row.code for row in ERROR_BY_CODE.values() if 404 in row.statuses or row.code == "4040")
 

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from conformance.checks.registry import Memory, check, reading, successes
-from conformance.comparisons import contradicts, holds
-from conformance.exchange import Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec import CONSTANT_LISTS
 from conformance.spec.tables import (
     CODED_FIELDS,
@@ -20,6 +17,9 @@ from conformance.spec.tables import (
     STATES,
     WORKSPACE_KINDS,
 )
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import contradicts, holds
+from conformance.verdicts.findings import HELD, Comparison
 
 STATE_FIELDS: Mapping[str, tuple[str, str]] = {
     "accountStatus": ("STATE-001", "Account"),

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import msgspec
 
 from conformance.checks.registry import answers, check, errors, is_asked_in_english, reading, successes
-from conformance.comparisons import contradicts, equal, holds, is_from_before_the_portal, one_of
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import contradicts, equal, holds, is_from_before_the_portal, one_of
+from conformance.verdicts.findings import HELD, Comparison
 
 MILLISECONDS = range(10**11, 10**15)
 """Epoch milliseconds from 1973 on, the year 9999 included, which often stands for no end at all: no count of

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from conformance.checks.registry import Judging as Judging
 from conformance.checks.registry import answers, check, errors, reading
-from conformance.comparisons import INVALID_PARAMETER, OF_THE_SIZE, equal, one_of
-from conformance.exchange import Exchange, Json
-from conformance.findings import Comparison
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import INVALID_PARAMETER, OF_THE_SIZE, equal, one_of
+from conformance.verdicts.findings import Comparison
 
 STATED: dict[str, str] = {
     "AUTH.INVALID_CREDENTIALS": "ERROR-001",

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from conformance.checks.records import moment, portal_time, records
 from conformance.checks.registry import check, successes
-from conformance.comparisons import equal, holds
-from conformance.exchange import Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec.tables import STATES
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import equal, holds
+from conformance.verdicts.findings import HELD, Comparison
 
 INVITATIONS = "GET /web/v1/system/profile/invitations"
 CLOSED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "CANCELED", "DECLINED"})

@@ -18,10 +18,10 @@ from conformance.checks.records import (
     sent_fields,
 )
 from conformance.checks.registry import Memory, check, successes
-from conformance.comparisons import contradicts, equal, holds
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec.tables import CONSTANTS, STATES
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import contradicts, equal, holds
+from conformance.verdicts.findings import HELD, Comparison
 
 NOTIFICATIONS = "/web/v1/system/notifications"
 TYPES = f"POST {NOTIFICATIONS}/channel-types/query"

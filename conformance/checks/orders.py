@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from conformance.checks.records import USUAL_TIME, has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import check, is_asked_in_english, successes
-from conformance.comparisons import equal, holds
-from conformance.exchange import Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec.tables import LIMITS, ORDER_COMPLETED
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import equal, holds
+from conformance.verdicts.findings import HELD, Comparison
 
 ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
 

@@ -10,10 +10,10 @@ from operator import itemgetter
 
 from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Selection, check, reading, successes, with_data
-from conformance.comparisons import contradicts, equal, holds
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec.tables import LIMITS
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import contradicts, equal, holds
+from conformance.verdicts.findings import HELD, Comparison
 
 ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
 ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"

@@ -10,10 +10,10 @@ from operator import itemgetter
 
 from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Memory, check, successes, with_data
-from conformance.comparisons import contradicts, holds
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison
 from conformance.spec.resources import ISO_8601
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import contradicts, holds
+from conformance.verdicts.findings import HELD, Comparison
 
 UNTYPED: dict[str, tuple[str, ...]] = {
     "Workspace": (

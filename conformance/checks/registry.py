@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import Comparison
 from conformance.spec import BY_KEY, OPERATIONS
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import Comparison
 
 Predicate = Callable[[Exchange], bool]
 Judging = Callable[..., Iterator[Comparison]]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from conformance.checks.enumerations import is_integer
 from conformance.checks.pages import no_id_twice
 from conformance.checks.registry import check, reading, successes
-from conformance.comparisons import holds
-from conformance.exchange import Exchange, Json
-from conformance.findings import Comparison
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import holds
+from conformance.verdicts.findings import Comparison
 
 ROLES = "GET /web/v1/system/roles"
 PERMISSIONS = "GET /web/v1/system/roles/{roleBizId}/permissions"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from conformance.checks.enumerations import is_integer
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import Memory, check, reading, successes
-from conformance.comparisons import holds
-from conformance.exchange import Exchange, Json
-from conformance.findings import Comparison
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import holds
+from conformance.verdicts.findings import Comparison
 
 PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
 SESSION = "POST /web/v1/secure-channel/session"

@@ -8,9 +8,9 @@ from conformance.checks.enumerations import is_integer
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import in_order, moment, records
 from conformance.checks.registry import check, reading, successes
-from conformance.comparisons import equal, holds
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import Comparison
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import equal, holds
+from conformance.verdicts.findings import Comparison
 
 SECURITY = "/web/v1/system/security"
 WHITELIST = f"GET {SECURITY}/ip-whitelist"

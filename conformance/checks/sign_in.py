@@ -21,7 +21,10 @@ from conformance.checks.registry import (
     reading,
     successes,
 )
-from conformance.comparisons import (
+from conformance.spec import OPERATIONS, operation
+from conformance.spec.tables import LIMITS, MFA_METHODS
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import (
     INVALID_PARAMETER,
     TOKEN_REFUSED,
     contradicts,
@@ -32,10 +35,7 @@ from conformance.comparisons import (
     may_keep_a_rate,
     one_of,
 )
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison
-from conformance.spec import OPERATIONS, operation
-from conformance.spec.tables import LIMITS, MFA_METHODS
+from conformance.verdicts.findings import HELD, Comparison
 
 INITIATE = "POST /web/v1/system/auth/login/initiate"
 SEND = "POST /web/v1/system/auth/login/mfa/send"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.catalogue import deciders, pytest_arguments
 from conformance.cli.options import (
     Commands,
     baseline_options,
@@ -20,9 +19,10 @@ from conformance.cli.options import (
     profile_of,
     target_options,
 )
-from conformance.openapi import document
-from conformance.plan import as_json, as_text, plan
+from conformance.run.catalogue import deciders, pytest_arguments
+from conformance.run.plan import as_json, as_text, plan
 from conformance.spec import REQUIREMENTS, Requirement
+from conformance.spec.openapi import document
 
 PASSED_ON = (
     "target", "profile", "impact", "baseline", "time_budget", "rerun", "effort", "seed", "min_tested", "out",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from conformance import passive
+from conformance import check as passive
 from conformance.cli.options import Commands, baseline_options, command, format_option, out_option
 from conformance.errors import UsageError
-from conformance.report import compare, history, matrix
-from conformance.report.run import Run
+from conformance.report.across import compare, history, matrix
+from conformance.report.model.run import Run
 
 RUN = "a results.json, or the folder of a run"
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from conformance.profile import Profile, load, of_target
 from conformance.spec import IMPACTS
+from conformance.target.profile.model import Profile, load, of_target
 
 Commands = argparse._SubParsersAction
 Run = Callable[[argparse.Namespace], int]
@@ -55,7 +55,9 @@ def profile_of(options: argparse.Namespace) -> Profile | None:
 
 def bundled_profile() -> Profile:
     """The profile of a bundled portal, which has ended again: for what is only to be planned."""
-    from conformance.bundled import running_portal  # the reference portal: nobody with a target needs it
+    from conformance.target.bundled import (
+        running_portal,  # the reference portal: nobody with a target needs it
+    )
 
     with running_portal() as profile:
         return profile

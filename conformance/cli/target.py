@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from conformance import doctor, init_profile
-from conformance.cleanup import cleanup
 from conformance.cli.options import Commands, command, format_option, profile_of, target_options
 from conformance.errors import UsageError
+from conformance.target import doctor
+from conformance.target.cleanup import cleanup
+from conformance.target.profile import template as init_profile
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -27,7 +28,7 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def serve_portal(options: argparse.Namespace) -> int:
     """The bundled portal, until interrupted."""
-    from conformance.bundled import serve  # starts the reference portal: no other command needs it
+    from conformance.target.bundled import serve  # starts the reference portal: no other command needs it
 
     return serve(options.further, prog="portal-conformance serve")
 

@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from conformance.checks import Judge
 from conformance.errors import UsageError
-from conformance.findings import Finding, Ledger, Verdict
+from conformance.judging import Judge
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
-from conformance.redact import Secrets
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 __all__ = ["Recording", "run", "serve"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import msgspec
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from conformance.capture.bodies import body_of
-from conformance.exchange import ABSENT, Json, Plain, Request, Response
 from conformance.record.sealed import WrappedKey, new_key, opened, unwrapped, with_another_key, wrapped_again
-from conformance.redact import Secrets
+from conformance.traffic.capture.bodies import body_of
+from conformance.traffic.exchange import ABSENT, Json, Plain, Request, Response
+from conformance.traffic.redaction.redact import Secrets
 
 PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
 SESSION = "POST /web/v1/secure-channel/session"

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.capture import Writer
-from conformance.checks import Judge
-from conformance.exchange import Exchange, Plain, Request, Response
-from conformance.findings import Finding
-from conformance.redact import Secrets, secrets_in
+from conformance.judging import Judge
+from conformance.traffic.capture import Writer
+from conformance.traffic.exchange import Exchange, Plain, Request, Response
+from conformance.traffic.redaction.redact import Secrets, secrets_in
+from conformance.verdicts.findings import Finding
 
 
 @dataclass

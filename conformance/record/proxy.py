@@ -14,13 +14,13 @@ from multidict import CIMultiDict
 from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
-from conformance.capture.bodies import body_of, text_of, unpacked
-from conformance.clock import iso
-from conformance.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
 from conformance.spec import operation_of
+from conformance.target.clock import iso
+from conformance.traffic.capture.bodies import body_of, text_of, unpacked
+from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
 LONGEST_BODY = 16 * 1024 * 1024
 """Bytes of a body that are kept; what follows is passed on, and the record says that it was cut."""

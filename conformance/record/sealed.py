@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.padding import PKCS7
 
-from conformance.exchange import ABSENT, Json
+from conformance.traffic.exchange import ABSENT, Json
 
 KEY_BITS = 2048
 

@@ -10,32 +10,32 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.checks import Judge
-from conformance.clock import Clock, MovableClock
 from conformance.errors import TargetUnreachable, UsageError
-from conformance.findings import Ledger
-from conformance.portal.transport import clock_of
-from conformance.profile import Profile
-from conformance.redact import Secrets
-from conformance.replay.actions import Secret
-from conformance.replay.assess import Assessor
-from conformance.replay.channels import Channels
-from conformance.replay.compare import Comparer
-from conformance.replay.desk import Desk
-from conformance.replay.evidence import Evidence
-from conformance.replay.identities import Identities
-from conformance.replay.machine import Machine
-from conformance.replay.noise import Noise
-from conformance.replay.noise import load as load_noise
+from conformance.judging import Judge
+from conformance.replay.compare.assess import Assessor
+from conformance.replay.compare.baseline import Past
+from conformance.replay.compare.comparer import Comparer
+from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.noise import load as load_noise
+from conformance.replay.engine.actions import Secret
+from conformance.replay.engine.evidence import Evidence
+from conformance.replay.engine.lookup import Desk
+from conformance.replay.engine.machine import Machine
 from conformance.replay.options import Options, Replayed
-from conformance.replay.past import Past
-from conformance.replay.plan import Choice, Plan
-from conformance.replay.renew import Renewal
+from conformance.replay.rebuild.channels import Channels
+from conformance.replay.rebuild.correlation import Identities
+from conformance.replay.rebuild.rebuild import Renewal
+from conformance.replay.recording.analysis import planned
+from conformance.replay.recording.plan import Choice, Plan
+from conformance.replay.recording.store import Store
 from conformance.replay.result import finished
-from conformance.replay.store import Store
-from conformance.replay.survey import planned
-from conformance.report.baseline import known_at_first
+from conformance.report.across.baseline import known_at_first
 from conformance.spec import REQUIREMENTS
+from conformance.target.clock import Clock, MovableClock
+from conformance.target.portal.transport import clock_of
+from conformance.target.profile.model import Profile
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger
 
 __all__ = ["Options", "Replayed", "replay"]
 
@@ -168,7 +168,7 @@ def _to_the_end(work: Coroutine[Any, Any, None], clock: Clock) -> None:
 def _drive() -> Any:
     """The driver. UsageError: its HTTP parser is not installed, with the extra that brings it."""
     try:
-        from conformance.replay import drive  # needs the extra
+        from conformance.replay.engine import driver as drive  # needs the extra
     except ImportError as error:
         raise UsageError(f"replay needs {error.name}: pip install 'portal-conformance[replay]'.") from error
     return drive

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterator
 
 from conformance.errors import UsageError
-from conformance.profile import Profile
 from conformance.replay import Options, Replayed, replay
-from conformance.replay.explain import explained, foreseen
-from conformance.replay.plan import Choice
-from conformance.replay.store import Store
-from conformance.replay.survey import planned
-from conformance.report.terminal import summary_lines, wants_colour
+from conformance.replay.recording.analysis import planned
+from conformance.replay.recording.explain import explained, foreseen
+from conformance.replay.recording.plan import Choice
+from conformance.replay.recording.store import Store
+from conformance.report.formats.terminal import summary_lines, wants_colour
+from conformance.target.profile.model import Profile
 
 SHOWN = 50
 """How many regressions are printed; the reports hold all."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.errors import UsageError
-from conformance.replay.identities import Identities
-from conformance.replay.noise import Noise
-from conformance.replay.outcome import Tally
-from conformance.replay.plan import Plan
-from conformance.report.run import Run
+from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.outcome import Tally
+from conformance.replay.rebuild.correlation import Identities
+from conformance.replay.recording.plan import Plan
+from conformance.report.model.run import Run
 from conformance.spec import Impact
 
 

@@ -8,20 +8,20 @@ from datetime import UTC, datetime
 from typing import Any
 
 from conformance.errors import TargetUnreachable
-from conformance.exchange import ABSENT, Json
-from conformance.findings import Ledger
-from conformance.profile import Profile
-from conformance.redact import Secrets
-from conformance.replay.evidence import Evidence
-from conformance.replay.machine import Machine
-from conformance.replay.noise import save as save_noise
+from conformance.replay.compare.noise import save as save_noise
+from conformance.replay.compare.outcome import Outcome, State, Tally
+from conformance.replay.engine.evidence import Evidence
+from conformance.replay.engine.machine import Machine
 from conformance.replay.options import Lag, Options, Replayed
-from conformance.replay.outcome import Outcome, State, Tally
-from conformance.replay.plan import Plan
-from conformance.report.baseline import Baseline, held_against
-from conformance.report.clip import clipped
-from conformance.report.run import Regression, Run
-from conformance.report.write import write_all
+from conformance.replay.recording.plan import Plan
+from conformance.report.across.baseline import Baseline, held_against
+from conformance.report.formats.write import write_all
+from conformance.report.model.clip import clipped
+from conformance.report.model.run import Regression, Run
+from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger
 
 
 def finished(

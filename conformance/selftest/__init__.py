@@ -19,17 +19,17 @@ from pathlib import Path
 
 import pytest
 
-from conformance.bundled import FAULTS, VARIANTS, Fault, drawn
-from conformance.catalogue import pytest_arguments
 from conformance.checks import CHECKS
 from conformance.errors import UsageError
-from conformance.planning import ids_of
+from conformance.run.catalogue import pytest_arguments
+from conformance.run.planning import ids_of
 from conformance.selftest import workers
 from conformance.selftest.choice import a_few_of_each, function_of, touching
 from conformance.selftest.pages import write
 from conformance.selftest.trial import Outcome, attempt
 from conformance.selftest.verdicts import Matrix, by_name, judge, listed
 from conformance.spec import REQUIREMENTS
+from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn
 
 CLEAN = "clean"
 SEEDS = range(5)

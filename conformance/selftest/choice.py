@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
-from conformance.planning import ids_of
+from conformance.run.planning import ids_of
 
 KINDS_KEPT = 3
 """Of a case with many parameters so many are run where no endpoint in particular is meant."""

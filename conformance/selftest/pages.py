@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from conformance.bundled import FAULTS, VARIANTS
 from conformance.selftest.trial import Outcome
 from conformance.selftest.verdicts import Matrix, listed
 from conformance.spec import REQUIREMENTS
+from conformance.target.bundled import FAULTS, VARIANTS
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }

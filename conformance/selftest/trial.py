@@ -13,16 +13,16 @@ import httpx
 import msgspec
 import pytest
 
-from conformance.bundled import InProcess, in_process
-from conformance.checks import Judge
-from conformance.clock import Clock, MovableClock
-from conformance.examination import Examination, Options
-from conformance.exchange import Exchange
-from conformance.findings import Comparison, Finding, Ledger, Verdict
+from conformance.judging import Judge
 from conformance.plugin import DUE, EXAMINATION, STEPS, VERIFY, run_all
-from conformance.portal.inboxes import NothingArrived
+from conformance.run.session import Examination, Options
 from conformance.selftest.choice import function_of
 from conformance.spec import REQUIREMENTS, operation_of
+from conformance.target.bundled import InProcess, in_process
+from conformance.target.clock import Clock, MovableClock
+from conformance.target.portal.inboxes import NothingArrived
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.findings import Comparison, Finding, Ledger, Verdict
 
 LEFT_BY_A_TRIAL: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE)
 """What a case still holds of the trial before."""

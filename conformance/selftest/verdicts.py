@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from conformance.bundled import FAULTS, Fault
 from conformance.selftest.trial import Outcome, Turned
 from conformance.spec import REQUIREMENTS
+from conformance.target.bundled import FAULTS, Fault
 
 TURNS = {"must": "fail", "should": "warn"}
 Proofs = Mapping[str, Sequence[str]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conformance import capture
-from conformance.exchange import Exchange
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
 
 DIALECTS = Path(__file__).parent / "dialects"
 

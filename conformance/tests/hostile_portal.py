@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from conformance.exchange import ABSENT, Json
 from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, envelope, exchange
+from conformance.traffic.exchange import ABSENT, Json
 
 TEN_MEGABYTES = "<b>AAAA</b>" * 950_000
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from conformance.bundled import FAULTS, Fault
-from conformance.catalogue import pytest_arguments
-from conformance.planning import ids_of
+from conformance.run.catalogue import pytest_arguments
+from conformance.run.planning import ids_of
 from conformance.selftest import QUIET, workers
 from conformance.selftest.trial import Outcome, attempt
+from conformance.target.bundled import FAULTS, Fault
 
 MACHINES = ("test_signing_in.py", "test_inviting.py", "test_records.py")
 SEEN_IN_ONE_ANSWER = frozenset(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from conformance.exchange import Exchange
-from conformance.findings import Verdict
 from conformance.tests.traffic import verdict_on
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.findings import Verdict
 
 Trace = Exchange | Sequence[Exchange]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import httpx
 
-from conformance.clock import Clock, MovableClock
-from conformance.exchange import Exchange, Json
-from conformance.portal import Portal
-from conformance.profile import Profile, parse
 from conformance.spec.operations import Impact
+from conformance.target.clock import Clock, MovableClock
+from conformance.target.portal import Portal
+from conformance.target.profile.model import Profile, parse
+from conformance.traffic.exchange import Exchange, Json
 from reference_impl.serve import Running, start
 
 MINIMAL = """

@@ -19,15 +19,15 @@ from unittest import mock
 
 import jwt
 
-from conformance import capture
-from conformance.exchange import Exchange, Json
-from conformance.findings import endpoint_of
-from conformance.profile import parse
 from conformance.replay import Options, Replayed, replay
-from conformance.replay.assess import Assessor
-from conformance.replay.outcome import Outcome
-from conformance.report.run import Regression
+from conformance.replay.compare.assess import Assessor
+from conformance.replay.compare.outcome import Outcome
+from conformance.report.model.run import Regression
 from conformance.spec import operation_of
+from conformance.target.profile.model import parse
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import endpoint_of
 from reference_impl import serve as reference
 from reference_impl.faults import FAULTS, Fault
 

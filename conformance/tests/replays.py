@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.profile import Profile, parse
 from conformance.replay import Options, Replayed, replay
+from conformance.target.profile.model import Profile, parse
 from reference_impl import serve as reference
 
 

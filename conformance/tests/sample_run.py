@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from conformance.exchange import ABSENT, Exchange, Json, Plain, Request, Response
-from conformance.findings import Contradiction, Ledger, Verdict
-from conformance.report.marked import at
-from conformance.report.run import FindingEntry, Run
-from conformance.report.visible import each_text, encodable
+from conformance.report.model.marked import at
+from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.visible import each_text, encodable
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Request, Response
+from conformance.verdicts.findings import Contradiction, Ledger, Verdict
 
 URL = "https://portal.example.test"
 START = datetime(2026, 11, 21, 9, 53, 7, tzinfo=UTC)

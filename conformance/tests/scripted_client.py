@@ -15,7 +15,7 @@ import pyotp
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from conformance.portal.cipher import Scheme, seal, wrap
+from conformance.target.portal.cipher import Scheme, seal, wrap
 
 SYSTEM = "/web/v1/system"
 CONSTANTS = ("countries", "timezones", "user-mfa-methods", "user-workspace-statuses", "transfer-statuses")

@@ -7,10 +7,10 @@ import jwt
 import pytest
 
 from conformance.errors import CannotSignIn
-from conformance.exchange import Exchange
-from conformance.portal.accounts import lifetime
-from conformance.portal.login import FORGOT
+from conformance.target.portal.accounts import lifetime
+from conformance.target.portal.login import FORGOT
 from conformance.tests.reached import answer, answering, connected
+from conformance.traffic.exchange import Exchange
 
 PROFILE = "GET /web/v1/system/profile"
 

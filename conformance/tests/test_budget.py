@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from conformance.clock import MovableClock, SystemClock
 from conformance.errors import OutOfBudget, OutOfTime, RateLimited
-from conformance.exchange import Exchange, Request, Response
-from conformance.portal.budget import INITIATIONS, Budget, is_cooldown, is_rate_limited, retry_after
-from conformance.portal.login import INITIATE
-from conformance.profile import Limits as Budgets
+from conformance.target.clock import MovableClock, SystemClock
+from conformance.target.portal.budget import INITIATIONS, Budget, is_cooldown, is_rate_limited, retry_after
+from conformance.target.portal.login import INITIATE
+from conformance.target.profile.model import Limits as Budgets
 from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope, moved
+from conformance.traffic.exchange import Exchange, Request, Response
 from reference_impl.limits import Limits
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance import capture
-from conformance.capture.bodies import body_of, bytes_of
 from conformance.errors import CaptureError
-from conformance.exchange import ABSENT, Exchange, Json, Plain, Request, Response
+from conformance.traffic import capture
+from conformance.traffic.capture.bodies import body_of, bytes_of
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Request, Response
 
 
 def exchange(n: int = 1, *, answer: Json = None, **changes: object) -> Exchange:
@@ -169,7 +169,8 @@ def test_without_the_extra_a_zstandard_file_names_it(tmp_path: Path) -> None:
     path.write_bytes(b"\x28\xb5\x2f\xfd")
     program = (
         "import sys; sys.modules['zstandard'] = sys.modules['ijson'] = sys.modules['aiohttp'] = None\n"
-        f"from conformance import capture\ntry: capture.read({str(path)!r})\nexcept Exception as e: print(e)"
+        "from conformance.traffic import capture\n"
+        f"try: capture.read({str(path)!r})\nexcept Exception as e: print(e)"
     )
 
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -214,7 +215,7 @@ def test_the_bytes_of_a_body_can_be_had_back(raw: bytes) -> None:
 
 
 def test_a_body_packed_in_gzip_members_unpacks_to_its_limit_only() -> None:
-    from conformance.capture import bodies
+    from conformance.traffic.capture import bodies
 
     packed = gzip.compress(b"0" * (bodies.LARGEST_BODY + 10))
 

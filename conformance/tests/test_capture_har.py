@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance import capture
 from conformance.tests.har_files import DIALECTS, many_entries, one_entry, read
+from conformance.traffic import capture
 
 STATES = {
     "charles.har": "text/json omitted/empty empty/json",
@@ -253,7 +253,7 @@ def test_an_authorization_anywhere_tells_that_chrome_did_not_sanitize(
     path = many_entries(tmp_path, 40, request=shown)
     log = json.loads(path.read_text())["log"]
     path.write_text(json.dumps({"log": {"creator": {"name": "WebInspector"}, **log}}))
-    monkeypatch.setattr("conformance.capture.har_survey.CHUNK", 1000)
+    monkeypatch.setattr("conformance.traffic.capture.har_survey.CHUNK", 1000)
 
     assert all("authorization" not in exchange.request.lacks for exchange in capture.read(path))
 

@@ -10,10 +10,10 @@ from random import Random
 import pytest
 import zstandard
 
-from conformance import capture
-from conformance.capture.scan import Scanner
 from conformance.errors import CaptureError
 from conformance.tests.har_files import DIALECTS, many_entries, one_entry, read
+from conformance.traffic import capture
+from conformance.traffic.capture.scan import Scanner
 
 
 def test_a_cut_off_file_is_refused_with_the_place_where_it_breaks() -> None:
@@ -168,8 +168,8 @@ def test_where_the_reads_end_makes_no_difference(
     monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
 ) -> None:
     expected, _ = read(name)
-    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
-    monkeypatch.setattr("conformance.capture.har_survey.CHUNK", chunk + 300)
+    monkeypatch.setattr("conformance.traffic.capture.scan.CHUNK", chunk)
+    monkeypatch.setattr("conformance.traffic.capture.har_survey.CHUNK", chunk + 300)
 
     exchanges, _ = read(name)
 
@@ -180,7 +180,7 @@ def test_where_the_reads_end_makes_no_difference(
 def test_an_odd_entry_among_usual_ones_is_read_in_its_place(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
 ) -> None:
-    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+    monkeypatch.setattr("conformance.traffic.capture.scan.CHUNK", chunk)
 
     exchanges = list(capture.read(many_entries(tmp_path, 41, time="12")))
 
@@ -209,7 +209,7 @@ def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
     path.write_text(path.read_text().replace("-77", "-7x"))
     byte = path.read_text().index("-7x") + 2
     line = path.read_text()[:byte].count("\n") + 1
-    monkeypatch.setattr("conformance.capture.scan.CHUNK", chunk)
+    monkeypatch.setattr("conformance.traffic.capture.scan.CHUNK", chunk)
 
     with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 whole entries"):
         list(capture.read(path))

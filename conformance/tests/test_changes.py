@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from conformance.errors import LedgerError, Untestable
-from conformance.exchange import Json
-from conformance.portal import Portal
-from conformance.portal.changes import CHANGE_PASSWORD, ChangeLedger, restore
-from conformance.portal.transport import fetch
-from conformance.redact import Secrets
+from conformance.target.portal import Portal
+from conformance.target.portal.changes import CHANGE_PASSWORD, ChangeLedger, restore
+from conformance.target.portal.transport import fetch
 from conformance.tests.reached import answer, answering, connected
+from conformance.traffic.exchange import Json
+from conformance.traffic.redaction.redact import Secrets
 from reference_impl.serve import Running
 
 SYSTEM = "/web/v1/system"

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 import conformance.checks as chapters
-from conformance.checks import CHECKS, READINGS, Judge
+from conformance.checks import CHECKS, READINGS
 from conformance.checks.registry import Memory, answers, successes
-from conformance.findings import Ledger
+from conformance.judging import Judge
 from conformance.spec import BY_KEY, OPERATIONS, REQUIREMENTS
 from conformance.tests.proof import Proof
+from conformance.verdicts.findings import Ledger
 
 HERE = Path(__file__).parent
 PROVEN_ONE_BY_ONE = {f"OP-{row.number:03}" for row in OPERATIONS}

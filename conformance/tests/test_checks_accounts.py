@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.accounts import ACCOUNTS, PROFILE, UPDATE
-from conformance.exchange import Exchange, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     account,
@@ -16,6 +15,7 @@ from conformance.tests.traffic import (
     contradicted_by,
     observed,
 )
+from conformance.traffic.exchange import Exchange, Json
 
 MINE = "GET /web/v1/system/workspaces/mine"
 

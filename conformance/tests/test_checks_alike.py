@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conformance import capture, record
-from conformance.checks import Judge, registry
-from conformance.checks.alike import (
+from conformance import record
+from conformance.checks import registry
+from conformance.checks.registry import Check, Memory, kind_of, through_the_ingress
+from conformance.judging import Judge
+from conformance.judging.cache import (
     IN_A_ROW,
     NOTHING,
     PARTS,
@@ -25,15 +27,15 @@ from conformance.checks.alike import (
     likeness,
     surface,
 )
-from conformance.checks.registry import Check, Memory, kind_of, through_the_ingress
-from conformance.checks.shape import _extras, _shows, shape_of
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Ledger
+from conformance.judging.shapes import _extras, _shows, shape_of
 from conformance.spec import REQUIREMENTS
 from conformance.tests.scripted_client import walk
 from conformance.tests.test_checks_quick import takes
 from conformance.tests.traffic import answer as answered
 from conformance.tests.traffic import envelope
+from conformance.traffic import capture
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import HELD, Ledger
 from reference_impl import serve
 from reference_impl.limits import Limits
 
@@ -225,8 +227,8 @@ def test_looking_for_what_never_comes_again_is_paused() -> None:
 
 def test_pauses_change_nothing(traffic: list[Exchange], monkeypatch: pytest.MonkeyPatch) -> None:
     known = verdict_of(traffic)
-    monkeypatch.setattr("conformance.checks.alike.IN_A_ROW", 1)
-    monkeypatch.setattr("conformance.checks.alike.PAUSE", 3)
+    monkeypatch.setattr("conformance.judging.cache.IN_A_ROW", 1)
+    monkeypatch.setattr("conformance.judging.cache.PAUSE", 3)
     assert known == verdict_of(traffic)
 
 

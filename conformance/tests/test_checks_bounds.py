@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from conformance.checks.invitations import INVITATIONS
 from conformance.checks.notifications import CHANNELS, CREATE, TYPES
 from conformance.checks.orders import ORDERS
-from conformance.exchange import Exchange, Json
 from conformance.tests.traffic import (
     NOW,
     account,
@@ -33,6 +32,7 @@ from conformance.tests.traffic import (
     page,
     refusal,
 )
+from conformance.traffic.exchange import Exchange, Json
 
 ROLES = "GET /web/v1/system/roles"
 PROFILE = "GET /web/v1/system/profile"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks import registry
-from conformance.checks.duties import Duties, Rows, duties_of
 from conformance.checks.registry import KINDS
+from conformance.judging.dispatch import Duties, Rows, duties_of
 
 CREATE = "POST /web/v1/system/notifications/channels/create"
 ROLES = "GET /web/v1/system/roles"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.exchange import Exchange, Json
-from conformance.findings import Verdict
 from conformance.spec import BY_KEY, OPERATIONS, Operation
 from conformance.tests.traffic import answer, envelope, judged, verdict_on
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import Verdict
 
 
 def missing(operation: Operation) -> Exchange:

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 import pytest
 
 from conformance.checks.enumerations import STATE_FIELDS
-from conformance.exchange import Exchange, Json
-from conformance.findings import Verdict
 from conformance.spec import CONSTANT_LISTS
 from conformance.spec.tables import CONSTANTS, STATES
 from conformance.tests.proof import Proof
@@ -27,6 +25,8 @@ from conformance.tests.traffic import (
     verdict_on,
     workspace,
 )
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import Verdict
 
 PROFILE = "GET /web/v1/system/profile"
 ROLES = "GET /web/v1/system/roles"

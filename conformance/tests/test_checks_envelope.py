@@ -6,7 +6,6 @@ import pytest
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.orders import ORDERS
-from conformance.exchange import ABSENT, Exchange, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     ABSENT_STAMP,
@@ -18,6 +17,7 @@ from conformance.tests.traffic import (
     refusal,
     role,
 )
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 ROLES = "GET /web/v1/system/roles"
 COMPLETE = "POST /web/v1/system/auth/login/complete"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.invitations import INVITATIONS
-from conformance.exchange import Exchange, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import ABSENT_STAMP, answer, at, contradicted_by, envelope, invitation
+from conformance.traffic.exchange import Exchange, Json
 
 ACCEPTED = invitation("ACCEPTED", 10050302)
 LATE = invitation(expiresAt=at(days=1), canAccept=False)

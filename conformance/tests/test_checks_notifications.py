@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from conformance.checks.notifications import CHANNELS, COMMAND, CREATE, TYPES
-from conformance.exchange import Exchange, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     DISABLED,
@@ -19,6 +18,7 @@ from conformance.tests.traffic import (
     page,
     refusal,
 )
+from conformance.traffic.exchange import Exchange, Json
 
 INACTIVE = channel(channelStatus="INACTIVE")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.orders import ORDERS
-from conformance.exchange import Exchange, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import answer, at, contradicted_by, order, order_page
+from conformance.traffic.exchange import Exchange, Json
 
 NEW, OLD = order(bizId="order-2", createdAt=at(days=1)), order(createdAt=at(days=3), completedAt=at(days=2))
 

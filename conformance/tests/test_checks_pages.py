@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.checks.pages import ACCOUNTS, ORDERS, pages_for
-from conformance.exchange import ABSENT, Exchange, Form, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     account,
@@ -19,6 +18,7 @@ from conformance.tests.traffic import (
     order_page,
     page,
 )
+from conformance.traffic.exchange import ABSENT, Exchange, Form, Json
 
 TYPES = "POST /web/v1/system/notifications/channel-types/query"
 HISTORY = "GET /web/v1/system/security/sessions/history"

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import Finding
-from conformance.openapi import document
+from conformance.spec.openapi import document
 from conformance.tests.proof import Proof
 from conformance.tests.test_checks import proofs
 from conformance.tests.traffic import judged
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import Finding
 
 WITHOUT_A_PLACE = {"status", "", "data"}
 ODD: tuple[Json, ...] = (None, 5, -1.5, True, "", "x", "2031-13-45T99:99:99Z", [], {}, [None], {"code": None})

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from conformance.checks.quick import quick
-from conformance.checks.shape import Shape, shape_of
-from conformance.exchange import ABSENT, Json
+from conformance.judging.shapes import Shape, shape_of
+from conformance.judging.structs import quick
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.resources import CountryCode, Email, Instant, Integer, Number, Text
 from conformance.tests import traffic
+from conformance.traffic.exchange import ABSENT, Json
 
 SHOWN = [operation for operation in OPERATIONS if operation.data]
 VALUES: tuple[Json, ...] = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.roles_files import FILE, PERMISSIONS, ROLES
-from conformance.exchange import Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import answer, file_record, observed, role
+from conformance.traffic.exchange import Json
 
 PROOFS = [
     Proof("ROLE-013", answer(ROLES, [role(), role(bizId="role-2")]), answer(ROLES, [role(), role()])),

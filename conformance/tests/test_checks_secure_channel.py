@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from conformance.checks.secure_channel import PUBLIC_KEY, SESSION
-from conformance.exchange import Exchange, Json
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import ABSENT_STAMP, NOW, answer, envelope, observed
+from conformance.traffic.exchange import Exchange, Json
 
 STAMP = int(NOW.timestamp() * 1000)
 

@@ -1,4 +1,4 @@
-"""The checks of ``conformance.checks.shape``, for every field that the specification states."""
+"""The checks of ``conformance.judging.shapes``, for every field that the specification states."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from conformance.exchange import ABSENT, Json
-from conformance.findings import Verdict
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.tests import traffic
 from conformance.tests.traffic import answer, coded, contradicted_by, verdict_on
+from conformance.traffic.exchange import ABSENT, Json
+from conformance.verdicts.findings import Verdict
 
 VALID: dict[str, Json] = {
     "LoginInitiated": traffic.initiated(),

@@ -21,8 +21,6 @@ from conformance.checks.sign_in import (
     claims_of,
     is_jwt,
 )
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import Verdict
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     NO_TOKEN,
@@ -38,6 +36,8 @@ from conformance.tests.traffic import (
     token_pair,
     verdict_on,
 )
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import Verdict
 
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
 ROLES = "GET /web/v1/system/roles"

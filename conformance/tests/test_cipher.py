@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from conformance.exchange import Json
-from conformance.portal.cipher import Scheme, find_key, read_key, seal, sealed_payload, unseal, wrap
+from conformance.target.portal.cipher import Scheme, find_key, read_key, seal, sealed_payload, unseal, wrap
+from conformance.traffic.exchange import Json
 
 KEY = bytes(range(32))
 PRIVATE = rsa.generate_private_key(public_exponent=65537, key_size=2048)

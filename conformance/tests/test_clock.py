@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conformance.clock import MovableClock, SystemClock
 from conformance.errors import OutOfTime
+from conformance.target.clock import MovableClock, SystemClock
 
 
 def test_a_movable_clock_waits_by_moving_the_target() -> None:

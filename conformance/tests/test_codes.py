@@ -6,9 +6,9 @@ import base64
 
 import pytest
 
-from conformance.portal.codes import ADJACENT, STEP, Codes, totp_at, wrong_code
-from conformance.redact import Secrets
+from conformance.target.portal.codes import ADJACENT, STEP, Codes, totp_at, wrong_code
 from conformance.tests.reached import moved
+from conformance.traffic.redaction.redact import Secrets
 
 RFC_SECRET = base64.b32encode(b"12345678901234567890").decode()
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.comparisons import (
+from conformance.tests.traffic import answer, refusal
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.comparisons import (
     contradicts,
     equal,
     holds,
@@ -22,9 +24,7 @@ from conformance.comparisons import (
     same,
     summary,
 )
-from conformance.exchange import ABSENT, Exchange, Json
-from conformance.findings import HELD, Comparison, Contradiction
-from conformance.tests.traffic import answer, refusal
+from conformance.verdicts.findings import HELD, Comparison, Contradiction
 
 ROLES = "GET /web/v1/system/roles"
 SERVED = answer(ROLES, {"name": "Owner", "count": 1, "open": True})

@@ -11,12 +11,12 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from conformance.doctor import Diagnosis, as_json, as_text, examine
 from conformance.errors import FaultClass
-from conformance.exchange import Exchange
-from conformance.portal.transport import Transport
-from conformance.profile import Profile, parse
+from conformance.target.doctor import Diagnosis, as_json, as_text, examine
+from conformance.target.portal.transport import Transport
+from conformance.target.profile.model import Profile, parse
 from conformance.tests.reached import MINIMAL, answer, without
+from conformance.traffic.exchange import Exchange
 from reference_impl.limits import Limits
 from reference_impl.serve import Running, start
 

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.exchange import Exchange, Json, Plain, Request, Response
+from conformance.traffic.exchange import Exchange, Json, Plain, Request, Response
 
 PIECES = st.sampled_from(
     [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.exchange_log import ExchangeLog
-from conformance.redact import Secrets
-from conformance.secret_places import secrets_in
 from conformance.tests.traffic import answer
+from conformance.traffic.log import ExchangeLog
+from conformance.traffic.redaction.places import secrets_in
+from conformance.traffic.redaction.redact import Secrets
 
 ROLES = "GET /web/v1/system/roles"
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from conformance.comparisons import equal
-from conformance.exchange import ABSENT, Exchange, Json, Request
-from conformance.findings import (
+from conformance.spec import Level, Requirement
+from conformance.tests.traffic import answer
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Request
+from conformance.verdicts.comparisons import equal
+from conformance.verdicts.findings import (
     HELD,
     KEPT_OBSERVATIONS,
     Contradiction,
@@ -21,8 +23,6 @@ from conformance.findings import (
     shown,
     worst,
 )
-from conformance.spec import Level, Requirement
-from conformance.tests.traffic import answer
 
 ROLES = "GET /web/v1/system/roles"
 

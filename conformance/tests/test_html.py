@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report import baseline, compare, history, matrix
-from conformance.report.evidence import read
-from conformance.report.html import report
-from conformance.report.run import Run
-from conformance.report.words import levels
-from conformance.report.write import write_all
+from conformance.report.across import baseline, compare, history, matrix
+from conformance.report.formats.html import report
+from conformance.report.formats.write import write_all
+from conformance.report.model.evidence import read
+from conformance.report.model.run import Run
+from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
 from conformance.tests.hostile_portal import TEXTS, hostile
 from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample

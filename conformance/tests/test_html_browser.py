@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from conformance.report import compare, history, matrix
-from conformance.report.run import Run
-from conformance.report.write import write_all
+from conformance.report.across import compare, history, matrix
+from conformance.report.formats.write import write_all
+from conformance.report.model.run import Run
 from conformance.spec import REQUIREMENTS
 from conformance.tests.browser import chromium, lacks
 from conformance.tests.hostile_portal import hostile

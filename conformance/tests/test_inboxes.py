@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clock import SystemClock
 from conformance.errors import Untestable
-from conformance.portal.inboxes import codes_in, reader
-from conformance.profile import CommandInbox, FixedInbox, HttpInbox, ImapInbox
+from conformance.target.clock import SystemClock
+from conformance.target.portal.inboxes import codes_in, reader
+from conformance.target.profile.model import CommandInbox, FixedInbox, HttpInbox, ImapInbox
 
 EMAIL = "admin@example.test"
 

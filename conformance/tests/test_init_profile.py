@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from conformance.init_profile import GUESSES, text
-from conformance.profile import ACCOUNTS, PLACEHOLDERS, Profile, parse
 from conformance.spec.operations import OPERATIONS
+from conformance.target.profile.model import ACCOUNTS, PLACEHOLDERS, Profile, parse
+from conformance.target.profile.template import GUESSES, text
 
 ENVIRON = {
     "PORTAL_ACCESS_CODE": "code",

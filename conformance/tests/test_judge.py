@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.checks import Judge, registry
-from conformance.checks.duties import duties_of
+from conformance.checks import registry
 from conformance.checks.registry import Check, successes
-from conformance.exchange import Exchange, Request, Response
-from conformance.findings import HELD, Comparison, Ledger, Verdict
+from conformance.judging import Judge
+from conformance.judging.dispatch import duties_of
 from conformance.spec import REQUIREMENTS
 from conformance.tests.traffic import answer, envelope, judged, observed, refusal, role
+from conformance.traffic.exchange import Exchange, Request, Response
+from conformance.verdicts.findings import HELD, Comparison, Ledger, Verdict
 
 ROLES = "GET /web/v1/system/roles"
 MISNAMED = answer(ROLES, body=envelope(data=[], message=None))

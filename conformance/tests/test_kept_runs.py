@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.report import history
+from conformance.report.across import history
 from conformance.tests.deployment import command, deployed, done
 
 FAULT, BROKEN, RELATED = "unknown-role-is-a-server-error", "ERROR-006", "ROLE-011"

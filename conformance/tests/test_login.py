@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from conformance.errors import CannotSignIn
-from conformance.exchange import Exchange, Json, Request, Response
-from conformance.portal.login import (
+from conformance.target.portal.login import (
     COMPLETE,
     INITIATE,
     SEND,
@@ -23,8 +22,9 @@ from conformance.portal.login import (
     refusal,
     sign_in,
 )
-from conformance.profile import Factor
+from conformance.target.profile.model import Factor
 from conformance.tests.reached import answer, answering, connected, envelope
+from conformance.traffic.exchange import Exchange, Json, Request, Response
 
 BOTH = [{"code": "EMAIL", "value": 10011001, "label": "x"}, {"code": "OTP", "value": 10011002, "label": "y"}]
 TOKENS = {"accessToken": "access", "refreshToken": "refresh", "expiresIn": 3600}

@@ -2,8 +2,8 @@
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from conformance.openapi import document
 from conformance.spec import OPERATIONS
+from conformance.spec.openapi import document
 
 
 def test_the_document_is_valid_openapi_3_1() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.plan import as_text, plan
-from conformance.planning import foretold
-from conformance.portal import Portal
-from conformance.portal.login import INITIATE
-from conformance.profile import Profile, parse
-from conformance.schedule import Planned
+from conformance.run.plan import as_text, plan
+from conformance.run.planning import foretold
+from conformance.run.schedule import Planned
+from conformance.target.portal import Portal
+from conformance.target.portal.login import INITIATE
+from conformance.target.profile.model import Profile, parse
 from conformance.tests.reached import connected, without
 from reference_impl.limits import Limits
 from reference_impl.serve import start

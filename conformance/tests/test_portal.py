@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from conformance.errors import TargetUnreachable, Untestable
-from conformance.exchange import Json
-from conformance.portal import Portal
-from conformance.portal.cipher import Scheme
+from conformance.target.portal import Portal
+from conformance.target.portal.cipher import Scheme
 from conformance.tests.reached import MINIMAL, answer, answering, connected, without
+from conformance.traffic.exchange import Json
 
 FORGOT = "POST /web/v1/system/auth/password/forgot"
 ROLE = "GET /web/v1/system/roles/{roleBizId}"

@@ -12,7 +12,7 @@ import pytest
 from cases.every_endpoint.tokens import changed_claims, changed_signature, unsigned
 from cases.premises import answered, authorized, granted, unknown_id
 from conformance.errors import Untestable
-from conformance.exchange import Exchange, Json, Request, Response
+from conformance.traffic.exchange import Exchange, Json, Request, Response
 
 KEY = "a key of thirty-two octets or more"
 TOKEN = jwt.encode({"sub": "1", "exp": 4100000000}, KEY, algorithm="HS256")

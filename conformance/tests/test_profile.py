@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.errors import ProfileError
-from conformance.profile import load, of_target, parse
+from conformance.target.profile.model import load, of_target, parse
 
 MINIMAL = """
 [portal]

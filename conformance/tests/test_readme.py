@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.bundled import FAULTS, VARIANTS
 from conformance.cli import TAKES_MORE, _parser
 from conformance.spec import REQUIREMENTS
+from conformance.target.bundled import FAULTS, VARIANTS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

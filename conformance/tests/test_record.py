@@ -28,12 +28,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from conformance import capture, record
-from conformance.checks import Judge
+from conformance import record
 from conformance.errors import CaptureError, UsageError
-from conformance.exchange import Exchange
-from conformance.findings import Finding, Ledger
+from conformance.judging import Judge
 from conformance.spec import REQUIREMENTS
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.findings import Finding, Ledger
 from reference_impl import sealing
 from reference_impl import serve as reference
 from reference_impl.choices import Choices

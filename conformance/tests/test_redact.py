@@ -12,9 +12,9 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from conformance import redact
-from conformance.exchange import Exchange, Json, Plain, Request, Response
-from conformance.redact import Secrets, secrets_in
+from conformance.traffic.exchange import Exchange, Json, Plain, Request, Response
+from conformance.traffic.redaction import redact
+from conformance.traffic.redaction.redact import Secrets, secrets_in
 
 PASSWORD = 'pä"ss/W0rd+?&=%\\'
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.kX9-fTq_0aZvG1b2c3"

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from conformance import capture, record
-from conformance.exchange import Exchange
-from conformance.redact import Secrets
+from conformance import record
 from conformance.replay import Options, replay
-from conformance.replay.evidence import Evidence
-from conformance.replay.left_out import LeftOut
-from conformance.replay.outcome import State
-from conformance.replay.wire import Answer
+from conformance.replay.compare.outcome import State
+from conformance.replay.engine.evidence import Evidence
+from conformance.replay.engine.wire import Answer
+from conformance.replay.recording.omissions import LeftOut
 from conformance.tests.replays import profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
 from conformance.tests.traffic import answer
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
+from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 
 

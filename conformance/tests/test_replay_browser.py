@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import capture
-from conformance.profile import parse
 from conformance.replay import Options, Replayed, replay
-from conformance.replay.outcome import State
+from conformance.replay.compare.outcome import State
+from conformance.target.profile.model import parse
 from conformance.tests.browser_client import NEW_PASSWORD, by_mitmproxy, by_the_browser, by_the_proxy
+from conformance.traffic import capture
 from reference_impl import serve as reference
 
 CHANGE = "POST /web/v1/system/auth/password/change"

@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.exchange import Exchange, Json
-from conformance.redact import Secrets
-from conformance.replay import evidence as evidence_file
-from conformance.replay.evidence import Evidence
-from conformance.secret_places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
+from conformance.replay.engine import evidence as evidence_file
+from conformance.replay.engine.evidence import Evidence
 from conformance.spec import BY_KEY
 from conformance.tests.traffic import answer
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
+from conformance.traffic.redaction.redact import Secrets
 
 ROLES = "GET /web/v1/system/roles"
 COMPLETE = "POST /web/v1/system/auth/login/complete"

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from conformance.capture.bodies import body_of
-from conformance.checks import Judge
-from conformance.exchange import Exchange, Header, Request, Response
-from conformance.findings import Ledger
-from conformance.redact import Secrets
-from conformance.replay.evidence import Evidence
-from conformance.replay.familiar import Familiar, familiar_of
-from conformance.replay.halves import sent_again
-from conformance.replay.wire import Answer
+from conformance.judging import Judge
+from conformance.replay.engine.evidence import Evidence
+from conformance.replay.engine.wire import Answer
+from conformance.replay.fast_lane.answers import Familiar, familiar_of
+from conformance.replay.fast_lane.lines import sent_again
 from conformance.spec import REQUIREMENTS
 from conformance.tests.traffic import role
+from conformance.traffic.capture.bodies import body_of
+from conformance.traffic.exchange import Exchange, Header, Request, Response
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger
 
 ID, STAMP, DATE = "request-000001", 1_795_315_774_236, "Sun, 22 Nov 2026 02:49:34 GMT"
 URL = "http://portal.example.test/web/v1/system/roles"

@@ -11,23 +11,26 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance import capture, record
-from conformance.checks import Judge
-from conformance.checks.judge import Settlement
+from conformance import record
 from conformance.errors import CaptureError
-from conformance.exchange import Exchange, Request, Response
-from conformance.findings import Finding
-from conformance.replay import Replayed, store, survey
-from conformance.replay.actions import Send
-from conformance.replay.compare import Comparer
-from conformance.replay.familiar import Familiar
-from conformance.replay.glance import glance
-from conformance.replay.outcome import State
-from conformance.replay.plan import Choice
-from conformance.replay.repeats import Repeat, Repeats
-from conformance.replay.store import Store
+from conformance.judging import Judge
+from conformance.judging.judge import Settlement
+from conformance.replay import Replayed
+from conformance.replay.compare.comparer import Comparer
+from conformance.replay.compare.outcome import State
+from conformance.replay.engine.actions import Send
+from conformance.replay.fast_lane.answers import Familiar
+from conformance.replay.fast_lane.requests import Repeat, Repeats
+from conformance.replay.recording import analysis as survey
+from conformance.replay.recording import store
+from conformance.replay.recording.fingerprint import glance
+from conformance.replay.recording.plan import Choice
+from conformance.replay.recording.store import Store
 from conformance.tests.replays import replayed
 from conformance.tests.scripted_client import Walker
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange, Request, Response
+from conformance.verdicts.findings import Finding
 from reference_impl import serve as reference
 
 ROUNDS = 4

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conformance import capture, record
-from conformance.exchange import Exchange
+from conformance import record
 from conformance.replay import Options, replay
-from conformance.replay.actions import Await
-from conformance.replay.outcome import State
-from conformance.replay.turns import Turns
+from conformance.replay.compare.outcome import State
+from conformance.replay.engine.actions import Await
+from conformance.replay.rebuild.sign_in_order import Turns
 from conformance.tests.replays import profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
 from reference_impl import serve as reference
 
 

@@ -12,10 +12,9 @@ from threading import Thread
 
 import pytest
 
-from conformance.exchange import Exchange, Plain
-from conformance.report.again import curl, rerun, variables
-from conformance.report.evidence import SignIns, read
-from conformance.report.script import comparison, script
+from conformance.report.model.again import curl, rerun, variables
+from conformance.report.model.evidence import SignIns, read
+from conformance.report.model.script import comparison, script
 from conformance.tests.sample_run import (
     CHANGE,
     INITIATE,
@@ -27,6 +26,7 @@ from conformance.tests.sample_run import (
     finding,
     sample,
 )
+from conformance.traffic.exchange import Exchange, Plain
 from reference_impl import serve
 from reference_impl.faults import FAULTS
 

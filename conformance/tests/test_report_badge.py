@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
-from conformance.report.badge import drawing, shield, words
+from conformance.report.formats.badge import drawing, shield, words
 from conformance.tests.sample_run import conformant, sample
 
 

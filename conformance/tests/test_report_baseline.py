@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 from conformance.errors import UsageError
-from conformance.report.baseline import NO_REASON, Baseline, Known, compare, entry_text, load, update, write
-from conformance.report.run import Run
+from conformance.report.across.baseline import (
+    NO_REASON,
+    Baseline,
+    Known,
+    compare,
+    entry_text,
+    load,
+    update,
+    write,
+)
+from conformance.report.model.run import Run
 from conformance.tests.sample_run import INITIATE, conformant, finding, sample
 
 TODAY = date(2026, 11, 21)

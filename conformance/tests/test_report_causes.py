@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conformance.exchange import ABSENT, Json
-from conformance.report.causes import CAUSES, cause
+from conformance.report.model.causes import CAUSES, cause
 from conformance.tests.sample_run import PROFILE, envelope, error, exchange, finding
+from conformance.traffic.exchange import ABSENT, Json
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from xml.etree import ElementTree
 
-from conformance.report import chart
-from conformance.report.chart import Stretch, Timeline, aligned, bars, timeline
-from conformance.report.evidence import Pulse
-from conformance.report.run import OperationTime, Timed
+from conformance.report.formats import chart
+from conformance.report.formats.chart import Stretch, Timeline, aligned, bars, timeline
+from conformance.report.model.evidence import Pulse
+from conformance.report.model.run import OperationTime, Timed
 
 
 def pulse(*starts: float, sign_ins: int = 0) -> Pulse:

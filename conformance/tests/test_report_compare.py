@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from conformance.report.compare import (
+from conformance.report.across.compare import (
     as_html,
     as_json,
     as_markdown,
@@ -16,7 +16,7 @@ from conformance.report.compare import (
     since,
     write_all,
 )
-from conformance.report.run import OperationTime, Regression, Run
+from conformance.report.model.run import OperationTime, Regression, Run
 from conformance.tests.sample_run import (
     ACCOUNTS,
     INITIATE,

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from conformance.report.ctrf import document
+from conformance.report.formats.ctrf import document
 from conformance.tests.sample_run import conformant, sample
 
 COUNTS = ("tests", "passed", "failed", "skipped", "pending", "other")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.report.evidence import OTHER, read
+from conformance.report.model.evidence import OTHER, read
 from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, envelope, error, exchange, sample
 
 

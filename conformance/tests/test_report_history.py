@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.errors import UsageError
-from conformance.report.history import as_html, as_json, as_text, record, since, trend
-from conformance.report.run import Run
+from conformance.report.across.history import as_html, as_json, as_text, record, since, trend
+from conformance.report.model.run import Run
 from conformance.tests.sample_run import START, conformant, sample
 
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.report.junit import document
-from conformance.report.run import Run
+from conformance.report.formats.junit import document
+from conformance.report.model.run import Run
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, conformant, envelope, exchange, sample
 

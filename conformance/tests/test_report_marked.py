@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from conformance.exchange import Exchange, Request, Response
-from conformance.report.clip import clipped
-from conformance.report.marked import MOST_LINES, around, at, literal, marked, place, with_expected
+from conformance.report.model.clip import clipped
+from conformance.report.model.marked import MOST_LINES, around, at, literal, marked, place, with_expected
+from conformance.traffic.exchange import Exchange, Request, Response
 
 
 def texts(value: Any, path: tuple[str | int, ...] = ()) -> list[str]:

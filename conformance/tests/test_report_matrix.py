@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conformance.report.matrix import as_html, as_json, as_text, matrix, write_all
+from conformance.report.across.matrix import as_html, as_json, as_text, matrix, write_all
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import conformant, sample
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
-from conformance.report import ctrf, junit, summary
-from conformance.report.evidence import Evidence
-from conformance.report.html import report
-from conformance.report.regressions import by_endpoint, places
-from conformance.report.run import Regression, Run
+from conformance.report.formats import ctrf, junit, summary
+from conformance.report.formats.html import report
+from conformance.report.model.evidence import Evidence
+from conformance.report.model.regressions import by_endpoint, places
+from conformance.report.model.run import Regression, Run
 from conformance.tests.sample_run import conformant
 
 ROLES, MFA, FILES = (

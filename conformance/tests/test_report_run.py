@@ -9,10 +9,10 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from conformance.errors import UsageError
-from conformance.findings import Finding, Observation, Result, Verdict
-from conformance.report.run import SCHEMA_FILE, Reading, Run, schema
+from conformance.report.model.run import SCHEMA_FILE, Reading, Run, schema
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, START, conformant, sample
+from conformance.verdicts.findings import Finding, Observation, Result, Verdict
 
 CONTRACT = {
     "schema", "suite", "target", "started", "finished", "impact", "strict", "exit_code", "summary",
@@ -36,7 +36,9 @@ def run_of(*results: Result, findings: tuple[Finding, ...] = ()) -> Run:
 
 
 def test_the_published_schema_is_the_one_that_the_model_makes() -> None:
-    assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == schema(), "python -m conformance.report.run"
+    assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == schema(), (
+        "python -m conformance.report.model.run"
+    )
 
 
 @pytest.mark.parametrize(

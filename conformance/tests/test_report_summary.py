@@ -6,8 +6,8 @@ from datetime import date
 
 from markdown_it import MarkdownIt
 
-from conformance.report import baseline
-from conformance.report.summary import code, markdown, quoted
+from conformance.report.across import baseline
+from conformance.report.formats.summary import code, markdown, quoted
 from conformance.tests.sample_run import (
     ACCOUNTS,
     PROFILE,

@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from conformance.report import baseline
-from conformance.report.terminal import summary_lines, waiting, wants_colour
+from conformance.report.across import baseline
+from conformance.report.formats.terminal import summary_lines, waiting, wants_colour
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, URL, conformant, envelope, exchange, sample
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conformance.report.evidence import Evidence
-from conformance.report.html import report
-from conformance.report.traffic import set_aside, tables
+from conformance.report.formats.html import report
+from conformance.report.formats.traffic import set_aside, tables
+from conformance.report.model.evidence import Evidence
 from conformance.tests.sample_run import sample
 
 COVERAGE = {

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.exchange import Json
-from conformance.report.visible import cut, each_text, encodable, json_text, one_line, visible
+from conformance.report.model.visible import cut, each_text, encodable, json_text, one_line, visible
+from conformance.traffic.exchange import Json
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from conformance.report import baseline
-from conformance.report.run import Regression, Run
-from conformance.report.words import (
+from conformance.report.across import baseline
+from conformance.report.model.run import Regression, Run
+from conformance.report.model.words import (
     blocking,
     chapters,
     day_and_time,

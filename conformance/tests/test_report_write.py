@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.redact import Secrets
-from conformance.report.run import Run
-from conformance.report.write import FILES, write_all
+from conformance.report.formats.write import FILES, write_all
+from conformance.report.model.run import Run
 from conformance.tests.sample_run import PROFILE, START, conformant, envelope, exchange, sample
+from conformance.traffic.redaction.redact import Secrets
 
 
 def test_every_file_of_the_contract_is_written(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(
     def broken(run: Run) -> str:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("conformance.report.junit.document", broken)
+    monkeypatch.setattr("conformance.report.formats.junit.document", broken)
 
     with pytest.raises(RuntimeError, match="a bug"):
         write_all(sample().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.schedule import WINDOW, Agenda, Due, Planned, sign_ins_together
+from conformance.run.schedule import WINDOW, Agenda, Due, Planned, sign_ins_together
 
 WINDOW_SECONDS = 60.0
 

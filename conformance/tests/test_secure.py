@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from conformance.errors import Untestable
-from conformance.portal.secure import SESSION, SESSION_HEADER
+from conformance.target.portal.secure import SESSION, SESSION_HEADER
 from conformance.tests.reached import MINIMAL, answer, answering, connected, without
 from reference_impl.choices import Choices
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from conformance.bundled import FAULTS
 from conformance.errors import UsageError
 from conformance.selftest import run, workers
 from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching
 from conformance.selftest.pages import as_json, write
 from conformance.selftest.trial import Outcome, Turned
 from conformance.selftest.verdicts import Matrix, judge
+from conformance.target.bundled import FAULTS
 
 FAULT = "timestamp-in-seconds"
 BROKEN = "ENV-011"

@@ -8,9 +8,9 @@ from importlib.resources import files
 
 import pytest
 
-import conformance.checks.judge  # noqa: F401 - it reads every file of checks
+import conformance.judging.judge  # noqa: F401 - it reads every file of checks
 from conformance.checks import CHECKS, READINGS
-from conformance.checks.shape import requirements_of
+from conformance.judging.shapes import requirements_of
 from conformance.spec import (
     BY_KEY,
     CONSTANT_LISTS,

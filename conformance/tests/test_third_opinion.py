@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.bundled import running_portal
 from conformance.spec import BY_KEY
+from conformance.target.bundled import running_portal
 from conformance.tests.third_opinion import FREE_OF_BUSINESS, Opinion, opinion_of
 
 PROFILE = "GET /web/v1/system/profile"

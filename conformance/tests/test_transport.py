@@ -13,15 +13,15 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from conformance.clock import SystemClock
 from conformance.errors import NoAnswer, NotAllowed, TargetUnreachable
-from conformance.exchange import Exchange
-from conformance.portal import transport as transport_module
-from conformance.portal.transport import Transport, impact_of
-from conformance.profile import Profile, parse
-from conformance.redact import Secrets
 from conformance.spec.operations import Impact
+from conformance.target.clock import SystemClock
+from conformance.target.portal import transport as transport_module
+from conformance.target.portal.transport import Transport, impact_of
+from conformance.target.profile.model import Profile, parse
 from conformance.tests.reached import MINIMAL
+from conformance.traffic.exchange import Exchange
+from conformance.traffic.redaction.redact import Secrets
 
 Respond = Callable[[httpx.Request], httpx.Response]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.comparisons import equal
-from conformance.findings import HELD, Contradiction, Ledger, Verdict
 from conformance.spec import Requirement
 from conformance.tests.traffic import answer
-from conformance.verify import Verify
+from conformance.verdicts.comparisons import equal
+from conformance.verdicts.findings import HELD, Contradiction, Ledger, Verdict
+from conformance.verdicts.verify import Verify
 
 CASE = "cases/a.py::b"
 EXCHANGE = answer("GET /web/v1/system/roles", [])

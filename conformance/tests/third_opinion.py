@@ -15,13 +15,13 @@ from schemathesis.engine import events, from_schema
 from schemathesis.engine.recorder import ScenarioRecorder
 
 from conformance.errors import SuiteError, Untestable
-from conformance.exchange import Json
-from conformance.openapi import QUERIES, document
-from conformance.portal import Portal
-from conformance.portal.login import INITIATE
-from conformance.portal.transport import clock_of
-from conformance.profile import Profile
 from conformance.spec import BY_KEY, OPERATIONS
+from conformance.spec.openapi import QUERIES, document
+from conformance.target.portal import Portal
+from conformance.target.portal.login import INITIATE
+from conformance.target.portal.transport import clock_of
+from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import Json
 
 COMMAND = "POST /web/v1/notification-channels/command/deactivate"
 

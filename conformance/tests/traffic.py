@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
-from conformance.checks import Judge
-from conformance.exchange import ABSENT, Exchange, Form, Json, Request, Response
-from conformance.findings import Ledger, Observation, Verdict
+from conformance.judging import Judge
 from conformance.spec import BY_KEY, REQUIREMENTS
+from conformance.traffic.exchange import ABSENT, Exchange, Form, Json, Request, Response
+from conformance.verdicts.findings import Ledger, Observation, Verdict
 
 NOW = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 TOKEN = "a.token.of-a-session"

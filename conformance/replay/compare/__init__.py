@@ -1,0 +1,1 @@
+"""Compares recorded and replayed responses, and says what a difference means."""

@@ -1,0 +1,82 @@
+"""What became of each recorded exchange: it ends in exactly one state."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import msgspec
+
+from conformance.replay.compare.comparer import Difference
+
+
+class State(StrEnum):
+    SAME = "same"
+    REGRESSED = "regressed"
+    CHANGED = "changed"
+    """It differs, and the specification permits that or asks for it: new fields, a repaired fault."""
+    NOT_COMPARABLE = "not comparable"
+    NOT_REPLAYABLE = "not replayable"
+    SKIPPED = "skipped"
+    """An exchange before it did not give what it needs."""
+    UNWANTED = "unwanted"
+    """Left out by the user: --only, --skip, --impact."""
+
+
+COMPARED = frozenset({State.SAME, State.REGRESSED, State.CHANGED})
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """``number`` is the exchange's place in the replay, from 1; ``line`` that of its answer in the evidence.
+
+    ``root`` is the exchange whose answer lacked what this one needs.
+    """
+
+    number: int
+    state: State
+    endpoint: str
+    reason: str = ""
+    differences: tuple[Difference, ...] = ()
+    line: int | None = None
+    root: int | None = None
+    requirements: tuple[tuple[str, str], ...] = ()
+    """The requirements that the new answer contradicts, by place."""
+
+
+@dataclass
+class Tally:
+    """Counts every state, and keeps what is not plainly the same."""
+
+    endpoints: defaultdict[str, Counter[State]] = field(default_factory=lambda: defaultdict(Counter))
+    """How many ended in which state, by endpoint, in the order of the replay."""
+    kept: list[Outcome] = field(default_factory=list)
+    roots: Counter[int] = field(default_factory=Counter)
+
+    def add(self, outcome: Outcome) -> None:
+        self.endpoints[outcome.endpoint][outcome.state] += 1
+        if outcome.root is not None:
+            self.roots[outcome.root] += 1
+        if outcome.state is not State.SAME:
+            self.kept.append(outcome)
+
+    def add_same(self, endpoint: str) -> None:
+        self.endpoints[endpoint][State.SAME] += 1
+
+    @property
+    def counts(self) -> Counter[State]:
+        """How many ended in which state, of all endpoints."""
+        return sum(self.endpoints.values(), Counter())
+
+    @property
+    def compared(self) -> int:
+        return sum(self.counts[state] for state in COMPARED)
+
+    @property
+    def wanted(self) -> int:
+        """How many exchanges were to be compared."""
+        return self.counts.total() - self.counts[State.UNWANTED]
+
+    @property
+    def share(self) -> float:
+        return self.compared / self.wanted if self.wanted else 0.0

@@ -1,0 +1,1 @@
+"""Sends the rebuilt requests and takes the answers."""

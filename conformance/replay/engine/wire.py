@@ -1,0 +1,219 @@
+"""A small HTTP/1.1 client on asyncio: one connection, one request at a time, next to no CPU."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import httptools
+
+from conformance.traffic.exchange import Header
+
+LARGEST_ANSWER = 20_000_000
+FRESH = 2.0
+"""Seconds after which an idle connection is given up, before the server does."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back. ``error`` says why nothing did, or not all; ``is_refused``: nobody listens there."""
+
+    status: int = 0
+    raw_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    body: bytes = b""
+    is_cut: bool = False
+    error: str | None = None
+    is_refused: bool = False
+
+    @property
+    def headers(self) -> list[Header]:
+        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.raw_headers]
+
+
+OnAnswer = Callable[[Answer], None]
+
+
+class Connection:
+    """Reaches one host. ``send`` one request, wait for its answer, send the next.
+
+    ``deadline``, on the loop's clock, is for whoever watches the time: ``expire`` ends what is late.
+    """
+
+    def __init__(
+        self, host: str, port: int, context: ssl.SSLContext | None, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._place = (host, port)
+        self._context = context
+        self._loop = loop
+        self._pipe: _Pipe | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._on_answer: OnAnswer | None = None
+        self._request = b""
+        self._is_reused = False
+        self._idle_since = 0.0
+        self.deadline = float("inf")
+
+    def send(self, request: bytes, on_answer: OnAnswer, *, timeout: float) -> None:
+        """Sends the bytes of a request; ``on_answer`` is called once, from the event loop."""
+        now = self._loop.time()
+        self._on_answer = on_answer
+        self._request = request
+        self.deadline = now + timeout
+        pipe = self._pipe
+        self._is_reused = pipe is not None and not pipe.is_closing() and now - self._idle_since < FRESH
+        if pipe is not None and self._is_reused:
+            pipe.send(request)
+        else:
+            self._connect()
+
+    def expire(self) -> None:
+        """Ends a request whose time is over."""
+        self.finish(None, Answer(error="nothing came in time"))
+
+    def close(self) -> None:
+        self._on_answer = None
+        self._drop()
+
+    def finish(self, pipe: _Pipe | None, answer: Answer, *, reusable: bool = False) -> None:
+        """Hands over what a pipe received; one that is not in use any more has nothing to say."""
+        if pipe is not None and pipe is not self._pipe:
+            return
+        if not reusable:
+            self._drop()
+        if answer.error and self._is_reused and not answer.status and self._may_be_repeated():
+            # The server gave up the idle connection as the request went out: nothing of it was answered.
+            self._is_reused = False
+            self._connect()
+            return
+        self._idle_since = self._loop.time()
+        self.deadline = float("inf")
+        on_answer, self._on_answer = self._on_answer, None
+        if on_answer is not None:
+            on_answer(answer)
+
+    def _may_be_repeated(self) -> bool:
+        return self._request.startswith((b"GET ", b"HEAD "))
+
+    def _connect(self) -> None:
+        self._drop()
+        self._pipe = pipe = _Pipe(self)
+        self._task = self._loop.create_task(self._connected(pipe))
+
+    async def _connected(self, pipe: _Pipe) -> None:
+        host = self._place[0] if self._context else None
+        try:
+            await self._loop.create_connection(
+                lambda: pipe, *self._place, ssl=self._context, server_hostname=host
+            )
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self.finish(pipe, Answer(error=f"no connection ({reason})", is_refused=True))
+            return
+        if pipe is self._pipe:
+            pipe.send(self._request)
+
+    def _drop(self) -> None:
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            pipe.abort()
+
+
+class _Pipe(asyncio.Protocol):
+    """One TCP connection, and the parser of what comes through it."""
+
+    def __init__(self, owner: Connection) -> None:
+        self._owner = owner
+        self._transport: asyncio.Transport | None = None
+        self._parser: Any = None
+        self._answer = Answer()
+        self._chunks: list[bytes] = []
+        self._size = 0
+        self._has_no_body = False
+        self._is_whole = False
+        self._is_kept_alive = False
+
+    def send(self, request: bytes) -> None:
+        if self._parser is None or self._has_no_body:
+            self._parser = httptools.HttpResponseParser(self)
+        self._answer = Answer()
+        self._chunks = []
+        self._size = 0
+        self._has_no_body = request.startswith(b"HEAD ")
+        self._is_whole = False
+        assert self._transport is not None
+        self._transport.write(request)
+
+    def is_closing(self) -> bool:
+        return self._transport is None or self._transport.is_closing()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    # --- what asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self._parser is None or self._is_whole:
+            self.abort()
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            if not self._is_whole:
+                self._owner.finish(self, Answer(error=f"this is no HTTP answer ({error})"))
+                return
+        if self._is_whole:
+            self._end()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._transport = None
+        if self._ends_with_connection():
+            self._is_kept_alive = False
+            self._end()
+        elif not self._is_whole:
+            reason = str(error or "the connection was closed before the answer ended")
+            self._owner.finish(self, Answer(error=reason))
+
+    def _ends_with_connection(self) -> bool:
+        """Whether an answer has begun whose end nothing else tells."""
+        told = {name.lower() for name, _ in self._answer.raw_headers}
+        begun = self._answer.status > 0 and not self._is_whole
+        return begun and told.isdisjoint((b"content-length", b"transfer-encoding"))
+
+    def _end(self) -> None:
+        """Outside of the parser, so that the next request may begin."""
+        self._is_whole = True
+        self._answer.body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._owner.finish(self, self._answer, reusable=self._is_kept_alive and not self._has_no_body)
+
+    # --- what the parser calls
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._answer.raw_headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200:
+            self._answer.raw_headers.clear()
+            return
+        self._answer.status = status
+        self._is_kept_alive = self._parser.should_keep_alive()
+        self._is_whole = self._has_no_body
+
+    def on_body(self, chunk: bytes) -> None:
+        room = LARGEST_ANSWER - self._size
+        if len(chunk) > room:
+            self._answer.is_cut = True
+            chunk = chunk[: max(0, room)]
+        self._size += len(chunk)
+        self._chunks.append(chunk)
+
+    def on_message_complete(self) -> None:
+        if self._answer.status:
+            self._is_whole = True

@@ -1,0 +1,1 @@
+"""The fast lane of a replay: cached requests, responses and log lines."""

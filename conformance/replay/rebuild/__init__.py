@@ -1,0 +1,1 @@
+"""Rebuilds each recorded request for the target: correlation, headers, sign-ins, secure channels."""

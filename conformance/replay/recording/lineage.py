@@ -1,0 +1,153 @@
+"""Which recorded exchanges belong to one client: by the tokens and sessions that they pass on."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from conformance.replay.recording.lines import PlanLine
+from conformance.traffic.exchange import Json, dig
+
+AUTH = "POST /web/v1/system/auth"
+GIVES = {
+    f"{AUTH}/login/initiate": ("sessionId",),
+    f"{AUTH}/login/complete": ("accessToken", "refreshToken"),
+    f"{AUTH}/token/refresh": ("accessToken", "refreshToken"),
+    "POST /web/v1/secure-channel/session": ("sessionId",),
+}
+"""The fields of ``data`` that later requests of the same client carry."""
+
+TAKES = {
+    f"{AUTH}/login/mfa/send": "sessionId",
+    f"{AUTH}/login/complete": "sessionId",
+    f"{AUTH}/token/refresh": "refreshToken",
+    "POST /web/v1/secure-channel/session/close": "sessionId",
+}
+
+
+@dataclass
+class Lineage:
+    """One sign-in with all that follows from it."""
+
+    group: tuple[str, str]
+    first: float
+    last: float
+
+
+class Trait(NamedTuple):
+    """What an exchange tells of its client: what it carries, the surest first, and what it is given."""
+
+    group: tuple[str, str]
+    carried: tuple[str, ...]
+    given: tuple[str, ...]
+    lacks_token: bool
+    """Whether the source leaves tokens out."""
+    is_sign_in: bool
+
+
+def trait_of(line: PlanLine) -> Trait:
+    return Trait(
+        _group(line),
+        tuple(_carried(line)),
+        tuple(_given(line)),
+        "authorization" in line.request.lacks,
+        _is_sign_in(line),
+    )
+
+
+@dataclass
+class Lineages:
+    """Fed in the order of the recording. Clients are told apart by address and client hash; where one of
+    these had several sign-ins at the same time, each of them is a client of its own."""
+
+    _of: array[int] = field(default_factory=lambda: array("i"))
+    _groups: list[tuple[str, str]] = field(default_factory=list)
+    _group_of: array[int] = field(default_factory=lambda: array("i"))
+    _group_numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _by_value: dict[str, int] = field(default_factory=dict)
+    _lineages: list[Lineage] = field(default_factory=list)
+    _latest: dict[int, int] = field(default_factory=dict)
+    """By group, the last sign-in: what follows is its, where the source leaves tokens out."""
+    _positions: array[int] = field(default_factory=lambda: array("i"))
+
+    def add(self, position: int, trait: Trait, began: float, elapsed: float) -> None:
+        """Takes the next exchange, with when it began, in epoch seconds, and the seconds that it took."""
+        group, carried, given = trait.group, trait.carried, trait.given
+        number = self._group_numbers.setdefault(group, len(self._group_numbers))
+        found = -1
+        for value in carried:
+            if value in self._by_value:
+                found = self._by_value[value]
+                break
+        if found < 0 and trait.lacks_token and not (given and trait.is_sign_in):
+            found = self._latest.get(number, -1)
+        if given:
+            if found < 0:
+                found = len(self._lineages)
+                self._lineages.append(Lineage(group, began, began))
+                self._latest[number] = found
+            for value in given:
+                self._by_value.setdefault(value, found)
+        if found >= 0:
+            lineage = self._lineages[found]
+            lineage.last = max(lineage.last, began + elapsed)
+        self._positions.append(position)
+        self._of.append(found)
+        self._group_of.append(number)
+
+    def sessions(self, count: int) -> array[int]:
+        """The session, from 0, of every position; -1 for those that were not added."""
+        crowded = self._crowded()
+        names: dict[tuple[int, int], int] = {}
+        sessions = array("i", [-1]) * count
+        for position, lineage, group in zip(self._positions, self._of, self._group_of, strict=True):
+            name = (group, lineage if group in crowded else -1)
+            sessions[position] = names.setdefault(name, len(names))
+        return sessions
+
+    def _crowded(self) -> set[int]:
+        """The groups in which two lineages overlap."""
+        crowded: set[int] = set()
+        ends: dict[int, float] = {}
+        for lineage in sorted(self._lineages, key=lambda one: one.first):
+            group = self._group_numbers[lineage.group]
+            if lineage.first < ends.get(group, float("-inf")):
+                crowded.add(group)
+            ends[group] = max(ends.get(group, lineage.last), lineage.last)
+        return crowded
+
+
+def _is_sign_in(line: PlanLine) -> bool:
+    return line.operation is not None and line.operation.key.startswith(f"{AUTH}/login/")
+
+
+def _group(line: PlanLine) -> tuple[str, str]:
+    request = line.request
+    return line.client, request.header("x-client-hash") or request.header("user-agent") or ""
+
+
+def _carried(line: PlanLine) -> Iterator[str]:
+    authorization = line.request.header("authorization")
+    if authorization is not None:
+        yield authorization.partition(" ")[2].strip()
+    operation = line.operation
+    field_name = TAKES.get(operation.key) if operation else None
+    taken: Json = dig(line.request.body, [field_name]) if field_name else None
+    if isinstance(taken, str):
+        yield taken
+    channel = line.request.header("x-secure-channel-session-id")
+    if channel:
+        yield channel
+
+
+def _given(line: PlanLine) -> Iterator[str]:
+    operation = line.operation
+    if operation is None or operation.key not in GIVES:
+        return
+    data: Json = dig(line.answer(), ["data"])
+    for name in GIVES[operation.key]:
+        value = dig(data, [name])
+        if isinstance(value, str) and value:
+            yield value

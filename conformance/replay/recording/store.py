@@ -1,0 +1,160 @@
+"""The recorded exchanges of a replay, each of which can be fetched again, from the capture or a copy."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, cast
+
+import msgspec
+
+from conformance.errors import CaptureError
+from conformance.traffic import capture
+from conformance.traffic.exchange import Exchange
+
+_ENCODE = msgspec.json.Encoder().encode
+_DECODE = msgspec.json.Decoder(Exchange).decode
+CHUNK = 1 << 20
+
+
+class Store:
+    """Lines of exchanges by position, from 0, in the order in which they stand. Keeps 12 bytes for each.
+
+    A plain capture is read where it lies; anything else is copied as one, into a temporary file.
+    """
+
+    def __init__(self, files: Sequence[str | Path], *, salvage: bool = False) -> None:
+        self.set_aside: Counter[str] = Counter()
+        self.notes: list[str] = []
+        self._stack = ExitStack()
+        self._files: list[BinaryIO] = []
+        self._named: list[tuple[Path, int]] = []
+        self._file_of = array("i")
+        self._starts = array("q")
+        self._lengths = array("i")
+        for path in files:
+            if _is_plain(Path(path)):
+                self._index(Path(path), salvage=salvage)
+            else:
+                self._copy(Path(path), salvage=salvage)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def line(self, at: int) -> bytes:
+        """One exchange, as its JSON."""
+        return os.pread(self._files[self._file_of[at]].fileno(), self._lengths[at], self._starts[at])
+
+    def length(self, at: int) -> int:
+        """The bytes of one exchange."""
+        return self._lengths[at]
+
+    def exchange(self, at: int) -> Exchange:
+        return _DECODE(self.line(at))
+
+    def lines(self) -> Iterator[bytes]:
+        """All of them, in order, read through."""
+        at = 0
+        for number, file in enumerate(self._files):
+            last = at
+            while last < len(self) and self._file_of[last] == number:
+                last += 1
+            file.seek(0)
+            start, buffer = 0, b""
+            while at < last:
+                begin, end = self._starts[at], self._starts[at] + self._lengths[at]
+                while start + len(buffer) < end:
+                    chunk = file.read(CHUNK)
+                    if not chunk:
+                        path, first = self._named[number]
+                        raise CaptureError(
+                            f"{path}:{at - first + 1}: the file became shorter while it was read."
+                        )
+                    over = min(max(0, begin - start), len(buffer))  # what stands between lines may be to come
+                    buffer = buffer[over:] + chunk
+                    start += over
+                yield buffer[begin - start : end - start]
+                at += 1
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def broken(self, at: int, error: Exception) -> CaptureError:
+        """The error for a line that is no exchange."""
+        path, first = self._named[self._file_of[at]]
+        return CaptureError(f"{path}:{at - first + 1}: the line is no exchange: {error}.")
+
+    def _index(self, path: Path, *, salvage: bool) -> None:
+        file = self._stack.enter_context(path.open("rb", CHUNK))
+        self._named.append((path, len(self)))
+        place = 0
+        for line in file:
+            bare = line.rstrip(b"\r\n")
+            self._note(place, len(bare))
+            place += len(line)
+        self._files.append(file)
+        self._drop_cut_off(path, salvage=salvage)
+
+    def _drop_cut_off(self, path: Path, *, salvage: bool) -> None:
+        """Where a crash cut the last line off, the file is only used if the user says so."""
+        first = self._named[-1][1]
+        while len(self) > first and self._lengths[-1] == 0:
+            self._drop_last()
+        try:
+            if len(self) > first:
+                self.exchange(len(self) - 1)
+        except ValueError as error:
+            count = len(self) - first - 1
+            told = f"{path}:{count + 1}: the last line is cut off or broken ({error})."
+            if not salvage or not count:
+                hint = f" To use the {count} lines before it, add --salvage." if count else ""
+                raise CaptureError(told + hint) from error
+            self._drop_last()
+            self.notes.append(f"{told} The {count} lines before it were used.")
+
+    def _drop_last(self) -> None:
+        for column in (self._file_of, self._starts, self._lengths):
+            column.pop()
+
+    def _copy(self, path: Path, *, salvage: bool) -> None:
+        file = cast(BinaryIO, self._stack.enter_context(tempfile.TemporaryFile()))  # noqa: SIM115
+        self._named.append((path, len(self)))
+        place = 0
+        reader = capture.read(path, salvage=salvage)
+        for exchange in reader:
+            line = _ENCODE(exchange)
+            file.write(line + b"\n")
+            self._note(place, len(line))
+            place += len(line) + 1
+        file.flush()
+        self.set_aside.update(reader.set_aside)
+        self.notes.extend(reader.notes)
+        self._files.append(file)
+
+    def _note(self, start: int, length: int) -> None:
+        self._file_of.append(len(self._files))
+        self._starts.append(start)
+        self._lengths.append(length)
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a file is our own capture, not packed: then its lines can be fetched where they lie."""
+    try:
+        with path.open("rb") as file:
+            return file.read(6).startswith((b'{"n":', b'{"n" :'))
+    except OSError:
+        return False

@@ -1,0 +1,237 @@
+"""Where values stand in a message that may have come from elsewhere: headers, paths, queries, JSON."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, urlsafe_b64decode
+from binascii import Error as Base64Error
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+import msgspec
+
+from conformance.spec import Operation
+from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
+from conformance.traffic.exchange import ABSENT, Header, Json
+
+SHORTEST = 4
+"""Shorter texts stand everywhere by chance: they are never taken for something that was handed over."""
+
+LEAST_NUMBER = 100_000
+"""Smaller numbers are counts, pages, ports: they mean the same wherever they stand."""
+
+CODES: frozenset[str] = frozenset(
+    str(item)
+    for family in (*CONSTANTS.values(), *STATES.values(), *CODED_FIELDS.values(), MFA_METHODS)
+    for pair in family.items()
+    for item in pair
+)
+"""Codes and values of the specification's enumerations: the same on every portal."""
+
+TRANSPORT_HEADERS = frozenset(
+    [
+        "host",
+        "user-agent",
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "cache-control",
+        "connection",
+        "content-length",
+        "content-type",
+        "content-encoding",
+        "date",
+        "dnt",
+        "expect",
+        "if-modified-since",
+        "if-none-match",
+        "keep-alive",
+        "origin",
+        "pragma",
+        "priority",
+        "proxy-connection",
+        "referer",
+        "sec-ch-ua",
+        "sec-ch-ua-mobile",
+        "sec-ch-ua-platform",
+        "sec-fetch-dest",
+        "sec-fetch-mode",
+        "sec-fetch-site",
+        "sec-fetch-user",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "upgrade-insecure-requests",
+        "x-forwarded-proto",
+        "x-forwarded-for",
+        "x-forwarded-host",
+        "x-real-ip",
+        "x-locale",
+        "cf-connecting-ip",
+        "cf-ray",
+        "cf-ipcountry",
+        "cf-visitor",
+        "cf-worker",
+        "cf-tcp-port",
+        "cf-edge-keep-alive",
+        "cf-cache-status",
+        "cdn-loop",
+        "x-portal-access-code",
+        "x-client-hash",
+        "x-request-id",
+    ]
+)
+"""Headers whose values no answer hands over."""
+
+_JWT = re.compile(r"eyJ[\w-]*\.[\w-]+\.[\w-]*\Z")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}\Z|[A-Za-z0-9_-]{16,}\Z")
+_HEX = re.compile(r"[0-9a-f-]+\Z|[0-9A-F-]+\Z")
+
+
+class Found(NamedTuple):
+    """A value, and the place in the message where it stands."""
+
+    place: str
+    value: str
+
+
+def in_headers(headers: list[Header]) -> Iterator[Found]:
+    """The values of headers that an earlier answer may have given."""
+    for at, lower in _telling(tuple([name for name, _ in headers])):
+        yield from _in_header(lower, headers[at][1])
+
+
+@lru_cache(maxsize=1024)
+def _telling(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """Where those headers stand whose values an answer hands over, and their names in lower case."""
+    return tuple((at, name.lower()) for at, name in enumerate(names) if name.lower() not in TRANSPORT_HEADERS)
+
+
+def in_body(body: Json) -> Iterator[Found]:
+    """The values in a JSON body, and those that are packed into them."""
+    if body is not ABSENT:
+        for place, leaf in leaves(body, "body"):
+            yield from unfolded(place, leaf)
+
+
+def _in_header(name: str, value: str) -> Iterator[Found]:
+    if name == "authorization":
+        scheme, _, credentials = value.partition(" ")
+        yield Found("headers.authorization", credentials.strip() or scheme)
+    elif name == "cookie":
+        for pair in value.split(";"):
+            key, _, inner = pair.strip().partition("=")
+            yield Found(f"headers.cookie.{key}", inner)
+    else:
+        yield Found(f"headers.{name}", value)
+
+
+def in_path(url: str, operation: Operation | None) -> Iterator[Found]:
+    """What stands in a URL: the parameters of the path, and those of the query."""
+    target, _, query = url.partition("?")
+    path = "/" + target.split("://", 1)[-1].partition("/")[2]
+    if operation is not None and operation.parameters:
+        match = operation.pattern.match(path[path.find("/web/v1/") :])
+        for name, value in match.groupdict().items() if match else ():
+            yield Found(f"path.{name}", unquote(value))
+    elif operation is None:
+        for number, segment in enumerate(path.split("/")):
+            if any(letter.isdigit() for letter in segment) and len(segment) >= 8:
+                yield Found(f"path[{number}]", unquote(segment))
+    if query:
+        for name, value in parse_qsl(query, keep_blank_values=True):
+            yield Found(f"query.{name}", value)
+
+
+def leaves(value: Json, place: str) -> Iterator[tuple[str, str]]:
+    """The texts and large numbers in a JSON value, each with its place."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves(inner, f"{place}.{name}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from leaves(inner, f"{place}[{number}]")
+    elif isinstance(value, str):
+        yield place, value
+    elif isinstance(value, int) and not isinstance(value, bool) and value >= LEAST_NUMBER:
+        yield place, str(value)
+
+
+def unfolded(place: str, value: str) -> Iterator[Found]:
+    """A value, and what is packed into it: JSON in a text, base64 of a text, the claims of a JWT."""
+    yield Found(place, value)
+    inner = packed_json(value)
+    if inner is not ABSENT:
+        for name, leaf in leaves(inner, f"{place}|json"):
+            yield from unfolded(name, leaf)
+        return
+    claims = claims_of(value)
+    if claims is not None:
+        yield from (Found(name, leaf) for name, leaf in leaves(claims, f"{place}|jwt"))
+        return
+    text = packed_text(value)
+    if text is not None:
+        yield from unfolded(f"{place}|base64", text)
+
+
+def packed_json(value: str) -> Json:
+    """The JSON object or array in a text; ABSENT where it holds none."""
+    if value[:1] not in ("{", "[") or value[-1:] not in ("}", "]"):
+        return ABSENT
+    try:
+        return msgspec.json.decode(value)
+    except (ValueError, RecursionError):
+        return ABSENT
+
+
+def claims_of(value: str) -> dict[str, Json] | None:
+    """The payload of a JWT; None where the value is none."""
+    if not value.startswith("eyJ") or not _JWT.match(value):
+        return None
+    part = value.split(".")[1]
+    try:
+        claims = msgspec.json.decode(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    except (ValueError, Base64Error):
+        return None
+    return claims if isinstance(claims, dict) else None
+
+
+def packed_text(value: str) -> str | None:
+    """The text in base64 of either alphabet; None where the value is none, or holds bytes."""
+    if len(value) < 16 or not _BASE64.match(value) or _HEX.match(value):
+        return None
+    plain = value.replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        text = b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode()
+    except (ValueError, Base64Error):
+        return None
+    return text if text.isprintable() and len(text) >= SHORTEST else None
+
+
+def is_handed_over(value: str) -> bool:
+    """Whether a value may have been handed over: it is long enough, and no code of an enumeration."""
+    return len(value) >= SHORTEST and value not in CODES and value.lower() not in ("true", "false", "null")
+
+
+# --- the texts of an answer, without decoding it
+
+_TEXT = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
+_NUMBER = re.compile(rb"[:\[,]\s*(\d{6,})(?=\s*[,}\]])")
+
+
+def given_texts(raw: bytes, *, numbers: bool) -> set[bytes]:
+    """The texts between quotes in some JSON, names included; and its large numbers, if asked for."""
+    texts = _TEXT.findall(raw) if b'\\"' in raw else raw.split(b'"')[1::2]
+    found = set(texts)
+    if numbers:
+        found.update(_NUMBER.findall(raw))
+    return found
+
+
+def is_only_a_name(raw: bytes, text: bytes) -> bool:
+    """Whether a text stands in some JSON as the name of members only."""
+    quoted = re.escape(b'"' + text + b'"')
+    return re.search(quoted + rb"(?!\s*:)", raw) is None and re.search(quoted, raw) is not None

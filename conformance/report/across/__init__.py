@@ -1,0 +1,1 @@
+"""Several runs together: comparison, matrix, history, baseline."""

@@ -1,0 +1,281 @@
+"""Known failures, kept in a file beside the code that runs the suite: only what is not in it fails a run.
+
+::
+
+    [[known]]
+    requirement = "ENV-008"
+    endpoint = "POST /web/v1/system/auth/login/initiate"
+    signature = "ENV-008 POST /web/v1/system/auth/login/initiate data"
+    reason = "the error handler fills data; fixed in the next release"
+    ticket = "PORTAL-123"
+    expires = 2027-01-31
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from conformance.errors import UsageError
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
+from conformance.report.model.visible import visible
+
+TABLES = ("known", "gone")
+KEYS = ("requirement", "endpoint", "signature", "reason", "ticket", "expires")
+NEEDED = ("requirement", "signature", "reason")
+HEADER = """\
+# Known failures. Only what is not listed here fails a run. An entry whose failure is gone, or whose
+# day has passed, fails the run by name, so that this file never says more than is so.
+"""
+ABOUT_GONE = "# No longer seen, and no longer accepted; kept for their reasons, in case they come back.\n"
+NO_REASON = "say here why this is accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One entry. ``expires`` is the last day on which it holds."""
+
+    requirement: str
+    signature: str
+    reason: str
+    endpoint: str = ""
+    ticket: str = ""
+    expires: date | None = None
+
+    def record(self) -> BaselineEntry:
+        return BaselineEntry(
+            signature=self.signature,
+            requirement=self.requirement,
+            endpoint=self.endpoint,
+            reason=self.reason,
+            ticket=self.ticket,
+            expires=self.expires.isoformat() if self.expires else "",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """``gone`` are entries that an update took out: they accept nothing, and keep their reason for its
+    return."""
+
+    file: str
+    entries: tuple[Known, ...] = ()
+    gone: tuple[Known, ...] = ()
+
+    @property
+    def signatures(self) -> frozenset[str]:
+        return frozenset(entry.signature for entry in self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineResult:
+    """``new`` are findings that no entry lists, ``known`` the entries whose finding was seen, ``stale`` those
+    whose requirement was decided and whose finding was not seen, ``expired`` those whose day has passed."""
+
+    file: str
+    new: tuple[FindingEntry, ...] = ()
+    known: tuple[Known, ...] = ()
+    stale: tuple[Known, ...] = ()
+    expired: tuple[Known, ...] = ()
+    undecided: tuple[Known, ...] = field(default=())
+
+    @property
+    def fails(self) -> bool:
+        return bool(self.new or self.stale or self.expired)
+
+    def record(self) -> BaselineOutcome:
+        """The result as ``results.json`` holds it."""
+        return BaselineOutcome(
+            file=self.file,
+            new=[
+                BaselineEntry(signature=one.signature, requirement=one.requirement, endpoint=one.endpoint)
+                for one in self.new
+            ],
+            known=[entry.record() for entry in (*self.known, *self.undecided)],
+            stale=[entry.record() for entry in self.stale],
+            expired=[entry.record() for entry in self.expired],
+        )
+
+
+def load(path: Path) -> Baseline:
+    """The baseline of a file. UsageError: it cannot be read, or an entry says something that cannot be."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(
+            f"{path}: there is no such baseline. --baseline-update {path} writes one from a run."
+        ) from None
+    except OSError as refused:
+        raise UsageError(f"{path}: cannot be read ({refused.strerror}).") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+        raise UsageError(f"{path}: not TOML: {broken}.") from None
+    for name in document:
+        if name not in TABLES:
+            raise UsageError(
+                f'{path}: there is no key "{name}". {_nearest(name, TABLES)}Entries stand under [[known]].'
+            )
+    known, gone = (_entries(path, name, document.get(name, [])) for name in TABLES)
+    return Baseline(str(path), known, gone)
+
+
+def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
+    """Sets a run's FAILs (WARNs as well where strict) against the known ones.
+
+    An entry whose requirement this run did not decide is neither known to hold nor stale: it stays.
+    """
+    weighed = ("fail", "warn") if run.strict else ("fail",)
+    seen = {finding.signature: finding for finding in run.findings if finding.verdict in ("fail", "warn")}
+    verdicts = {entry.id: entry.verdict for entry in run.requirements}
+    expired = [entry for entry in baseline.entries if entry.expires is not None and entry.expires < today]
+    valid = [entry for entry in baseline.entries if entry not in expired]
+    listed = {entry.signature for entry in valid}
+    gone = [entry for entry in valid if entry.signature not in seen]
+    complete = run.exit_code not in (2, 3, 4, 5, 6)
+    stale = [
+        entry for entry in gone if complete and verdicts.get(entry.requirement, "untested") != "untested"
+    ]
+    return BaselineResult(
+        file=baseline.file,
+        new=tuple(one for one in run.findings if one.verdict in weighed and one.signature not in listed),
+        known=tuple(entry for entry in valid if entry.signature in seen),
+        stale=tuple(stale),
+        expired=tuple(expired),
+        undecided=tuple(entry for entry in gone if entry not in stale),
+    )
+
+
+def known_at_first(path: Path | None, *, is_updated: bool) -> Baseline | None:
+    """The baseline to hold a run against, empty where its file is to be made. UsageError: as ``load``."""
+    if path is None:
+        return None
+    return load(path) if path.exists() or not is_updated else Baseline(str(path))
+
+
+def held_against(run: Run, known: Baseline, *, is_updated: bool) -> Run:
+    """A run with what its baseline makes of it, and of its exit code; the file is written where that is asked
+    for. What regressed in a replay is no requirement, and fails all the same."""
+    if is_updated:
+        known = update(run, known)
+        write(known, Path(known.file))
+    outcome = compare(run, known, datetime.now(UTC).date())
+    code = run.exit_code
+    if code in (0, 1):
+        code = int(outcome.fails or bool(run.regressions))
+    return run.model_copy(update={"baseline": outcome.record(), "exit_code": code})
+
+
+def update(run: Run, baseline: Baseline, *, reason: str = NO_REASON) -> Baseline:
+    """The baseline that fits a run: new failures added, stale entries set aside, every reason kept as it was.
+
+    Expired entries whose failure is still seen stay as they are: only a person may give them more time.
+    """
+    result = compare(run, baseline, date.min)
+    back = {entry.signature: entry for entry in baseline.gone}
+    kept = [entry for entry in baseline.entries if entry not in result.stale]
+    added = _once(back.get(finding.signature) or known_of(finding, reason) for finding in result.new)
+    listed = {entry.signature for entry in (*kept, *added)}
+    gone = [entry for entry in _once([*baseline.gone, *result.stale]) if entry.signature not in listed]
+    return replace(baseline, entries=_ordered([*kept, *added]), gone=_ordered(gone))
+
+
+def known_of(finding: FindingEntry, reason: str = NO_REASON) -> Known:
+    return Known(finding.requirement, finding.signature, reason, finding.endpoint)
+
+
+def write(baseline: Baseline, path: Path) -> None:
+    """Writes the file as ``load`` reads it. UsageError: it cannot be written."""
+    known = "".join(f"\n{_text(entry)}" for entry in baseline.entries)
+    gone = "".join(f"\n{_text(entry, 'gone')}" for entry in baseline.gone)
+    text = HEADER + known + (f"\n{ABOUT_GONE}{gone}" if gone else "")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as refused:
+        raise UsageError(f"{path}: cannot be written ({refused.strerror}).") from None
+
+
+def entry_text(finding: FindingEntry) -> str:
+    """An entry to paste, with the reason left to say."""
+    return _text(known_of(finding))
+
+
+def _text(entry: Known, table: str = "known") -> str:
+    values = {
+        "requirement": entry.requirement,
+        "endpoint": entry.endpoint,
+        "signature": entry.signature,
+        "reason": entry.reason,
+        "ticket": entry.ticket,
+    }
+    lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value or name in NEEDED]
+    if entry.expires is not None:
+        lines.append(f"expires = {entry.expires.isoformat()}")
+    return "\n".join([f"[[{table}]]", *lines]) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string: its escapes are JSON's, but for DEL."""
+    return json.dumps(visible(text), ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _entries(path: Path, table: str, rows: Any) -> tuple[Known, ...]:
+    if not isinstance(rows, list):
+        raise UsageError(f"{path}: entries stand under [[{table}]], with two brackets.")
+    entries = tuple(_entry(f"{path}: [[{table}]] number {number}", row) for number, row in enumerate(rows, 1))
+    _no_repeats(path, entries)
+    return entries
+
+
+def _entry(where: str, row: Any) -> Known:
+    if not isinstance(row, dict):
+        raise UsageError(f"{where} is not a table.")
+    for name, value in row.items():
+        if name not in KEYS:
+            raise UsageError(f'{where} has no key "{name}". {_nearest(name, KEYS)}'.rstrip())
+        if name != "expires" and not isinstance(value, str):
+            raise UsageError(f"{where}: {name} is text in quotes.")
+    for name in NEEDED:
+        if not row.get(name, "").strip():
+            raise UsageError(
+                f"{where} lacks {name}. An entry names what fails and says why that is accepted."
+            )
+    return Known(**{**row, "expires": _day(where, row.get("expires"))})
+
+
+def _day(where: str, value: Any) -> date | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: expires is a day such as 2027-01-31.") from None
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    return f'Did you mean "{near[0]}"? ' if near else ""
+
+
+def _no_repeats(path: Path, entries: Sequence[Known]) -> None:
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.signature in seen:
+            raise UsageError(f'{path}: two entries have the signature "{entry.signature}". Keep one.')
+        seen.add(entry.signature)
+
+
+def _ordered(entries: Iterable[Known]) -> tuple[Known, ...]:
+    return tuple(sorted(entries, key=lambda entry: entry.signature))
+
+
+def _once(entries: Iterable[Known]) -> list[Known]:
+    return list({entry.signature: entry for entry in entries}.values())

@@ -1,0 +1,246 @@
+"""The runs of a target over time, kept in an embedded database: trend, flaky requirements, since when
+something fails."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.report.across.trends import (
+    CONTRADICTED,
+    Failing,
+    Flaky,
+    Point,
+    Trend,
+    as_html,
+    as_json,
+    as_text,
+)
+from conformance.report.model.run import Run, Since, VerdictName
+from conformance.report.model.words import headline, listed
+
+__all__ = [
+    "Failing",
+    "Flaky",
+    "Point",
+    "Trend",
+    "as_html",
+    "as_json",
+    "as_text",
+    "check",
+    "record",
+    "since",
+    "trend",
+]
+
+VERSION = 1
+TABLES = files("conformance.report.across").joinpath("history.sql").read_text(encoding="utf-8")
+MOST_RUNS = 200
+"""How many of the newest runs of a target a trend looks at."""
+
+FLIPS = 2
+"""How often a verdict must have turned between held and contradicted for a requirement to be called flaky."""
+
+
+def check(path: Path) -> None:
+    """That runs can be kept there, before one begins. UsageError: the file is no history, or cannot be
+    written."""
+    with _database(path):
+        pass
+
+
+def record(run: Run, path: Path) -> None:
+    """Adds a run; one that is there already is passed over. UsageError: the file is no history, or
+    cannot be written."""
+    with _database(path) as database, database:
+        row = database.execute(
+            "INSERT OR IGNORE INTO runs (target, url, started, finished, command, impact, strict, suite,"
+            " exit_code, headline, passed, failed, warned, opened, untested)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                target_of(run),
+                run.target.url,
+                run.started,
+                run.finished,
+                run.command,
+                run.impact,
+                run.strict,
+                run.suite.version,
+                run.exit_code,
+                headline(run).title,
+                run.summary.pass_,
+                run.summary.fail,
+                run.summary.warn,
+                run.summary.open,
+                run.summary.untested,
+            ),
+        )
+        if row.rowcount != 1:
+            return
+        database.executemany(
+            "INSERT INTO verdicts VALUES (?,?,?)",
+            [(row.lastrowid, entry.id, entry.verdict) for entry in run.requirements],
+        )
+        database.executemany(
+            "INSERT OR REPLACE INTO requirements VALUES (?,?,?)",
+            [(entry.id, entry.level, entry.statement) for entry in run.requirements],
+        )
+
+
+def trend(path: Path, *, target: str | None = None) -> list[Trend]:
+    """The trend of every target, or of one, the newest run's target first. UsageError: there is no such
+    history."""
+    if not path.exists():
+        raise UsageError(f"{path}: there is no such history. A run with --history {path} begins one.")
+    with _database(path) as database:
+        names = [
+            name
+            for (name,) in database.execute(
+                "SELECT target FROM runs GROUP BY target ORDER BY max(started) DESC"
+            )
+        ]
+        if target is not None and target not in names:
+            known = f" It has {listed(names)}." if names else " It has no run."
+            raise UsageError(f"{path}: no run of {target}.{known}")
+        return [_trend(database, name) for name in names if target in (None, name)]
+
+
+def since(run: Run, path: Path) -> Since | None:
+    """What changed since the newest run of the same target in a history; None where there is none."""
+    if not path.exists():
+        return None
+    with _database(path) as database:
+        row = database.execute(
+            "SELECT id, started FROM runs WHERE target = ? AND command = ? AND started < ?"
+            " ORDER BY started DESC LIMIT 1",
+            (target_of(run), run.command, run.started),
+        ).fetchone()
+        if row is None:
+            return None
+        before = dict(
+            database.execute("SELECT requirement, verdict FROM verdicts WHERE run = ?", (row[0],)).fetchall()
+        )
+    weighed = CONTRADICTED if run.strict else ("fail",)
+    return Since(
+        started=row[1],
+        newly_failing=[
+            one.id
+            for one in run.requirements
+            if one.verdict in weighed and before.get(one.id, "untested") not in (*weighed, "untested")
+        ],
+        fixed=[
+            one.id for one in run.requirements if one.verdict == "pass" and before.get(one.id) in CONTRADICTED
+        ],
+    )
+
+
+def target_of(run: Run) -> str:
+    """What a trend is kept by: the profile, which stays the same where a port changes; else the URL."""
+    return run.target.profile or run.target.url
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(sqlite3.connect(path, timeout=30.0)) as database:
+            database.execute("PRAGMA foreign_keys = ON")
+            (version,) = database.execute("PRAGMA user_version").fetchone()
+            if version not in (0, VERSION):
+                raise UsageError(
+                    f"{path}: a history of a later version ({version}). Use the suite that wrote it."
+                )
+            database.executescript(TABLES)
+            database.execute(f"PRAGMA user_version = {VERSION}")
+            yield database
+    except sqlite3.DatabaseError as wrong:
+        raise UsageError(
+            f"{path}: not a history of this suite, or it cannot be used ({wrong}). Name another file."
+        ) from None
+
+
+def _trend(database: sqlite3.Connection, target: str) -> Trend:
+    rows = database.execute(
+        "SELECT id, url, started, headline, exit_code, impact, passed, failed, warned, opened, untested"
+        " FROM runs WHERE target = ? ORDER BY started DESC LIMIT ?",
+        (target, MOST_RUNS),
+    ).fetchall()[::-1]
+    started = {row[0]: row[2] for row in rows}
+    lines: dict[str, list[tuple[str, VerdictName]]] = {}
+    marks = ",".join("?" * len(started))
+    query = (
+        f"SELECT run, requirement, verdict FROM verdicts WHERE run IN ({marks})"
+        " AND verdict NOT IN ('untested', 'open')"
+    )
+    for run, requirement, verdict in sorted(
+        database.execute(query, list(started)), key=lambda row: started[row[0]]
+    ):
+        lines.setdefault(requirement, []).append((started[run], verdict))
+    told = {
+        name: (level, text)
+        for name, level, text in database.execute("SELECT id, level, statement FROM requirements")
+    }
+    return Trend(
+        target=target,
+        url=rows[-1][1],
+        runs=[
+            Point(
+                started=row[2],
+                verdict=row[3],
+                exit_code=row[4],
+                impact=row[5],
+                passed=row[6],
+                failed=row[7],
+                warned=row[8],
+                open=row[9],
+                untested=row[10],
+            )
+            for row in rows
+        ],
+        failing=[
+            _failing(name, line, *told[name])
+            for name, line in sorted(lines.items())
+            if line[-1][1] in CONTRADICTED
+        ],
+        flaky=sorted(
+            (
+                _flaky(name, line, *told[name])
+                for name, line in sorted(lines.items())
+                if _flips(line) >= FLIPS
+            ),
+            key=lambda row: -row.flips,
+        ),
+    )
+
+
+def _failing(name: str, line: Sequence[tuple[str, VerdictName]], level: str, statement: str) -> Failing:
+    streak = next((at for at, (_, verdict) in enumerate(reversed(line)) if verdict == "pass"), len(line))
+    held = [started for started, verdict in line if verdict == "pass"]
+    return Failing(
+        requirement=name,
+        level=level,
+        statement=statement,
+        verdict=line[-1][1],
+        since=line[-streak][0],
+        runs=streak,
+        last_held=held[-1] if held else None,
+    )
+
+
+def _flaky(name: str, line: Sequence[tuple[str, VerdictName]], level: str, statement: str) -> Flaky:
+    return Flaky(
+        requirement=name,
+        level=level,
+        statement=statement,
+        flips=_flips(line),
+        verdicts=[verdict for _, verdict in line],
+    )
+
+
+def _flips(line: Sequence[tuple[str, VerdictName]]) -> int:
+    bad = [verdict in CONTRADICTED for _, verdict in line]
+    return sum(before != after for before, after in pairwise(bad))

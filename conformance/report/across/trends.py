@@ -1,0 +1,162 @@
+"""The trend of a target's runs to read: as text, as JSON, and as a page with a column for each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from markupsafe import Markup
+from pydantic import BaseModel, ConfigDict
+
+from conformance.report.formats.page import render, spelled
+from conformance.report.model.run import VerdictName
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import day_and_time, plural
+
+CONTRADICTED: tuple[VerdictName, ...] = ("fail", "warn")
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Point(Part):
+    """One run of a trend, in requirements."""
+
+    started: str
+    verdict: str
+    exit_code: int
+    impact: str
+    passed: int
+    failed: int
+    warned: int
+    open: int
+    untested: int
+
+
+class Failing(Part):
+    """A requirement that the newest run that decided it contradicted: since which run, and when it last
+    held."""
+
+    requirement: str
+    level: str
+    statement: str
+    verdict: VerdictName
+    since: str
+    runs: int
+    last_held: str | None
+
+
+class Flaky(Part):
+    """A requirement whose verdict turns to and fro. ``verdicts`` are those of the decided runs, oldest
+    first."""
+
+    requirement: str
+    level: str
+    statement: str
+    flips: int
+    verdicts: list[VerdictName]
+
+
+class Trend(Part):
+    """The runs of one target (a profile, or a URL where there is none), oldest first."""
+
+    target: str
+    url: str
+    runs: list[Point]
+    failing: list[Failing]
+    flaky: list[Flaky]
+
+
+def as_json(trends: Sequence[Trend]) -> str:
+    return json.dumps([one.model_dump(mode="json") for one in trends], indent=1, ensure_ascii=False) + "\n"
+
+
+def as_text(trends: Sequence[Trend]) -> str:
+    """For the terminal: a line for each run, then what fails since when, then what is flaky."""
+    blocks = []
+    for one in trends:
+        lines = [f"{one_line(one.target, 160)} · {plural(len(one.runs), 'run')}"]
+        lines += [
+            f"  {day_and_time(run.started):<24} {run.verdict:<22} {run.passed} pass · {run.failed} fail"
+            f" · {run.warned} warn · {run.untested} untested"
+            for run in one.runs[-20:]
+        ]
+        lines += [
+            f"  {row.verdict.upper()} {row.requirement} since {day_and_time(row.since)}"
+            f" ({plural(row.runs, 'run')}), "
+            + (f"last held {day_and_time(row.last_held)}" if row.last_held else "never seen to hold")
+            for row in one.failing
+        ]
+        lines += [
+            f"  flaky {row.requirement}: turned {row.flips} times ({_signs(row.verdicts)})"
+            for row in one.flaky
+        ]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks) + "\n" if blocks else "No run is kept yet.\n"
+
+
+def as_html(trends: Sequence[Trend]) -> str:
+    """One self-contained page."""
+    failing = any(one.failing for one in trends)
+    return render(
+        "history.html.j2",
+        trends=trends,
+        drawing=drawing,
+        spelled=spelled,
+        day_and_time=day_and_time,
+        signs=_signs,
+        tone="bad" if failing else "good",
+    )
+
+
+def drawing(one: Trend) -> Markup:
+    """The newest runs as columns of what failed and warned, with their number; a run without is a green
+    dot."""
+    runs = one.runs[-60:]
+    most = max([5, *(run.failed + run.warned for run in runs)])
+    step = 960 / max(16, len(runs))
+    columns = Markup("").join(
+        _column(run, at * step, min(step - 4, 44.0), most) for at, run in enumerate(runs)
+    )
+    words = f"The last {len(runs)} runs: " + ", ".join(f"{run.failed} failed" for run in runs[-10:])
+    return Markup(
+        '<svg viewBox="0 0 960 132" role="img" aria-label="{}">{}<path class="rule" d="M0 110H960"/>{}</svg>'
+    ).format(words, columns, _ends(runs, step))
+
+
+def _column(run: Point, left: float, wide: float, most: int) -> Markup:
+    drawn, top = Markup(""), 110.0
+    for name, count in (("fail", run.failed), ("warn", run.warned)):
+        tall = 88.0 * count / most
+        top -= tall
+        drawn += Markup('<rect class="b-{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
+            name, left, top, wide, tall
+        )
+    middle = left + wide / 2
+    if run.exit_code > 1:
+        drawn += Markup('<circle class="b-untested" cx="{:.1f}" cy="104" r="4"/>').format(middle)
+    elif top == 110.0:
+        drawn += Markup('<circle class="b-pass" cx="{:.1f}" cy="104" r="4"/>').format(middle)
+    else:
+        drawn += Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text>').format(
+            middle, top - 4, run.failed + run.warned
+        )
+    numbers = f"{run.failed} failed, {run.warned} warned, {run.untested} untested"
+    told = f"{day_and_time(run.started)}: {run.verdict}, {numbers}"
+    return Markup("<g><title>{}</title>{}</g>").format(told, drawn)
+
+
+def _ends(runs: Sequence[Point], step: float) -> Markup:
+    if not runs:
+        return Markup("")
+    first = Markup('<text x="0" y="126">{}</text>').format(day_and_time(runs[0].started))
+    if len(runs) < 6:
+        return first
+    last = Markup('<text x="{:.0f}" y="126" text-anchor="end">{}</text>')
+    return first + last.format(len(runs) * step, day_and_time(runs[-1].started))
+
+
+def _signs(verdicts: Sequence[VerdictName]) -> str:
+    """The newest verdicts as signs: a dot where it held, a cross where it was contradicted."""
+    return "".join("×" if verdict in CONTRADICTED else "·" for verdict in verdicts[-40:])

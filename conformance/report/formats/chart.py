@@ -1,0 +1,240 @@
+"""Where the time of a run went, drawn as SVG: per chapter, and along the run."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress, islice, pairwise
+
+from markupsafe import Markup
+
+from conformance.report.model.evidence import Pulse
+from conformance.report.model.run import OperationTime, Timed
+from conformance.report.model.words import duration, plural
+
+WIDTH = 960.0
+COLUMNS = 240
+MOST_WAITS = 200
+MOST_PAUSES = 16
+SQUEEZED = 26.0
+"""How wide a pause is drawn that is longer than its share of the drawing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the run, in epoch seconds, and where it is drawn, in pixels; a pause is one without
+    requests."""
+
+    start: float
+    end: float
+    left: float
+    right: float
+    pause: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    drawing: Markup
+    squeezed: bool
+
+
+def bars(timings: Sequence[OperationTime]) -> Markup:
+    """A bar for each group of endpoints: all the time that the target took, and the part that its median
+    makes."""
+    groups: dict[str, list[OperationTime]] = {}
+    for timing in timings:
+        groups.setdefault(timing.group, []).append(timing)
+    if not groups:
+        return Markup("")
+    longest = max(sum(row.total_ms for row in rows) for rows in groups.values()) or 1.0
+    drawn = Markup("").join(_bar(at, name, rows, longest) for at, (name, rows) in enumerate(groups.items()))
+    height = 24 * len(groups) + 6
+    words = "Time per chapter: " + "; ".join(
+        f"{name} {duration(sum(row.total_ms for row in rows) / 1000)}" for name, rows in groups.items()
+    )
+    return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        int(WIDTH), height, words, drawn
+    )
+
+
+def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> Markup:
+    top = 24 * at + 4
+    left, room = 290.0, WIDTH - 290.0 - 190.0
+    total = sum(row.total_ms for row in rows)
+    usual = min(total, sum(row.median_ms * row.requests for row in rows))
+    requests = sum(row.requests for row in rows)
+    told = f"{duration(total / 1000)} in {plural(requests, 'request')}"
+    return Markup(
+        '<text class="ink" x="{}" y="{}" text-anchor="end">{}</text>'
+        '<rect class="bar2" x="{}" y="{}" width="{:.1f}" height="15" rx="2"/>'
+        '<rect class="bar1" x="{}" y="{}" width="{:.1f}" height="15" rx="2"/>'
+        '<text x="{:.1f}" y="{}">{}</text>'
+    ).format(
+        left - 12, top + 12, name,
+        left, top, max(1.0, room * total / longest),
+        left, top, max(1.0, room * usual / longest),
+        left + max(1.0, room * total / longest) + 8, top + 12, told,
+    )  # fmt: skip
+
+
+def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
+    """The run from its first request to its last: sign-ins, other requests and waits, long pauses drawn
+    short."""
+    order = _in_order(pulse.started)
+    if len(order) < 2:
+        return None
+    times = array("d", (pulse.started[at] for at in order)) if type(order) is array else pulse.started
+    ends = array("d", (pulse.started[at] + pulse.elapsed[at] / 1000 for at in order))
+    stretches = _stretches(times, ends)
+    signs = bytes(pulse.sign_in[at] for at in order)
+    signed = _columns(compress(times, signs), stretches)
+    others = _columns(compress(times, signs.translate(OPPOSITE)), stretches)
+    most = max([1, *signed, *others])
+    parts = [
+        *_lane(signed, most, base=46, css="signin"),
+        *_lane(others, most, base=102, css="bar1"),
+        *_pauses(stretches),
+        *_waits(waits, stretches),
+        *_axis(stretches),
+    ]
+    labels = Markup(
+        '<text x="0" y="38">sign-ins</text><text x="0" y="94">requests</text><text x="0" y="118">waits</text>'
+    )
+    steps = f"{sum(pulse.sign_in)} of them sign-in steps"
+    words = f"Timeline: {plural(len(order), 'request')}, {steps}, {plural(len(waits), 'wait')}"
+    drawing = Markup('<svg viewBox="0 0 {} 155" role="img" aria-label="{}">{}{}</svg>').format(
+        int(WIDTH), words, labels, Markup("").join(parts)
+    )
+    return Timeline(drawing, any(stretch.pause for stretch in stretches))
+
+
+def _in_order(started: Sequence[float]) -> range | array[int]:
+    """The places of the known times, by time: a run of a million exchanges fits."""
+    if all(0 < before <= after for before, after in pairwise(started)) and started and started[0] > 0:
+        return range(len(started))
+    return array("L", sorted((at for at in range(len(started)) if started[at] > 0), key=started.__getitem__))
+
+
+LEFT = 70.0
+OPPOSITE = bytes([1, *[0] * 255])
+
+
+def _stretches(starts: Sequence[float], ends: Sequence[float]) -> list[Stretch]:
+    """The run cut at its long pauses, so that minutes of waiting do not hide seconds of work."""
+    whole = max(ends) - starts[0]
+    cuts = sorted(_long_pauses(starts, ends, whole))
+    busy = max(0.001, whole - sum(end - start for start, end in cuts))
+    room = WIDTH - LEFT - SQUEEZED * len(cuts)
+    drawn: list[Stretch] = []
+    now, at = starts[0], LEFT
+    for start, end in [*cuts, (max(ends), max(ends))]:
+        width = room * (start - now) / busy
+        drawn.append(Stretch(now, start, at, at + width, False))
+        if end > start:
+            drawn.append(Stretch(start, end, at + width, at + width + SQUEEZED, True))
+        now, at = end, at + width + (SQUEEZED if end > start else 0)
+    return drawn
+
+
+def _long_pauses(
+    starts: Sequence[float], ends: Sequence[float], whole: float
+) -> Iterator[tuple[float, float]]:
+    """The pauses that would each take more than a twenty-fifth of what is left without the longer ones."""
+    pauses: list[tuple[float, float]] = []
+    reached = ends[0]
+    for start, end in zip(islice(starts, 1, None), islice(ends, 1, None), strict=True):
+        if start - reached > 1.0:
+            pauses.append((reached, start))
+        reached = max(reached, end)
+    for start, end in sorted(pauses, key=lambda pause: pause[0] - pause[1])[:MOST_PAUSES]:
+        if end - start > whole / 25:
+            yield start, end
+            whole -= end - start
+
+
+def _place(time: float, stretches: Sequence[Stretch]) -> float:
+    for stretch in stretches:
+        if time <= stretch.end:
+            share = (time - stretch.start) / ((stretch.end - stretch.start) or 1.0)
+            return stretch.left + max(0.0, share) * (stretch.right - stretch.left)
+    return WIDTH
+
+
+def _columns(times: Iterable[float], stretches: Sequence[Stretch]) -> list[int]:
+    """How many of the times, which are in order, fall into each column."""
+    counts = [0] * COLUMNS
+    wide = (WIDTH - LEFT) / COLUMNS
+    rest = iter(stretches)
+    start = end = scale = left = 0.0
+    for time in times:
+        while time > end and (stretch := next(rest, None)) is not None:
+            start, end, left = stretch.start, stretch.end, stretch.left - LEFT
+            scale = (stretch.right - stretch.left) / ((end - start) or 1.0)
+        at = int((left + (time - start) * scale) / wide)
+        counts[at if 0 <= at < COLUMNS else 0 if at < 0 else COLUMNS - 1] += 1
+    return counts
+
+
+def _lane(counts: Sequence[int], most: int, *, base: int, css: str) -> Iterator[Markup]:
+    wide = (WIDTH - LEFT) / COLUMNS
+    for at, count in enumerate(counts):
+        if count:
+            tall = max(3.0, 40.0 * (count / most) ** 0.5)
+            yield Markup('<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>').format(
+                css, LEFT + at * wide, base - tall, wide - 0.6, tall
+            )
+
+
+def _pauses(stretches: Sequence[Stretch]) -> Iterator[Markup]:
+    for stretch in stretches:
+        if stretch.pause:
+            yield Markup('<rect class="gap" x="{:.1f}" y="4" width="{:.1f}" height="128"/>').format(
+                stretch.left, SQUEEZED
+            )
+            yield Markup(
+                '<text x="{:.1f}" y="68" text-anchor="middle" transform="rotate(-90 {:.1f} 68)">{}</text>'
+            ).format(
+                stretch.left + SQUEEZED / 2 + 4,
+                stretch.left + SQUEEZED / 2 + 4,
+                duration(stretch.end - stretch.start),
+            )
+
+
+def _waits(waits: Sequence[Timed], stretches: Sequence[Stretch]) -> Iterator[Markup]:
+    """Waits that run at once are drawn below each other, in at most three rows."""
+    taken = [0.0, 0.0, 0.0]
+    for wait in sorted(waits, key=lambda one: one.start)[:MOST_WAITS]:
+        start, end = _place(wait.start, stretches), _place(wait.end, stretches)
+        lane = next((at for at, until in enumerate(taken) if start >= until), 2)
+        taken[lane] = end
+        yield Markup(
+            '<rect class="wait" x="{:.1f}" y="{}" width="{:.1f}" height="6" rx="2"><title>{}</title></rect>'
+        ).format(start, 108 + 8 * lane, max(2.0, end - start), f"{wait.label}: {duration(wait.seconds)}")
+
+
+def aligned(timeline: Sequence[Timed], pulse: Pulse) -> list[Timed]:
+    """The waits on the exchanges' clock: one that was measured on another begins with them."""
+    waits = [one for one in timeline if one.kind == "wait"]
+    first = min((time for time in pulse.started if time > 0), default=0.0)
+    begin = min((one.start for one in timeline), default=0.0)
+    if not waits or abs(begin - first) < 86_400:
+        return waits
+    return [
+        one.model_copy(update={"start": one.start - begin + first, "end": one.end - begin + first})
+        for one in waits
+    ]
+
+
+def _axis(stretches: Sequence[Stretch]) -> Iterator[Markup]:
+    start = stretches[0].start
+    yield Markup('<path class="rule" d="M{} 134H{}"/>').format(LEFT, WIDTH)
+    ends = [(stretch.end, stretch.right) for stretch in stretches[-1:]]
+    taken = LEFT - 100.0
+    for time, at in [*((stretch.start, stretch.left) for stretch in stretches if not stretch.pause), *ends]:
+        is_last = (time, at) in ends
+        if at - taken > 84 and (is_last or WIDTH - at > 140):
+            anchor = "end" if is_last else "start"
+            told = "0" if time == start else f"+{duration(time - start)}"
+            yield Markup('<text x="{:.1f}" y="149" text-anchor="{}">{}</text>').format(at, anchor, told)
+            taken = at

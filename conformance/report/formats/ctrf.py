@@ -1,0 +1,89 @@
+"""``ctrf.json``: the run in the Common Test Report Format, for the dashboards that read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.report.model.marked import literal
+from conformance.report.model.regressions import Replayed, by_endpoint
+from conformance.report.model.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
+from conformance.report.model.visible import cut, json_text
+from conformance.report.model.words import known_signatures
+
+SPEC_VERSION = "0.0.0"
+STATUS: dict[VerdictName, str] = {
+    "pass": "passed",
+    "fail": "failed",
+    "warn": "other",
+    "open": "other",
+    "untested": "skipped",
+}
+
+
+def document(run: Run) -> str:
+    """The whole file; a WARN counts as failed where strict, what a baseline lists as other."""
+    findings: dict[str, list[FindingEntry]] = {}
+    for finding in run.findings:
+        findings.setdefault(finding.requirement, []).append(finding)
+    tests = [_test(run, row, findings.get(row.id, [])) for row in run.requirements]
+    if run.command == "replay":
+        tests += map(_replayed, by_endpoint(run))
+    start, stop = round(moment(run.started) * 1000), round(moment(run.finished) * 1000)
+    counted = {
+        name: sum(test["status"] == name for test in tests)
+        for name in ("passed", "failed", "pending", "skipped", "other")
+    }
+    whole = {
+        "reportFormat": "CTRF",
+        "specVersion": SPEC_VERSION,
+        "generatedBy": run.suite.name,
+        "results": {
+            "tool": {"name": run.suite.name, "version": run.suite.version},
+            "summary": {"tests": len(tests), **counted, "start": start, "stop": stop},
+            "tests": tests,
+            "environment": {"extra": {"target": run.target.url, "impact": run.impact, "strict": run.strict}},
+        },
+    }
+    return json_text(whole)
+
+
+def _test(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> dict[str, Any]:
+    test: dict[str, Any] = {
+        "name": f"{row.id} {row.statement}",
+        "status": _status(run, row, findings),
+        "duration": 0,
+        "suite": [row.section],
+        "rawStatus": row.verdict,
+        "tags": [row.level],
+    }
+    if findings:
+        test["message"] = cut(f"{findings[0].endpoint}: {findings[0].message}", 1_000)
+    elif row.reason:
+        test["message"] = row.reason
+    if row.cases:
+        test["filePath"] = row.cases[0].partition("::")[0]
+    return test
+
+
+def _replayed(one: Replayed) -> dict[str, Any]:
+    """Whether an endpoint answered as recorded."""
+    test: dict[str, Any] = {
+        "name": f"{one.endpoint} answers as recorded",
+        "status": "failed" if one.places else "passed" if one.is_compared else "skipped",
+        "duration": 0,
+        "suite": ["Replayed traffic"],
+        "tags": ["regression"],
+    }
+    if one.places:
+        place = one.places[0]
+        values = f"recorded {literal(place.first.recorded, 200)}, now {literal(place.first.replayed, 200)}"
+        test["message"] = f"{place.path or 'the answer'} {place.kind}: {values}"
+    return test
+
+
+def _status(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> str:
+    weighs = row.verdict == "fail" or (row.verdict == "warn" and run.strict)
+    known = known_signatures(run)
+    if weighs and findings and all(finding.signature in known for finding in findings):
+        return "other"
+    return "failed" if weighs else STATUS[row.verdict]

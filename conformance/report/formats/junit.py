@@ -1,0 +1,149 @@
+"""``junit.xml`` as CI servers read it: a suite for each section, a test case for each requirement.
+
+Jenkins' schema (junit-10) has properties on a suite and none on a test case, so that the level and the
+verdict of a requirement stand as properties of its suite, under its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from xml.etree import ElementTree
+
+from conformance.report.formats.cards import expectation, seen
+from conformance.report.model.again import rerun
+from conformance.report.model.marked import literal
+from conformance.report.model.regressions import Place, Replayed, by_endpoint
+from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
+from conformance.report.model.visible import cut, visible
+from conformance.report.model.words import chapters, known_signatures
+
+MOST_FINDINGS = 20
+
+
+def document(run: Run) -> str:
+    """The whole file. FAIL is a failure (and WARN where strict), UNTESTED is skipped, what a baseline
+    lists passes."""
+    suites = [section for chapter in chapters(run) for section in chapter.sections]
+    root = ElementTree.Element("testsuites", name="portal-conformance", time=f"{run.seconds:.3f}")
+    by_requirement: dict[str, list[FindingEntry]] = {}
+    for finding in run.findings:
+        by_requirement.setdefault(finding.requirement, []).append(finding)
+    for section in suites:
+        root.append(_suite(run, section.name, section.requirements, by_requirement))
+    if run.command == "replay":
+        root.append(_replayed(run))
+    for name in ("tests", "failures", "errors"):
+        root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
+    ElementTree.indent(root, " ")
+    return (
+        ElementTree.tostring(root, encoding="unicode", xml_declaration=True).replace("utf-8", "UTF-8", 1)
+        + "\n"
+    )
+
+
+def _suite(
+    run: Run, name: str, rows: Sequence[RequirementEntry], findings: dict[str, list[FindingEntry]]
+) -> ElementTree.Element:
+    suite = _suite_of(run, name, [_case(run, row, findings.get(row.id, [])) for row in rows])
+    properties = ElementTree.Element("properties")
+    for row in rows:
+        ElementTree.SubElement(properties, "property", name=f"{row.id}.level", value=row.level)
+        ElementTree.SubElement(properties, "property", name=f"{row.id}.verdict", value=row.verdict)
+    suite.insert(0, properties)
+    return suite
+
+
+def _suite_of(run: Run, name: str, cases: Sequence[ElementTree.Element]) -> ElementTree.Element:
+    suite = ElementTree.Element(
+        "testsuite",
+        name=visible(name),
+        tests=str(len(cases)),
+        failures=str(sum(case.find("failure") is not None for case in cases)),
+        errors="0",
+        skipped=str(sum(case.find("skipped") is not None for case in cases)),
+        time="0",
+        timestamp=datetime.fromtimestamp(moment(run.started), UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+    )
+    suite.extend(cases)
+    return suite
+
+
+def _replayed(run: Run) -> ElementTree.Element:
+    """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
+    of its answers could be compared."""
+    return _suite_of(run, "Replayed traffic", [_endpoint(one) for one in by_endpoint(run)])
+
+
+def _endpoint(one: Replayed) -> ElementTree.Element:
+    case = ElementTree.Element(
+        "testcase",
+        name=visible(f"{one.endpoint} answers as recorded"),
+        classname="portal-conformance.Replayed traffic",
+        time="0",
+    )
+    if one.places:
+        lines = [_difference(place) for place in one.places[:MOST_FINDINGS]]
+        failure = ElementTree.SubElement(
+            case, "failure", type="regression", message=visible(cut(lines[0], 600))
+        )
+        failure.text = visible("\n".join(lines))
+    elif not one.is_compared:
+        states = ", ".join(f"{times} {state}" for state, times in one.states.items())
+        ElementTree.SubElement(case, "skipped", message=visible(states))
+    return case
+
+
+def _difference(place: Place) -> str:
+    first = place.first
+    values = f"recorded {literal(first.recorded, 200)}, now {literal(first.replayed, 200)}"
+    numbers = ", ".join(map(str, place.exchanges[:20]))
+    return f"{place.path or 'the answer'} {place.kind}: {values} (exchanges {numbers})"
+
+
+def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> ElementTree.Element:
+    case = ElementTree.Element(
+        "testcase",
+        name=visible(f"{row.id} {row.statement}"),
+        classname=visible(f"portal-conformance.{row.chapter}"),
+        time="0",
+    )
+    known = known_signatures(run)
+    fresh = [finding for finding in findings if finding.signature not in known]
+    weighs = row.verdict == "fail" or (row.verdict == "warn" and run.strict)
+    if weighs and (fresh or not findings):
+        failure = ElementTree.SubElement(
+            case, "failure", type=row.verdict, message=visible(_message(row, fresh))
+        )
+        failure.text = _text(run, row, fresh)
+    elif row.verdict == "untested":
+        ElementTree.SubElement(case, "skipped", message=visible(cut(row.reason or "untested", 600)))
+    if findings and case.find("failure") is None:
+        told = ElementTree.SubElement(case, "system-out")
+        told.text = _text(run, row, findings)
+    return case
+
+
+def _message(row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
+    return cut(
+        f"{findings[0].endpoint}: {findings[0].message}" if findings else row.reason or row.statement, 600
+    )
+
+
+def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
+    """What a reader of a CI server sees of a requirement, without opening a file."""
+    blocks = [
+        "\n".join(
+            (
+                finding.endpoint,
+                f"  {cut(finding.message, 600)}",
+                f"  expected at {finding.path or 'the answer'}: {expectation(finding.expected)}",
+                f"  seen: {seen(finding)}",
+                f"  exchanges: {', '.join(map(str, finding.exchanges)) or 'none'}",
+            )
+        )
+        for finding in findings[:MOST_FINDINGS]
+    ]
+    if len(findings) > MOST_FINDINGS:
+        blocks.append(f"and {len(findings) - MOST_FINDINGS} more findings")
+    return visible("\n".join([row.statement, *blocks, f"again: {rerun(run, row.id)}"]))

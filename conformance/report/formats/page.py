@@ -1,0 +1,85 @@
+"""A self-contained HTML page: its own style and script, and a policy that lets nothing else in."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from conformance.report.model.visible import cut, visible
+from conformance.traffic.exchange import Json
+
+TEMPLATES = files("conformance.report.formats").joinpath("templates")
+
+
+def _source(name: str) -> str:
+    return TEMPLATES.joinpath(name).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    made = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    made.globals.update(style=Markup(_source("page.css")), script=Markup(_source("page.js")), policy=policy())
+    return made
+
+
+def policy() -> str:
+    """The Content-Security-Policy of every page: only the style and the script whose hashes it names."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_hash('page.js')}'",
+            f"style-src '{_hash('page.css')}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+        )
+    )
+
+
+def render(template: str, **context: Any) -> str:
+    """The page or part; every text in it is made visible and escaped."""
+    return _environment().get_template(template).render(**context)
+
+
+def part(template: str, **context: Any) -> Markup:
+    """A part of a page, already escaped."""
+    return Markup(render(template, **context))
+
+
+def spelled(text: str) -> list[tuple[str, bool]]:
+    """A statement as pieces of text, each with whether it stands between backticks."""
+    return [(piece, at % 2 == 1) for at, piece in enumerate(text.split("`")) if piece]
+
+
+def anchor(*words: str) -> str:
+    """The words as the id of an element."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(words)).strip("-") or "part"
+
+
+def endpoint(key: str) -> tuple[str, str]:
+    """Method and path of an endpoint's key."""
+    method, _, path = key.partition(" ")
+    return method, cut(path, 200)
+
+
+def _shown(value: Json) -> Json:
+    return visible(value) if type(value) is str else value
+
+
+def _hash(name: str) -> str:
+    digest = hashlib.sha256(_source(name).encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,194 @@
+"""``summary.md``: the run for a pull request or a job summary, new failures first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from conformance.report.formats.cards import expectation, seen
+from conformance.report.model.again import rerun
+from conformance.report.model.marked import literal
+from conformance.report.model.regressions import places
+from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import (
+    ALLOWED,
+    blocking,
+    counted,
+    day_and_time,
+    duration,
+    headline,
+    known_signatures,
+    listed,
+    numbers,
+    plural,
+    untested,
+)
+
+MOST_FAILURES = 25
+MOST_WARNINGS = 15
+MOST_NOTES = 10
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:])")
+
+
+def markdown(run: Run) -> str:
+    """The summary, below 200,000 characters; nothing that the target sent is read as Markdown or HTML."""
+    lines = [
+        *_top(run),
+        *_regressions(run),
+        *_blocking(run),
+        *_baseline(run),
+        *_since(run),
+        *_warnings(run),
+        *_untested(run),
+        "",
+        f"Details in `report.html`; {run.suite.name} {run.suite.version}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str, limit: int = 300) -> str:
+    """A text as Markdown shows it letter by letter."""
+    return (
+        SPECIAL.sub(r"\\\1", one_line(text, limit))
+        .replace("\\<", "&lt;")
+        .replace("\\>", "&gt;")
+        .replace("\\&", "&amp;")
+    )
+
+
+def code(text: str, limit: int = 300) -> str:
+    """A text as code, whatever backticks and bars it holds."""
+    shown = one_line(text, limit).replace("|", "\\|")
+    longest = max((len(found) for found in re.findall(r"`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def _top(run: Run) -> Iterator[str]:
+    head = headline(run)
+    yield f"## {head.title}"
+    yield ""
+    yield head.sentence.replace("<", "&lt;")
+    yield ""
+    yield f"**{numbers(run)}**"
+    yield ""
+    for note in run.notes[:MOST_NOTES]:
+        yield f"{quoted(note)}"
+        yield ""
+    strict = ", strict" if run.strict else ""
+    yield (
+        f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"
+        f" · {duration(run.seconds)} · {ALLOWED.get(run.impact, run.impact).partition(':')[0]}{strict}"
+    )
+
+
+def _regressions(run: Run) -> Iterator[str]:
+    found = places(run)
+    if not found:
+        return
+    yield ""
+    yield f"### What regressed ({plural(len(found), 'place')})"
+    yield ""
+    for place in found[:MOST_FAILURES]:
+        first, seen_in = place.first, place.exchanges
+        numbers = ", ".join(map(str, seen_in[:4])) + (", …" if len(seen_in) > 4 else "")
+        where = f" at {code(place.path)}" if place.path else ""
+        values = f"recorded {code(literal(first.recorded, 120))}, now {code(literal(first.replayed, 120))}"
+        yield f"- **{place.kind.upper()}** {code(place.endpoint)}{where}: {values} (exchange {numbers})"
+    if len(found) > MOST_FAILURES:
+        yield ""
+        yield f"and {len(found) - MOST_FAILURES} more in the report."
+
+
+def _blocking(run: Run) -> Iterator[str]:
+    blockers = blocking(run)
+    if not blockers:
+        return
+    yield ""
+    yield f"### What blocks ({len(blockers)})"
+    for blocker in blockers[:MOST_FAILURES]:
+        entry = blocker.requirement
+        yield ""
+        yield f"- **{entry.verdict.upper()} {entry.id}** {entry.statement}"
+        for finding in blocker.findings[:3]:
+            yield f"  - {_finding(finding)}"
+        if len(blocker.findings) > 3:
+            yield f"  - and {len(blocker.findings) - 3} more places"
+        if not blocker.findings and entry.reason:
+            yield f"  - {quoted(entry.reason)}"
+        yield f"  - again: {code(rerun(run, entry.id), 600)}"
+    if len(blockers) > MOST_FAILURES:
+        yield ""
+        yield f"and {len(blockers) - MOST_FAILURES} more in the report."
+
+
+def _finding(finding: FindingEntry) -> str:
+    place = f" at {code(finding.path)}" if finding.path else ""
+    numbers = f" (exchange {', '.join(map(str, finding.exchanges[-4:]))})" if finding.exchanges else ""
+    values = f"seen {code(seen(finding, 120))}, expected {code(expectation(finding.expected))}"
+    return f"{code(finding.endpoint)}{place}: {values}{numbers}"
+
+
+def _baseline(run: Run) -> Iterator[str]:
+    base = run.baseline
+    if base is None:
+        return
+    yield ""
+    yield f"### Against the baseline {quoted(base.file)}"
+    yield ""
+    yield counted(base)
+    for entry in base.stale:
+        yield f"- stale: {code(entry.signature)} is listed and not seen: take it out ({quoted(entry.reason)})"
+    for entry in base.expired:
+        yield f"- expired on {entry.expires}: {code(entry.signature)} ({quoted(entry.reason)})"
+
+
+def _since(run: Run) -> Iterator[str]:
+    since = run.since
+    if since is None:
+        return
+    yield ""
+    yield f"### Since {day_and_time(since.started)}"
+    yield ""
+    told = (
+        ("newly failing", since.newly_failing),
+        ("fixed", since.fixed),
+        ("read otherwise", since.changed_readings),
+    )
+    said = [f"- {len(names)} {word}: {listed(names, 12)}" for word, names in told if names]
+    yield from said or ["Nothing changed."]
+
+
+def _warnings(run: Run) -> Iterator[str]:
+    if run.strict:
+        return
+    known = known_signatures(run)
+    warnings = [
+        finding for finding in run.findings if finding.verdict == "warn" and finding.signature not in known
+    ]
+    if warnings:
+        yield from _folded(
+            plural(len(warnings), "warning"),
+            [f"- **{one.requirement}** {_finding(one)}" for one in warnings[:MOST_WARNINGS]],
+        )
+
+
+def _untested(run: Run) -> Iterator[str]:
+    groups = untested(run)
+    rows = [
+        f"- {len(one.requirements)}: {quoted(one.reason)} ({listed([row.id for row in one.requirements], 4)})"
+        for one in groups[:MOST_WARNINGS]
+    ]
+    if rows:
+        yield from _folded(f"{run.summary.untested} untested", rows)
+
+
+def _folded(title: str, rows: Sequence[str]) -> Iterator[str]:
+    yield ""
+    yield f"<details><summary>{title}</summary>"
+    yield ""
+    yield from rows
+    yield ""
+    yield "</details>"

@@ -1,0 +1,194 @@
+"""A run in the terminal: failures that can be read without opening a file, and what is being waited for."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TextIO
+
+from conformance.report.formats.cards import expectation, seen
+from conformance.report.model.again import rerun
+from conformance.report.model.marked import literal
+from conformance.report.model.run import FindingEntry, Run, VerdictName
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import (
+    Tone,
+    counted,
+    duration,
+    headline,
+    known_signatures,
+    listed,
+    numbers,
+    plural,
+    untested,
+)
+
+WIDTH = 100
+MOST_FAILURES = 30
+MOST_WARNINGS = 10
+MOST_REASONS = 8
+MOST_OPEN = 12
+
+COLOURS: dict[str, str] = {
+    "fail": "31;1",
+    "warn": "33",
+    "open": "34",
+    "untested": "2",
+    "known": "2",
+    "dim": "2",
+    "bold": "1",
+}
+TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "known": "33", "unsure": "33;1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """Writes with colour, or without."""
+
+    colour: bool
+
+    def __call__(self, kind: str, text: str) -> str:
+        code = COLOURS.get(kind) or kind
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
+
+
+def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether a stream is a terminal that shows colours, and nobody said NO_COLOR."""
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and environment.get("TERM") != "dumb"
+
+
+def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
+    """What a run came to, line by line: failures last but for the verdict, so that they stand where one
+    looks.
+
+    ``quiet`` leaves only the verdict and what blocks. Nothing that a target sent can move the cursor or
+    colour anything: it is made visible.
+    """
+    pen = Pen(colour)
+    lines: list[str] = []
+    if not quiet:
+        lines += [*_untested(run, pen), *_open(run, pen), *_warnings(run, pen)]
+    lines += [*_failures(run, pen), *_baseline(run, pen), *_since(run, pen)]
+    head = headline(run)
+    lines += ["", f"{pen(TONES[head.tone], head.title)}  {one_line(head.sentence, 400)}"]
+    lines.append(f"{numbers(run)} · {run.summary.open} open · {duration(run.seconds)}")
+    return lines[1:] if lines and not lines[0] else lines
+
+
+def waiting(why: str, seconds: float, *, now: datetime | None = None) -> str:
+    """What is being waited for and until when, in one line that is as readable in a log."""
+    until = (now or datetime.now(UTC)) + timedelta(seconds=seconds)
+    return f"waiting {duration(seconds)} for {one_line(why, 120)}, until {until.astimezone(UTC):%H:%M:%S} UTC"
+
+
+def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
+    """A finding: verdict, id, what the rule says, what was seen where, what was expected, how to see it
+    again."""
+    rule = next((row.statement for row in run.requirements if row.id == finding.requirement), "")
+    place = f" at {one_line(finding.path, 80)}" if finding.path else ""
+    times = f", {finding.times:,} times" if finding.times > 1 else ""
+    numbers = ", ".join(map(str, finding.exchanges[-6:])) or "none"
+    says_more = not finding.message.startswith(f"{finding.path or 'the answer'}: expected ")
+    verdict = pen(finding.verdict, finding.verdict.upper())
+    return [
+        f"{verdict} {pen('bold', finding.requirement)}  {one_line(rule)}",
+        f"     {one_line(finding.endpoint, 160)}",
+        *([f"     {one_line(finding.message, 300)}"] if says_more else []),
+        f"     seen{place}: {seen(finding, 160)}{times}",
+        f"     expected: {expectation(finding.expected)[:300]}",
+        pen("dim", f"     exchanges {numbers} · again: {rerun(run, finding.requirement)}"),
+    ]
+
+
+def _failures(run: Run, pen: Pen) -> Iterator[str]:
+    weighed: Sequence[VerdictName] = ("fail", "warn") if run.strict else ("fail",)
+    known = known_signatures(run)
+    new = [one for one in run.findings if one.verdict in weighed and one.signature not in known]
+    for finding in new[:MOST_FAILURES]:
+        yield ""
+        yield from finding_lines(run, finding, pen=pen)
+    if len(new) > MOST_FAILURES:
+        yield ""
+        yield f"and {len(new) - MOST_FAILURES} more failures in the report"
+    told = {one.requirement for one in run.findings if one.verdict in weighed}
+    for row in run.requirements:
+        if row.verdict == "fail" and row.id not in told:
+            yield ""
+            yield f"{pen('fail', 'FAIL')} {pen('bold', row.id)}  {one_line(row.statement, 300)}"
+            yield f"     {one_line(row.reason or 'no finding was kept', 300)}"
+
+
+def _warnings(run: Run, pen: Pen) -> Iterator[str]:
+    if run.strict:
+        return
+    known = known_signatures(run)
+    found = [one for one in run.findings if one.verdict == "warn" and one.signature not in known]
+    for finding in found[:MOST_WARNINGS]:
+        yield ""
+        yield from finding_lines(run, finding, pen=pen)
+    if len(found) > MOST_WARNINGS:
+        yield f"and {len(found) - MOST_WARNINGS} more warnings in the report"
+
+
+def _open(run: Run, pen: Pen) -> Iterator[str]:
+    if not run.readings:
+        return
+    yield ""
+    yield f"{pen('open', 'OPEN')} {plural(len(run.readings), 'reading')} of what is left open"
+    for reading in run.readings[:MOST_OPEN]:
+        values = " and ".join(literal(value, 60) for value in reading.observed[:3])
+        yield f"     {one_line(reading.key, 60)}: {values}"
+    if len(run.readings) > MOST_OPEN:
+        yield f"     and {len(run.readings) - MOST_OPEN} more in the report"
+
+
+def _untested(run: Run, pen: Pen) -> Iterator[str]:
+    groups = untested(run)
+    if not groups:
+        return
+    yield ""
+    yield f"{pen('untested', 'UNTESTED')} {plural(run.summary.untested, 'requirement')}"
+    for group in groups[:MOST_REASONS]:
+        ids = listed((entry.id for entry in group.requirements), 3)
+        yield from textwrap.wrap(
+            f"{len(group.requirements):>4}  {one_line(group.reason, 200)} ({ids})",
+            WIDTH,
+            initial_indent="     ",
+            subsequent_indent=" " * 11,
+        )
+    if len(groups) > MOST_REASONS:
+        yield f"     and {len(groups) - MOST_REASONS} more reasons in the report"
+
+
+def _baseline(run: Run, pen: Pen) -> Iterator[str]:
+    base = run.baseline
+    if base is None:
+        return
+    yield ""
+    yield f"Against {one_line(base.file, 120)}: {counted(base)}"
+    for entry in base.stale:
+        yield f"     {pen('warn', 'stale')} {one_line(entry.signature, 160)}: listed, not seen; take it out"
+    for entry in base.expired:
+        yield f"     {pen('fail', 'expired')} {one_line(entry.signature, 160)}: held until {entry.expires}"
+
+
+def _since(run: Run, pen: Pen) -> Iterator[str]:
+    since = run.since
+    if since is None:
+        return
+    told = (
+        ("newly failing", since.newly_failing),
+        ("fixed", since.fixed),
+        ("read otherwise", since.changed_readings),
+    )
+    said = [f"{len(names)} {word} ({listed(names, 5)})" for word, names in told if names]
+    if said:
+        yield ""
+        yield pen("bold", f"Since the last run: {'; '.join(said)}")

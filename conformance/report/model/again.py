@@ -1,0 +1,121 @@
+"""How to see a finding again: the suite's own command, a curl line where one request shows it, a Python
+script."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.visible import one_line, visible
+from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
+
+BUNDLED = ("", "bundled")
+"""How a run names the profile of the bundled portal, which needs no option."""
+
+MADE_BY_THE_CLIENT = frozenset(
+    {"host", "content-length", "connection", "accept-encoding", "user-agent", "accept", "transfer-encoding"}
+)
+VARIABLES = {
+    "x-portal-access-code": "PORTAL_ACCESS_CODE",
+    "x-turnstile-token": "BOT_CHALLENGE_TOKEN",
+    "turnstiletoken": "BOT_CHALLENGE_TOKEN",
+    "email": "EMAIL",
+    "password": "PASSWORD",
+    "cookie": "COOKIE",
+}
+"""Headers and body fields whose values may have been taken out of the record, with the variable that
+stands for each."""
+
+GIVEN_BEFORE = frozenset({"sessionId", "refreshToken", "code", "keyId", "encReqKey", "encRespKey"})
+"""Body fields whose values an earlier answer or a device gave: a second request with them shows
+something else."""
+
+LONGEST = 6_000
+REDACTED = re.compile(r"\[[a-z-]+-\d+\]")
+"""What stands in a capture in place of a secret (``conformance.traffic.redaction.redact``)."""
+
+
+def rerun(run: Run, requirement: str) -> str:
+    """The command that runs only what decides one requirement, against the same target; for a check of
+    recorded traffic the one that judges what was recorded again."""
+    if run.command == "check":
+        return "portal-conformance check exchanges.jsonl"
+    profile = run.target.profile or ""
+    words = ["portal-conformance", "run", "--rerun", requirement]
+    if profile not in BUNDLED:
+        words += ["--target", run.target.url, "--profile", profile]
+    elif not profile and run.target.url:
+        words += ["--target", run.target.url]
+    if run.impact not in ("", "read-only") and profile not in BUNDLED:
+        words += ["--impact", run.impact]
+    return " ".join(shlex.quote(one_line(word, 400)) for word in words)
+
+
+def curl(exchange: Exchange, finding: FindingEntry) -> str | None:
+    """A curl line that sends the request again, secrets as variables; None where no single request can
+    show it."""
+    if not _stands_alone(exchange, finding):
+        return None
+    request = exchange.request
+    lines = [f"curl -sS -i -X {shlex.quote(request.method)} {shlex.quote(request.url)}"]
+    lines += [
+        f"-H {_quoted(f'{name}: ', _value_of(name, value))}" for name, value in _headers(request.headers)
+    ]
+    if request.body is not ABSENT:
+        lines.append(f"--data-raw {_body(request.body)}")
+    line = " \\\n  ".join(lines)
+    return line if len(line) <= LONGEST and visible(line) == line else None
+
+
+def variables(text: str) -> list[str]:
+    """The variables that a line needs, in the order they occur."""
+    return list(dict.fromkeys(re.findall(r"\$([A-Z_]+)", text)))
+
+
+def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
+    request = exchange.request
+    if len(finding.exchanges) != 1 or request.is_unknown or exchange.plain is not None:
+        return False
+    if request.header("authorization") or request.header("x-secure-channel-session-id"):
+        return False
+    return not (isinstance(request.body, dict) and GIVEN_BEFORE & request.body.keys())
+
+
+def _headers(headers: Sequence[Header]) -> Iterator[Header]:
+    return ((name, value) for name, value in headers if name.lower() not in MADE_BY_THE_CLIENT)
+
+
+def _value_of(name: str, value: str) -> str:
+    """The value, or ``$NAME`` where it is a secret or was taken out of the record."""
+    if not REDACTED.fullmatch(value):
+        return value
+    return f"${VARIABLES.get(name.lower()) or re.sub(r'[^A-Z0-9]+', '_', name.upper()).strip('_')}"
+
+
+def _quoted(before: str, value: str) -> str:
+    """A shell word of a literal and a value; a variable stays outside the single quotes."""
+    if value.startswith("$"):
+        return f'"{before}{value}"'
+    return shlex.quote(before + value)
+
+
+def _body(body: Json) -> str:
+    if isinstance(body, dict) and len(body) == 1 and isinstance(body.get("text"), str):
+        return shlex.quote(body["text"])
+    marked = _with_variables(body)
+    literal = json.dumps(marked, ensure_ascii=False).replace("'", "'\\''")
+    return "'" + re.sub(r"\$([A-Z_]+)\$", r"""'"$\1"'""", literal) + "'"
+
+
+def _with_variables(body: Json, name: str = "") -> Json:
+    if isinstance(body, dict):
+        return {key: _with_variables(value, key) for key, value in body.items()}
+    if isinstance(body, list):
+        return [_with_variables(value, name) for value in body]
+    if isinstance(body, str):
+        value = _value_of(name, body) if body else body
+        return f"{value}$" if value.startswith("$") and value != body else body
+    return body

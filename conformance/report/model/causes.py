@@ -1,0 +1,270 @@
+"""What a contradiction of a known pattern usually comes from: read from the top, the first match is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from conformance.report.model.marked import at, place
+from conformance.report.model.run import FindingEntry
+from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """What a pattern is told of a finding: its place, the two values, and the exchange it was seen in."""
+
+    path: str
+    name: str
+    expected: Json
+    actual: Json
+    exchange: Exchange | None
+
+    @property
+    def status(self) -> int | None:
+        return None if self.exchange is None else self.exchange.status
+
+    @property
+    def siblings(self) -> dict[str, Json]:
+        """The object that the place is in, or would be in."""
+        if self.exchange is None:
+            return {}
+        parent = dig(self.exchange.envelope, place(self.path)[:-1])
+        return parent if isinstance(parent, dict) else {}
+
+    @property
+    def is_missing(self) -> bool:
+        return self.exchange is not None and bool(self.path) and at(self.exchange, self.path) is ABSENT
+
+
+Pattern = Callable[[Clue], bool]
+CAUSES: list[tuple[Pattern, str]] = []
+
+ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+
+
+def cause(finding: FindingEntry, exchange: Exchange | None) -> str | None:
+    """The likely cause in a sentence or two, or None where the pattern is not known."""
+    name = str(next(reversed(place(finding.path)), ""))
+    clue = Clue(finding.path, name, finding.expected, finding.actual, exchange)
+    return next((told for fits, told in CAUSES if _fits(fits, clue)), None)
+
+
+def _fits(pattern: Pattern, clue: Clue) -> bool:
+    try:
+        return pattern(clue)
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
+        return False  # a hint is never worth an error: what the target sent has any shape
+
+
+def _number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _speaks_of(value: Json, *words: str) -> bool:
+    return isinstance(value, str) and any(word in value.lower() for word in words)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def usually(told: str) -> Callable[[Pattern], Pattern]:
+    """Enters a pattern with what it usually comes from; the surest stand first."""
+
+    def enter(pattern: Pattern) -> Pattern:
+        CAUSES.append((pattern, told))
+        return pattern
+
+    return enter
+
+
+@usually(
+    "The portal failed while answering: an exception that nothing handles. Its log, searched for the "
+    "X-Request-Id of the exchange, shows where."
+)
+def _server_error(clue: Clue) -> bool:
+    return clue.status is not None and clue.status >= 500
+
+
+@usually(
+    "A rate limit answered before the rule was reached. Widen the limit for the run, or give [limits] "
+    "login_window in the profile."
+)
+def _rate_limited(clue: Clue) -> bool:
+    return clue.status == 429 and clue.expected != 429
+
+
+@usually(
+    "A proxy or framework redirects: often http to https, or a trailing slash. Put the address it "
+    "leads to into the profile."
+)
+def _redirected(clue: Clue) -> bool:
+    return clue.status in (301, 302, 303, 307, 308)
+
+
+@usually(
+    "The answer is a web page: a gateway, a proxy or a framework's error page answered in the portal's place."
+)
+def _not_the_portal(clue: Clue) -> bool:
+    answer = clue.exchange.response if clue.exchange else None
+    return answer is not None and "html" in (answer.header("content-type") or "").lower()
+
+
+@usually(
+    "The answer is not JSON: an error page, an empty body or a wrong content type from in front of the "
+    "portal."
+)
+def _not_json(clue: Clue) -> bool:
+    answer = clue.exchange.response if clue.exchange else None
+    return answer is not None and answer.state in ("text", "base64") and clue.path in ("", "body")
+
+
+@usually(
+    "An error is sent with status 200: the exception is turned into an envelope, but its status is not set."
+)
+def _error_with_200(clue: Clue) -> bool:
+    return (
+        clue.path == "status"
+        and clue.status == 200
+        and clue.exchange is not None
+        and clue.exchange.envelope is not None
+        and clue.exchange.envelope.get("success") is False
+    )
+
+
+@usually(
+    "Epoch seconds where milliseconds are stated: a factor of 1,000 is missing where the envelope is made."
+)
+def _epoch_seconds(clue: Clue) -> bool:
+    return clue.name == "timestamp" and _number(clue.actual) and 1e8 < clue.actual < 1e11
+
+
+@usually("A time is sent as a number: the serializer writes timestamps instead of ISO 8601 text.")
+def _epoch_for_iso(clue: Clue) -> bool:
+    return _number(clue.actual) and clue.actual > 1e8 and clue.name.endswith(("At", "Time"))
+
+
+@usually(
+    "A local time without zone: it is written from a type that knows none. Convert it to UTC and write the Z."
+)
+def _iso_without_zone(clue: Clue) -> bool:
+    return (
+        isinstance(clue.actual, str)
+        and bool(ISO.match(clue.actual))
+        and not re.search(r"(Z|[+-]\d\d:?\d\d)$", clue.actual)
+    )
+
+
+@usually("The error handler fills data with a default (an empty object, list or text) instead of null.")
+def _error_with_data(clue: Clue) -> bool:
+    return (
+        clue.path == "data"
+        and clue.actual in ({}, [], "", False, 0)
+        and clue.exchange is not None
+        and not clue.exchange.success
+    )
+
+
+@usually(
+    "The same name stands beside it in another spelling: a naming strategy (snake case, capital "
+    "letters) applies to this class."
+)
+def _renamed(clue: Clue) -> bool:
+    plain = _plain(clue.name)
+    return clue.is_missing and any(_plain(key) == plain for key in clue.siblings if key != clue.name)
+
+
+@usually("The field is left out: often a serializer that omits nulls, or a class without the field.")
+def _left_out(clue: Clue) -> bool:
+    return clue.is_missing and not clue.path.startswith("headers.")
+
+
+@usually("A number is sent as text: a serializer set to write long numbers or decimals as strings.")
+def _quoted_number(clue: Clue) -> bool:
+    wants_number = _number(clue.expected) or _speaks_of(clue.expected, "integer", "number")
+    return isinstance(clue.actual, str) and bool(re.fullmatch(r"-?\d+(\.\d+)?", clue.actual)) and wants_number
+
+
+@usually(
+    "The bare code is sent where the enumeration object (code, value, label) belongs: its serializer "
+    "is not applied here."
+)
+def _bare_enumeration(clue: Clue) -> bool:
+    wants_object = isinstance(clue.expected, dict) or _speaks_of(clue.expected, "enumeration", "object")
+    return wants_object and isinstance(clue.actual, str | int) and not isinstance(clue.actual, bool)
+
+
+@usually("Pages are counted from the other end: 0-based and 1-based are mixed up when the page is converted.")
+def _off_by_one(clue: Clue) -> bool:
+    in_page = clue.name in ("currentPage", "number")
+    return (
+        in_page and _number(clue.expected) and _number(clue.actual) and abs(clue.expected - clue.actual) == 1
+    )
+
+
+@usually("The number of pages is rounded down: an integer division drops the last, partly filled page.")
+def _rounded_down(clue: Clue) -> bool:
+    return (
+        clue.name == "totalPages"
+        and _number(clue.expected)
+        and _number(clue.actual)
+        and clue.actual == clue.expected - 1
+    )
+
+
+@usually("The size of the page is sent as the size of the whole listing.")
+def _page_for_whole(clue: Clue) -> bool:
+    return (
+        clue.name in ("totalElements", "totalRecords")
+        and _number(clue.actual)
+        and _number(clue.expected)
+        and clue.actual < clue.expected
+    )
+
+
+@usually("A boolean is sent as text or as a number.")
+def _text_for_boolean(clue: Clue) -> bool:
+    as_text = clue.actual in ("true", "false", "True", "False", "Y", "N")
+    wants = isinstance(clue.expected, bool) or _speaks_of(clue.expected, "boolean")
+    return wants and (as_text or (_number(clue.actual) and clue.actual in (0, 1)))
+
+
+@usually("The number of a neighbouring row: a constants table that is shifted or was numbered by hand.")
+def _neighbour(clue: Clue) -> bool:
+    return (
+        clue.name == "value"
+        and _number(clue.expected)
+        and _number(clue.actual)
+        and abs(clue.expected - clue.actual) < 10
+    )
+
+
+@usually("What should have been refused was accepted: the rule is not checked, or only on another path.")
+def _accepted(clue: Clue) -> bool:
+    wants_refusal = _number(clue.expected) and 400 <= clue.expected < 500
+    return clue.path == "status" and clue.actual in (200, 201, 204) and wants_refusal
+
+
+@usually("The session is gone: taken away by the step before, or kept in the memory of another node.")
+def _session_lost(clue: Clue) -> bool:
+    return (
+        clue.exchange is not None
+        and clue.exchange.code == "AUTH.SESSION_NOT_FOUND"
+        and clue.expected != "AUTH.SESSION_NOT_FOUND"
+    )
+
+
+@usually(
+    "The request was refused before the rule was reached: a token, permission or ingress check answers first."
+)
+def _unauthorized(clue: Clue) -> bool:
+    return clue.status in (401, 403) and clue.path in ("status", "code", "success")
+
+
+@usually(
+    "The route or record was not found: another path or method, or an id that belongs to another workspace."
+)
+def _not_found(clue: Clue) -> bool:
+    return clue.status in (404, 405) and clue.path in ("status", "code", "success")

@@ -1,0 +1,52 @@
+"""JSON values made small enough to keep, whatever the target answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+from conformance.report.model.visible import cut
+from conformance.traffic.exchange import ABSENT, Json
+
+TEXT = 4_000
+ITEMS = 100
+DEPTH = 16
+
+
+def clipped(value: Json, *, text: int = TEXT, items: int = ITEMS, depth: int = DEPTH) -> Json:
+    """The value with long strings cut, long arrays and objects shortened and deep ones flattened.
+
+    What was left out is said in a string in its place, so that what comes back is JSON.
+    """
+    if value is ABSENT:
+        return None
+    if isinstance(value, str):
+        return cut(value, text)
+    if isinstance(value, dict):
+        return _object(value, text, items=items, depth=depth)
+    if isinstance(value, list | tuple):
+        return _array(value, text, items=items, depth=depth)
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 1_000:
+        return f"… a number of {value.bit_length():,} bits"
+    return value
+
+
+def _object(value: dict[str, Json], text: int, *, items: int, depth: int) -> Json:
+    if depth <= 0 and value:
+        return f"… an object of {len(value):,}"
+    shown: dict[str, Json] = {
+        cut(str(name), 200): clipped(item, text=text, items=items, depth=depth - 1)
+        for name, item in islice(value.items(), items)
+    }
+    if len(value) > items:
+        shown["…"] = f"… {len(value) - items:,} more"
+    return shown
+
+
+def _array(value: Sequence[Json], text: int, *, items: int, depth: int) -> Json:
+    if depth <= 0 and value:
+        return f"… an array of {len(value):,}"
+    shown = [clipped(item, text=text, items=items, depth=depth - 1) for item in value[:items]]
+    if len(value) > items:
+        shown.append(f"… {len(value) - items:,} more")
+    return shown

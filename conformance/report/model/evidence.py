@@ -1,0 +1,277 @@
+"""The exchanges that findings name, read from ``exchanges.jsonl`` as a stream, and when every one took
+place."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from conformance.report.model.run import OperationTime, moment
+from conformance.spec import operation_of
+from conformance.traffic.exchange import Exchange
+
+LONGEST_LINE = 64_000_000
+"""Bytes; a longer line is counted and not read."""
+
+BUFFER = 1 << 20
+
+STEPS_BEFORE = 3
+MOST_CLIENTS = 500
+MOST_SIGN_INS = 5_000
+MOST_TIMES = 2_000
+"""Times kept of one endpoint for its median; from there on every n-th stands for n."""
+
+OTHER = "Other paths"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One exchange in one line, for what led to another."""
+
+    number: int
+    method: str
+    path: str
+    status: int | None
+    code: str | None
+
+
+@dataclass
+class Times:
+    """How long the answers of one endpoint took, in a bounded sample."""
+
+    requests: int = 0
+    total: float = 0.0
+    longest: float = 0.0
+    sample: array[float] = field(default_factory=lambda: array("d"))
+    every: int = 1
+
+    def add(self, elapsed_ms: float) -> None:
+        if self.requests % self.every == 0:
+            self.sample.append(elapsed_ms)
+        self.requests += 1
+        self.total += elapsed_ms
+        if elapsed_ms > self.longest:
+            self.longest = elapsed_ms
+        if len(self.sample) >= MOST_TIMES:
+            self.sample = self.sample[::2]
+            self.every *= 2
+
+
+@dataclass
+class Pulse:
+    """When each exchange began (epoch seconds), how long it took (ms), and whether it was part of a
+    sign-in."""
+
+    started: array[float] = field(default_factory=lambda: array("d"))
+    elapsed: array[float] = field(default_factory=lambda: array("f"))
+    sign_in: bytearray = field(default_factory=bytearray)
+
+
+@dataclass
+class SignIns:
+    """Who signed in, as far as a record without secrets tells: the account of each access token's
+    placeholder,
+    how often each password's was sent for an email, and the access code's."""
+
+    tokens: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, str] = field(default_factory=dict)
+    passwords: dict[str, Counter[str]] = field(default_factory=dict)
+    access_code: str | None = None
+
+    def password_of(self, email: str) -> str | None:
+        """The placeholder of an account's own password: the one that was sent most."""
+        sent = self.passwords.get(email.lower())
+        return sent.most_common(1)[0][0] if sent else None
+
+    def take(self, exchange: Exchange) -> None:
+        """Takes note of one exchange of a sign-in or refresh."""
+        if len(self.tokens) > MOST_SIGN_INS or len(self.passwords) > MOST_SIGN_INS:
+            return
+        token, session, sent = exchange.at("data.accessToken"), exchange.at("data.sessionId"), exchange.sent
+        if isinstance(token, str) and exchange.client:
+            self.tokens[token] = exchange.client
+        if isinstance(session, str) and exchange.client and len(self.sessions) < MOST_SIGN_INS:
+            self.sessions[session] = exchange.client
+        if (
+            isinstance(sent, dict)
+            and isinstance(sent.get("email"), str)
+            and isinstance(sent.get("password"), str)
+        ):
+            counts = self.passwords.setdefault(sent["email"].lower(), Counter())
+            if len(counts) < MOST_SIGN_INS:
+                counts[sent["password"][:40]] += 1
+        if exchange.success and self.access_code is None:
+            self.access_code = exchange.request.header("x-portal-access-code")
+
+
+@dataclass
+class Evidence:
+    """``exchanges`` by number; ``before`` the steps of the same client that led to each; ``timings`` of
+    all."""
+
+    exchanges: dict[int, Exchange] = field(default_factory=dict)
+    before: dict[int, tuple[Step, ...]] = field(default_factory=dict)
+    pulse: Pulse = field(default_factory=Pulse)
+    times: dict[str, Times] = field(default_factory=dict)
+    sign_ins: SignIns = field(default_factory=SignIns)
+    total: int = 0
+    unread: int = 0
+
+    def count(self, seen: _Glance, where: _Where) -> None:
+        times = self.times.get(where.endpoint)
+        if times is None:
+            times = self.times[where.endpoint] = Times()
+        times.add(seen.elapsed_ms)
+        pulse = self.pulse
+        pulse.started.append(moment(seen.started))
+        pulse.elapsed.append(seen.elapsed_ms)
+        pulse.sign_in.append(where.is_sign_in)
+
+    @property
+    def timings(self) -> list[OperationTime]:
+        """Per endpoint, in the order of the specification's groups, other paths last."""
+        return [_timing(endpoint, times) for endpoint, times in self.times.items()]
+
+
+class _Envelope(msgspec.Struct):
+    code: str | None = None
+
+
+class _Head(msgspec.Struct):
+    method: str
+    url: str
+
+
+class _Answer(msgspec.Struct):
+    status: int
+    body: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Glance(msgspec.Struct):
+    """What is needed of an exchange that no finding names."""
+
+    request: _Head
+    started: str = ""
+    elapsed_ms: float = 0.0
+    client: str = ""
+    response: _Answer | None = None
+
+
+_glance = msgspec.json.Decoder(_Glance)
+_envelope = msgspec.json.Decoder(_Envelope)
+_whole = msgspec.json.Decoder(Exchange)
+
+
+def read(path: Path, wanted: Iterable[int]) -> Evidence:
+    """Reads the file once, in the memory of its longest line; what is not there or broken is left out.
+
+    Numbers are line numbers, from 1.
+    """
+    found = Evidence()
+    named = set(wanted)
+    last = max(named, default=0)
+    recent: OrderedDict[str, deque[Step]] = OrderedDict()
+    for number, line in _lines(path):
+        found.total = number
+        try:
+            seen = _glance.decode(line)
+            where = _where(seen.request.method, seen.request.url)
+            found.count(seen, where)
+            whole = _whole.decode(line) if where.signs or number in named else None
+            if whole is not None and where.signs:
+                found.sign_ins.take(whole)
+            if number > last:
+                continue
+            steps = _recent_of(recent, seen.client)
+            if whole is not None and number in named:
+                found.exchanges[number] = whole
+                found.before[number] = tuple(step for step in steps if step.number not in named)
+            steps.append(_step(number, seen))
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            found.unread += 1
+    return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Each line with its number; one that is too long comes as what cannot be decoded."""
+    try:
+        file = path.open("rb", BUFFER)
+    except OSError:
+        return
+    with file:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                while line and not line.endswith(b"\n"):
+                    line = file.readline(LONGEST_LINE)
+                line = b"?"
+            yield number, line
+
+
+def _recent_of(recent: OrderedDict[str, deque[Step]], client: str) -> deque[Step]:
+    if client in recent:
+        recent.move_to_end(client)
+        return recent[client]
+    if len(recent) >= MOST_CLIENTS:
+        recent.popitem(last=False)
+    return recent.setdefault(client, deque(maxlen=STEPS_BEFORE))
+
+
+class _Where(NamedTuple):
+    """What a request is for: its endpoint, whether that is part of a sign-in, and whether tokens or passwords
+    are traded there."""
+
+    endpoint: str
+    is_sign_in: bool
+    signs: bool
+
+
+@lru_cache(maxsize=4096)
+def _where(method: str, url: str) -> _Where:
+    row = operation_of(method, _path(url))
+    endpoint = row.key if row else OTHER
+    signs = "/auth/login/" in url or "/auth/token/refresh" in url
+    return _Where(endpoint, "/auth/login/" in endpoint, signs)
+
+
+def _step(number: int, seen: _Glance) -> Step:
+    code = None
+    if seen.response is not None and 0 < len(bytes(seen.response.body)) < 65_536:
+        try:
+            code = _envelope.decode(seen.response.body).code
+        except msgspec.DecodeError:
+            code = None
+    status = None if seen.response is None else seen.response.status
+    return Step(number, seen.request.method, _path(seen.request.url), status, code)
+
+
+def _path(url: str) -> str:
+    after = url.partition("://")[2] or url
+    return (
+        "/" + after.partition("/")[2].partition("?")[0].partition("#")[0]
+        if "://" in url
+        else after.partition("?")[0]
+    )
+
+
+def _timing(endpoint: str, times: Times) -> OperationTime:
+    ordered = sorted(times.sample)
+    method, _, path = endpoint.partition(" ")
+    row = operation_of(method, path) if endpoint != OTHER else None
+    return OperationTime(
+        endpoint=endpoint,
+        group=row.group if row else OTHER,
+        requests=times.requests,
+        total_ms=round(times.total, 3),
+        median_ms=round(ordered[len(ordered) // 2], 3),
+        p95_ms=round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),
+        max_ms=round(times.longest, 3),
+    )

@@ -1,0 +1,220 @@
+"""A JSON body as lines to read, with the place that a finding is about marked and never left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+from conformance.report.model.visible import cut, visible
+from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
+
+Step = str | int
+Kind = Literal["", "seen", "missing", "expected", "more"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: its indent in levels, the name before the colon, the value as text, and what it is.
+
+    ``kind`` is ``seen`` on the marked place, ``missing`` where the marked name is not there,
+    ``expected`` where an expected value stands in its place, ``more`` for what was left out.
+    """
+
+    indent: int
+    name: str
+    text: str
+    kind: Kind = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The most that is shown: characters of a string, items of an array, names of an object, levels."""
+
+    text: int
+    items: int
+    names: int
+    depth: int
+
+
+BOUNDS = (Bounds(300, 20, 80, 12), Bounds(160, 4, 40, 6), Bounds(80, 1, 24, 4), Bounds(40, 0, 10, 2))
+"""From generous to terse: the first that fits is taken."""
+
+MOST_LINES = 90
+
+
+def marked(value: Json, path: Sequence[Step] = (), *, most: int = MOST_LINES) -> list[Line]:
+    """The value in at most about ``most`` lines; the place at ``path`` is marked and stands among them."""
+    return _around_the_mark(_fitting(value, path, most), most)
+
+
+def around(value: Json, path: Sequence[Step], *, beside: int = 3) -> list[Line]:
+    """Only what stands beside the marked place: at most ``beside`` lines before and after it."""
+    lines = _fitting(value, path, 1_000, BOUNDS[1:])
+    at = [number for number, line in enumerate(lines) if line.kind in ("seen", "missing")]
+    if not at:
+        return lines[: 2 * beside]
+    return (
+        lines[max(0, at[0] - beside) : at[-1] + 1 + beside]
+        if at[-1] - at[0] < 40
+        else lines[at[0] : at[0] + 40]
+    )
+
+
+def _fitting(value: Json, path: Sequence[Step], most: int, choices: Sequence[Bounds] = BOUNDS) -> list[Line]:
+    """The lines of the most generous bounds that give at most ``most``, else those of the tersest."""
+    for bounds in choices[:-1]:
+        lines = list(islice(_lines(value, list(path), bounds), most + 1))
+        if len(lines) <= most:
+            return lines
+    return list(_lines(value, list(path), choices[-1]))
+
+
+def with_expected(lines: Sequence[Line], expected: str) -> list[Line]:
+    """The same lines with what was expected in place of what was seen."""
+    told: list[Line] = []
+    for line in lines:
+        if line.kind not in ("seen", "missing"):
+            told.append(line)
+        elif not told or told[-1].kind != "expected":
+            told.append(replace(line, text=expected, kind="expected"))
+    return told
+
+
+def literal(value: Json, limit: int = 300) -> str:
+    """A value in one line of JSON, visible and cut; ``nothing`` where there is none."""
+    if value is ABSENT:
+        return "nothing"
+    if isinstance(value, str):
+        return visible(json.dumps(cut(value, limit), ensure_ascii=False))
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = str(value)
+    return visible(cut(text, limit))
+
+
+def _lines(
+    value: Json, path: list[Step], bounds: Bounds, *, name: str = "", indent: int = 0, on_way: bool = True
+) -> Iterator[Line]:
+    """The lines of a value; those of the marked place, the whole of it, are ``seen``."""
+    is_place = on_way and not path and indent > 0
+    shown = bounds.depth > 0 or (on_way and path)
+    lines: Iterator[Line]
+    if isinstance(value, dict) and value and shown:
+        lines = _object(value, path, bounds, name=name, indent=indent, on_way=on_way)
+    elif isinstance(value, list) and value and shown:
+        lines = _array(value, path, bounds, name=name, indent=indent, on_way=on_way)
+    else:
+        lines = iter((Line(indent, name, _scalar(value, bounds, wide=on_way and not path)),))
+    for line in lines:
+        yield replace(line, kind="seen") if is_place else line
+
+
+def _scalar(value: Json, bounds: Bounds, *, wide: bool) -> str:
+    if isinstance(value, dict) and value:
+        return f"{{… {len(value):,}}}"
+    if isinstance(value, list) and value:
+        return f"[… {len(value):,}]"
+    return literal(value, 1_000 if wide else bounds.text)
+
+
+def _object(
+    value: dict[str, Json],
+    path: list[Step],
+    bounds: Bounds,
+    *,
+    name: str,
+    indent: int,
+    on_way: bool,
+) -> Iterator[Line]:
+    wanted = path[0] if on_way and path else None
+    names = list(value)[: bounds.names]
+    if isinstance(wanted, str) and wanted in value and wanted not in names:
+        names.append(wanted)
+    yield Line(indent, name, "{")
+    for key in names:
+        here = on_way and key == wanted
+        yield from _lines(
+            value[key],
+            path[1:] if here else [],
+            _deeper(bounds),
+            name=_name(key),
+            indent=indent + 1,
+            on_way=here,
+        )
+    if len(value) > len(names):
+        yield Line(indent + 1, "", f"… {len(value) - len(names):,} more", "more")
+    if wanted is not None and wanted not in value:
+        yield Line(indent + 1, _name(str(wanted)), "not there", "missing")
+    yield Line(indent, "", "}")
+
+
+def _array(
+    value: list[Json], path: list[Step], bounds: Bounds, *, name: str, indent: int, on_way: bool
+) -> Iterator[Line]:
+    wanted = path[0] if on_way and path and isinstance(path[0], int) else None
+    shown = sorted(
+        {
+            *range(min(bounds.items, len(value))),
+            *([wanted] if wanted is not None and 0 <= wanted < len(value) else []),
+        }
+    )
+    yield Line(indent, name, "[")
+    after = 0
+    for at in shown:
+        if at > after:
+            yield Line(indent + 1, "", f"… {at - after:,} more", "more")
+        here = at == wanted
+        label = f"[{at}]" if here else ""
+        yield from _lines(
+            value[at], path[1:] if here else [], _deeper(bounds), name=label, indent=indent + 1, on_way=here
+        )
+        after = at + 1
+    if after < len(value):
+        yield Line(indent + 1, "", f"… {len(value) - after:,} more", "more")
+    if wanted is not None and not 0 <= wanted < len(value):
+        yield Line(indent + 1, f"[{wanted}]", "not there", "missing")
+    yield Line(indent, "", "]")
+
+
+def _name(key: str) -> str:
+    """A name as it stands where it is a plain word, else in quotes."""
+    return key if key.isidentifier() and key.isascii() and len(key) < 120 else literal(key, 120)
+
+
+def _deeper(bounds: Bounds) -> Bounds:
+    return replace(bounds, depth=bounds.depth - 1)
+
+
+def _around_the_mark(lines: list[Line], most: int) -> list[Line]:
+    if len(lines) <= most:
+        return lines
+    at = next((number for number, line in enumerate(lines) if line.kind in ("seen", "missing")), 0)
+    start = max(0, min(at - most // 2, len(lines) - most))
+    shown = lines[start : start + most]
+    if start:
+        shown.insert(0, Line(0, "", f"… {start:,} lines before", "more"))
+    if start + most < len(lines):
+        shown.append(Line(0, "", f"… {len(lines) - start - most:,} lines after", "more"))
+    return shown
+
+
+def place(path: str) -> Sequence[Step]:
+    """The keys and indexes of a finding's place in a body; none where it is elsewhere, or a name that
+    a target chose makes it unreadable."""
+    if path == "status" or path.startswith("headers."):
+        return []
+    try:
+        return steps(path)
+    except ValueError:
+        return []
+
+
+def at(exchange: Exchange, path: str) -> Json:
+    """What stands at a finding's place, or ABSENT."""
+    if path == "status" or path.startswith("headers."):
+        return exchange.at(path)
+    return dig(exchange.envelope, place(path))

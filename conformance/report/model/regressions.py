@@ -1,0 +1,74 @@
+"""The regressions of a replay by place: the same in many answers, or in each item of a list, is one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conformance.report.model.run import Regression, Run
+from conformance.traffic.exchange import dig
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``path`` stands for every item of a list: ``data.items[*].bizId``."""
+
+    endpoint: str
+    path: str
+    kind: str
+    regressions: tuple[Regression, ...]
+
+    @property
+    def first(self) -> Regression:
+        return self.regressions[0]
+
+    @property
+    def exchanges(self) -> list[int]:
+        """The lines of ``exchanges.jsonl`` in which it was seen."""
+        return list(dict.fromkeys(one.exchange for one in self.regressions))
+
+
+def places(run: Run) -> list[Place]:
+    """Every place, in the order in which it was seen first."""
+    found: dict[tuple[str, str, str], list[Regression]] = {}
+    for one in run.regressions:
+        found.setdefault((one.endpoint, _INDEX.sub("[*]", one.path), one.kind), []).append(one)
+    return [Place(*key, tuple(regressions)) for key, regressions in found.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of an endpoint's exchanges: how many by state, and where they regressed."""
+
+    endpoint: str
+    states: Mapping[str, int]
+    places: tuple[Place, ...]
+
+    @property
+    def is_compared(self) -> bool:
+        return any(self.states.get(state) for state in ("same", "changed", "regressed"))
+
+
+def by_endpoint(run: Run) -> list[Replayed]:
+    """Every endpoint of the recording, in the order of the replay."""
+    found: dict[str, list[Place]] = {}
+    for place in places(run):
+        found.setdefault(place.endpoint, []).append(place)
+    states = _states(run)
+    return [
+        Replayed(endpoint, states.get(endpoint, {}), tuple(found.get(endpoint, ())))
+        for endpoint in dict.fromkeys([*states, *found])
+    ]
+
+
+def _states(run: Run) -> dict[str, dict[str, int]]:
+    """How many exchanges of each endpoint ended in which state; nothing where the file does not say so."""
+    endpoints = dig(run.model_extra, ("replay", "endpoints"))
+    return {
+        endpoint: {state: times for state, times in counts.items() if isinstance(times, int)}
+        for endpoint, counts in (endpoints.items() if isinstance(endpoints, dict) else ())
+        if isinstance(counts, dict)
+    }

@@ -1,0 +1,427 @@
+"""A run as ``results.json`` holds it (the public contract, schema 1): what every report is made from."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from conformance import __version__
+from conformance.errors import UsageError
+from conformance.report.model.clip import clipped
+from conformance.report.model.visible import each_text, json_text
+from conformance.spec import BY_KEY
+from conformance.verdicts.findings import Finding, Observation, Result
+
+SCHEMA = 1
+Level = Literal["must", "should", "open"]
+VerdictName = Literal["pass", "fail", "warn", "open", "untested"]
+FaultClass = Literal["target", "configuration", "credentials", "environment", "suite"]
+VERDICTS: tuple[VerdictName, ...] = ("fail", "warn", "untested", "open", "pass")
+"""As reports order them: what needs a reader first."""
+
+
+class Part(BaseModel):
+    """What all parts of a run have in common: keys that a later version adds are kept, not refused."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True, ser_json_inf_nan="strings")
+
+
+class Suite(Part):
+    name: str = "portal-conformance"
+    version: str = __version__
+
+
+class Target(Part):
+    url: str
+    profile: str | None = None
+
+
+class Summary(Part):
+    """How many requirements came to each verdict."""
+
+    pass_: int = Field(0, alias="pass")
+    fail: int = 0
+    warn: int = 0
+    open: int = 0
+    untested: int = 0
+
+
+class RequirementEntry(Part):
+    """``operations`` are the endpoints it concerns, none where it concerns all or no particular one;
+    ``untestable`` says that it cannot be seen from outside, whatever the profile offers."""
+
+    id: str
+    section: str
+    level: Level
+    statement: str
+    verdict: VerdictName
+    cases: list[str] = []
+    reason: str | None = None
+    fault_class: FaultClass | None = None
+    operations: list[str] = []
+    reading: str | None = None
+    untestable: bool = False
+
+    @property
+    def chapter(self) -> str:
+        return self.id.rpartition("-")[0] or self.section
+
+
+class FindingEntry(Part):
+    """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
+    place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null."""
+
+    requirement: str
+    verdict: VerdictName
+    case: str | None = None
+    endpoint: str
+    message: str
+    expected: JsonValue = None
+    actual: JsonValue = None
+    exchanges: list[int] = []
+    path: str = ""
+    times: int = 1
+    signature: str = ""
+    fault_class: FaultClass = "target"
+    missing: bool = False
+
+
+class ObservationEntry(Part):
+    topic: str
+    endpoint: str
+    observed: JsonValue = None
+    exchanges: list[int] = []
+    times: int = 1
+
+
+class Reading(Part):
+    """What the target does where the specification is silent or says two things.
+
+    ``observed`` holds every value seen; more than one means that the target is not of one mind.
+    ``pinned`` is what the profile's ``[readings]`` expects.
+    """
+
+    key: str
+    observed: list[JsonValue]
+    statement: str | None = None
+    requirement: str | None = None
+    endpoint: str | None = None
+    pinned: JsonValue = None
+    exchanges: list[int] = []
+
+
+class Regression(Part):
+    exchange: int
+    endpoint: str
+    path: str
+    kind: str
+    recorded: JsonValue = None
+    replayed: JsonValue = None
+
+
+class Timed(Part):
+    """Something of the run that took time (epoch seconds): a ``wait``, a ``sign-in``, and what it was for."""
+
+    kind: str
+    label: str
+    start: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        return max(0.0, self.end - self.start)
+
+
+class OperationTime(Part):
+    """How long the answers of one endpoint took, in milliseconds."""
+
+    endpoint: str
+    group: str
+    requests: int
+    total_ms: float
+    median_ms: float
+    p95_ms: float
+    max_ms: float
+
+
+class BaselineEntry(Part):
+    """One finding set against the baseline."""
+
+    signature: str
+    requirement: str
+    endpoint: str = ""
+    reason: str = ""
+    ticket: str = ""
+    expires: str = ""
+
+
+class BaselineOutcome(Part):
+    """A run against the known failures of ``file``."""
+
+    file: str
+    new: list[BaselineEntry] = []
+    known: list[BaselineEntry] = []
+    stale: list[BaselineEntry] = []
+    expired: list[BaselineEntry] = []
+
+
+class Since(Part):
+    """What changed since the run before this one."""
+
+    started: str
+    newly_failing: list[str] = []
+    fixed: list[str] = []
+    changed_readings: list[str] = []
+
+
+class Run(Part):
+    """One run, replay or check. Everything but the contract's keys is optional and left out where empty."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    suite: Suite = Suite()
+    target: Target
+    started: str
+    finished: str
+    impact: str
+    strict: bool = False
+    exit_code: int
+    command: str = "run"
+    summary: Summary
+    requirements: list[RequirementEntry]
+    findings: list[FindingEntry]
+    observations: list[ObservationEntry]
+    readings: list[Reading] = []
+    regressions: list[Regression] = []
+    timings: list[OperationTime] = []
+    timeline: list[Timed] = []
+    notes: list[str] = []
+    baseline: BaselineOutcome | None = None
+    since: Since | None = None
+
+    @classmethod
+    def of(
+        cls,
+        results: Iterable[Result],
+        findings: Iterable[Finding],
+        observations: Iterable[Observation],
+        *,
+        target_url: str,
+        target_profile: str | None,
+        started: datetime | str,
+        finished: datetime | str,
+        impact: str,
+        strict: bool,
+        exit_code: int,
+        command: str = "run",
+        readings: Iterable[Reading] | Mapping[str, Any] = (),
+        regressions: Iterable[Regression] = (),
+        timings: Iterable[OperationTime] = (),
+        timeline: Iterable[Timed | Mapping[str, Any]] = (),
+        notes: Iterable[str] = (),
+        baseline: BaselineOutcome | None = None,
+        since: Since | None = None,
+    ) -> Self:
+        """The run of these results. Values are bounded: what is longer is cut here and whole in the
+        exchanges.
+
+        ``readings`` may be a mapping of reading keys to what was observed; where none are given, they are the
+        observations whose topic is the reading of a requirement.
+        """
+        requirements = [_requirement(result) for result in results]
+        observations = list(observations)
+        return cls(
+            target=Target(url=target_url, profile=target_profile),
+            started=_iso(started),
+            finished=_iso(finished),
+            impact=impact,
+            strict=strict,
+            exit_code=exit_code,
+            command=command,
+            summary=counted(requirements),
+            requirements=requirements,
+            findings=[_finding(finding) for finding in findings],
+            observations=[_observation(seen) for seen in observations],
+            readings=_readings(readings, requirements, observations),
+            regressions=list(regressions),
+            timings=list(timings),
+            timeline=[Timed.model_validate(one) for one in timeline],
+            notes=list(notes),
+            baseline=baseline,
+            since=since,
+        )
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The run of a ``results.json``, or of a folder that holds one. UsageError: there is none, or it
+        is another file."""
+        file = path / "results.json" if path.is_dir() else path
+        try:
+            return cls.model_validate_json(file.read_bytes())
+        except FileNotFoundError:
+            raise UsageError(
+                f"{file}: there is no such file. A run writes it under its --out folder."
+            ) from None
+        except OSError as refused:
+            raise UsageError(f"{file}: cannot be read ({refused.strerror}).") from None
+        except ValidationError as wrong:
+            first = wrong.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "the file"
+            raise UsageError(
+                f"{file}: not a results.json of schema {SCHEMA}: {place}: {first['msg']}."
+            ) from None
+
+    def dump(self) -> dict[str, Any]:
+        """The run as JSON: the contract's keys always, the others where they say something."""
+        whole = self.model_dump(mode="json", by_alias=True)
+        for name in ("readings", "timings", "timeline", "notes", "baseline", "since"):
+            if not whole[name]:
+                del whole[name]
+        if self.command != "replay" and not whole["regressions"]:
+            del whole["regressions"]
+        return whole
+
+    def text(self) -> str:
+        return json_text(self.dump())
+
+    def write(self, path: Path) -> None:
+        path.write_text(self.text(), encoding="utf-8")
+
+    def changed(self, change: Callable[[str], str]) -> Self:
+        """The same run with every text in it changed: the one place where secrets are taken out of it."""
+        whole = self.dump()
+        clean = each_text(whole, cache(change))  # most texts stand in several places
+        return self if clean == whole else self.model_validate(clean)
+
+    def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
+        return [entry for entry in self.requirements if entry.verdict == verdict]
+
+    @property
+    def waits(self) -> list[Timed]:
+        return [one for one in self.timeline if one.kind == "wait"]
+
+    @property
+    def seconds(self) -> float:
+        """How long the run took."""
+        return max(0.0, moment(self.finished) - moment(self.started))
+
+
+def counted(requirements: Sequence[RequirementEntry]) -> Summary:
+    numbers = Counter(entry.verdict for entry in requirements)
+    return Summary.model_validate({name: numbers.get(name, 0) for name in VERDICTS})
+
+
+def moment(iso: str) -> float:
+    """An ISO 8601 time in epoch seconds, UTC where it names no zone; 0 where it is none."""
+    try:
+        time = datetime.fromisoformat(iso)
+    except ValueError:
+        return 0.0
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of ``results.json``, as it is published beside this module."""
+    made = Run.model_json_schema(by_alias=True, mode="serialization")
+    always = ["schema", "suite", "target", "started", "finished", "impact", "strict", "exit_code", "summary"]
+    made["required"] = [*always, "requirements", "findings", "observations"]
+    made["title"] = "results.json of portal-conformance, schema 1"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
+
+
+def _iso(time: datetime | str) -> str:
+    if isinstance(time, str):
+        return time
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
+
+
+def _requirement(result: Result) -> RequirementEntry:
+    row = result.requirement
+    return RequirementEntry(
+        id=row.id,
+        section=row.section,
+        level=row.level,
+        statement=row.statement,
+        verdict=result.verdict.value,
+        cases=list(result.cases),
+        reason=None if result.reason is None else clipped(result.reason, text=600),
+        fault_class=result.fault_class,
+        operations=[] if len(row.operations) == len(BY_KEY) else list(row.operations),
+        reading=row.reading,
+        untestable=row.untestable is not None,
+    )
+
+
+def _finding(finding: Finding) -> FindingEntry:
+    return FindingEntry(
+        requirement=finding.requirement,
+        verdict=finding.verdict.value,
+        case=finding.case,
+        endpoint=clipped(finding.endpoint, text=300),
+        message=clipped(finding.message, text=1_000),
+        expected=clipped(finding.expected),
+        actual=clipped(finding.actual),
+        exchanges=list(finding.exchanges),
+        path=finding.path,
+        times=finding.times,
+        signature=clipped(finding.signature, text=600),
+        fault_class=finding.fault_class,
+    )
+
+
+def _observation(seen: Observation) -> ObservationEntry:
+    return ObservationEntry(
+        topic=clipped(seen.topic, text=300),
+        endpoint=clipped(seen.endpoint, text=300),
+        observed=clipped(seen.observed, text=1_000, items=40),
+        exchanges=list(seen.exchanges),
+        times=seen.times,
+    )
+
+
+def _readings(
+    given: Iterable[Reading] | Mapping[str, Any],
+    requirements: Sequence[RequirementEntry],
+    observations: Sequence[Observation],
+) -> list[Reading]:
+    if isinstance(given, Mapping):
+        return [Reading(key=key, observed=[clipped(value, text=1_000)]) for key, value in given.items()]
+    return list(given) or _observed_readings(requirements, observations)
+
+
+def _observed_readings(
+    requirements: Sequence[RequirementEntry], observations: Sequence[Observation]
+) -> list[Reading]:
+    seen: dict[str, list[Observation]] = {}
+    for one in observations:
+        seen.setdefault(one.topic, []).append(one)
+    rows = {entry.reading: entry for entry in requirements if entry.reading in seen}
+    return [
+        Reading(
+            key=key,
+            observed=list(
+                {
+                    repr(one.observed): clipped(one.observed, text=1_000, items=40) for one in seen[key]
+                }.values()
+            ),
+            statement=row.statement,
+            requirement=row.id,
+            endpoint=seen[key][0].endpoint if len({one.endpoint for one in seen[key]}) == 1 else None,
+            exchanges=[number for one in seen[key] for number in one.exchanges][:10],
+        )
+        for key, row in rows.items()
+        if key is not None
+    ]
+
+
+if __name__ == "__main__":
+    SCHEMA_FILE.write_text(json.dumps(schema(), indent=1) + "\n", encoding="utf-8")

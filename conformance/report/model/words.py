@@ -1,0 +1,274 @@
+"""A run in words: its verdict, the numbers that matter, what blocks, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from conformance.report.model.regressions import places
+from conformance.report.model.run import (
+    BaselineOutcome,
+    FindingEntry,
+    RequirementEntry,
+    Run,
+    VerdictName,
+    moment,
+)
+
+Tone = Literal["good", "bad", "known", "unsure"]
+
+ALLOWED = {
+    "read-only": "read-only: sign in and read",
+    "mutating": "mutating: also create and change records, and put them back",
+    "disruptive": "disruptive: also trip rate limits, end sessions and change passwords",
+}
+
+HALTED: dict[int, tuple[Tone, str, str]] = {
+    2: (
+        "unsure",
+        "Interrupted",
+        "The run was stopped before its end. What had been judged until then stands below.",
+    ),
+    3: ("unsure", "Internal error", "The suite itself failed; what follows is no judgement of the target."),
+    4: ("unsure", "Not run", "The command, the profile or a file is wrong."),
+    5: (
+        "unsure",
+        "Inconclusive",
+        "Nothing was tested, or too little to tell; what was not tested says why.",
+    ),
+    6: ("unsure", "Inconclusive", "The target could not be reached, or went away during the run."),
+    7: (
+        "bad",
+        "Clean-up incomplete",
+        "Something that the run created or changed at the target was not put back.",
+    ),
+}
+
+PARTS = (
+    ("Resources and their fields", ()),
+    ("States and transitions", ("States by resource", "Moves that are stated")),
+    ("Endpoints", ("Common request headers", "Endpoints", "Authentication endpoints", "Secure channel",
+                   "Security endpoints", "Profile and workspaces", "Admin accounts", "Constants",
+                   "Currency grants, institutions, invitations", "Notifications", "Roles", "Files",
+                   "Transfer orders (admin)")),
+    ("Authentication", ("Authentication",)),
+    ("Events", ("Events",)),
+    ("Errors", ("Errors",)),
+    ("Limits", ("Limits",)),
+    ("Versioning", ("Versioning",)),
+    ("This deployment", ("Readings pinned by the profile",)),
+)  # fmt: skip
+"""The specification's chapters with the sections that stand in each; every other section is a resource's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    tone: Tone
+    title: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One requirement that fails the run, with its findings that are not known ones."""
+
+    requirement: RequirementEntry
+    findings: tuple[FindingEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    requirements: tuple[RequirementEntry, ...]
+
+    def count(self, verdict: VerdictName) -> int:
+        return sum(entry.verdict == verdict for entry in self.requirements)
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    name: str
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """The requirements that one reason left undecided."""
+
+    reason: str
+    fault_class: str | None
+    untestable: bool
+    requirements: tuple[RequirementEntry, ...]
+
+
+def headline(run: Run) -> Headline:
+    """The verdict of the run in a few words and a sentence."""
+    failed = [entry for entry in run.requirements if entry.verdict == "fail"]
+    if run.exit_code in HALTED:
+        tone, title, sentence = HALTED[run.exit_code]
+        so_far = (
+            f" Until then {plural(len(failed), 'requirement')} failed."
+            if failed and run.exit_code != 4
+            else ""
+        )
+        return Headline(tone, title, sentence + so_far)
+    if run.exit_code == 0:
+        return _green(run, failed)
+    return _red(run, failed)
+
+
+def numbers(run: Run) -> str:
+    """``must 271/274 · should 38/40 · 12 untested``: of those that could be decided, how many held."""
+    return " · ".join(
+        [
+            *(f"{level} {held}/{decided}" for level, held, decided in levels(run)),
+            f"{run.summary.untested} untested",
+        ]
+    )
+
+
+def levels(run: Run) -> list[tuple[str, int, int]]:
+    """For must and should: the level, how many held, how many were decided."""
+    counts = []
+    for level in ("must", "should"):
+        verdicts = [entry.verdict for entry in run.requirements if entry.level == level]
+        held = verdicts.count("pass")
+        counts.append((level, held, held + verdicts.count("fail") + verdicts.count("warn")))
+    return counts
+
+
+def known_signatures(run: Run) -> frozenset[str]:
+    """The findings that the baseline lists, and that therefore do not fail the run."""
+    if run.baseline is None:
+        return frozenset()
+    return frozenset(entry.signature for entry in run.baseline.known)
+
+
+def blocking(run: Run) -> list[Blocker]:
+    """What fails the run, by requirement: every FAIL that no baseline lists, and every WARN where strict."""
+    weighed: tuple[VerdictName, ...] = ("fail", "warn") if run.strict else ("fail",)
+    known = known_signatures(run)
+    by_requirement: dict[str, list[FindingEntry]] = {}
+    for finding in run.findings:
+        if finding.verdict in weighed and finding.signature not in known:
+            by_requirement.setdefault(finding.requirement, []).append(finding)
+    listed = {finding.requirement for finding in run.findings if finding.signature in known}
+    found = []
+    for entry in run.requirements:
+        findings = by_requirement.get(entry.id, [])
+        if findings or (entry.verdict in weighed and entry.id not in listed):
+            found.append(Blocker(entry, tuple(findings)))
+    return found
+
+
+def chapters(run: Run) -> list[Chapter]:
+    """The requirements by chapter and section, in the specification's order."""
+    by_section: dict[str, list[RequirementEntry]] = {}
+    for entry in run.requirements:
+        by_section.setdefault(entry.section, []).append(entry)
+    chapter_of = {section: name for name, sections in PARTS for section in sections}
+    by_chapter: dict[str, list[Section]] = {name: [] for name, _ in PARTS}
+    for section, entries in by_section.items():
+        by_chapter[chapter_of.get(section, PARTS[0][0])].append(Section(section, tuple(entries)))
+    return [Chapter(name, tuple(sections)) for name, sections in by_chapter.items() if sections]
+
+
+def untested(run: Run) -> list[Untested]:
+    """What was not tested, by reason: what a profile or an option would make testable first, the
+    untestable last."""
+    groups: dict[tuple[bool, str, str | None], list[RequirementEntry]] = {}
+    for entry in run.by_verdict("untested"):
+        reason = entry.reason or "no reason was given"
+        groups.setdefault((entry.untestable, reason, entry.fault_class), []).append(entry)
+    ordered = sorted(groups.items(), key=lambda group: (group[0][0], -len(group[1]), group[0][1]))
+    return [Untested(reason, fault, never, tuple(rows)) for (never, reason, fault), rows in ordered]
+
+
+def counted(base: BaselineOutcome) -> str:
+    """``1 new · 3 known · 0 stale · 0 expired``."""
+    groups = {"new": base.new, "known": base.known, "stale": base.stale, "expired": base.expired}
+    return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
+
+
+def plural(count: int, noun: str) -> str:
+    return (
+        f"{count:,} {noun}"
+        if count == 1
+        else f"{count:,} {noun[:-1] + 'ies' if noun.endswith('y') else noun + 's'}"
+    )
+
+
+def duration(seconds: float) -> str:
+    """``0.8 s``, ``42 s``, ``3 min 5 s``, ``1 h 2 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 1:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def day_and_time(iso: str) -> str:
+    """``21 Nov 2026, 09:53 UTC``; the text itself where it is no time."""
+    seconds = moment(iso)
+    if not seconds:
+        return iso
+    time = datetime.fromtimestamp(seconds, UTC)
+    return f"{time.day} {time:%b %Y, %H:%M} UTC"
+
+
+def listed(names: Iterable[str], most: int = 6) -> str:
+    """``A, B, C and 4 more``."""
+    every = list(names)
+    return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")
+
+
+def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
+    if failed:
+        return Headline(
+            "known",
+            "No new failure",
+            f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
+        )
+    left = [entry for entry in run.by_verdict("untested") if not entry.untestable]
+    told = "Nothing that was seen contradicts the specification."
+    if left:
+        return Headline(
+            "good", "Conformant", f"{told} {plural(len(left), 'requirement')} could not be tried."
+        )
+    return Headline("good", "Conformant", told)
+
+
+def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
+    blockers = blocking(run)
+    if run.regressions:
+        answers = len({one.exchange for one in run.regressions})
+        verb, found = "is" if answers == 1 else "are", places(run)
+        said = f"{plural(answers, 'answer')} {verb} not as recorded, at {plural(len(found), 'place')}"
+        return Headline("bad", "Regressed", _sentence(said, blockers))
+    if blockers:
+        return Headline("bad", "Not conformant", _sentence("", blockers))
+    if run.baseline is not None and (run.baseline.stale or run.baseline.expired):
+        out_of_date = len(run.baseline.stale) + len(run.baseline.expired)
+        return Headline(
+            "bad",
+            "Baseline out of date",
+            f"{plural(out_of_date, 'entry')} of {run.baseline.file} no longer "
+            f"{'fits' if out_of_date == 1 else 'fit'}.",
+        )
+    return Headline("bad", "Not conformant", f"{plural(len(failed), 'requirement')} failed.")
+
+
+def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
+    fails = sum(blocker.requirement.verdict == "fail" for blocker in blockers)
+    warns = len(blockers) - fails
+    said = [first] if first else []
+    if fails:
+        verb = "is" if fails == 1 else "are"
+        said.append(f"{plural(fails, 'requirement')} of the specification {verb} contradicted")
+    if warns:
+        said.append(f"{plural(warns, 'warning')} count{'s' if warns == 1 else ''} as failures (strict)")
+    return "; ".join(said)[:1].upper() + "; ".join(said)[1:] + "."

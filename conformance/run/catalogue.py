@@ -1,0 +1,90 @@
+"""The cases as pytest collects them, without running any: what decides what, and what each costs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+import pytest
+
+from conformance.checks import CHECKS
+from conformance.judging.shapes import requirements_of
+from conformance.run.planning import ids_of, impact_of, needs_of, shares_of, sign_ins_of, waits_of
+from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
+from conformance.spec.resources import RESOURCES
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One case: what it decides, what it needs, and what it costs. ``waits`` in seconds."""
+
+    id: str
+    requirements: tuple[str, ...]
+    impact: Impact
+    needs: tuple[str, ...]
+    sign_ins: int
+    waits: float
+    reuses: int = 0
+    leaves: int = 0
+
+
+@dataclass
+class _Collector:
+    rows: list[CaseRow] = field(default_factory=list)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.rows = [_row(item) for item in session.items if ids_of(item)]
+
+
+def _row(item: pytest.Item) -> CaseRow:
+    return CaseRow(
+        item.nodeid,
+        ids_of(item),
+        impact_of(item),
+        needs_of(item),
+        sign_ins_of(item),
+        waits_of(item),
+        *shares_of(item),
+    )
+
+
+def pytest_arguments() -> list[str]:
+    """What makes pytest find the cases and nothing of the folder it is called in.
+
+    Other plugins that happen to be installed are not loaded: they take time, and could change a run.
+    """
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    return [
+        str(files("cases")), "-p", "conformance.plugin", "--assert=plain",
+        "-c", str(files("conformance.run") / "cases.ini"),
+        "--rootdir", os.path.dirname(str(files("cases"))), "-p", "no:cacheprovider",
+    ]  # fmt: skip
+
+
+def collect() -> list[CaseRow]:
+    """Every case. Raises RuntimeError where one cannot be collected, with pytest's words."""
+    collector, said = _Collector(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        code = pytest.main([*pytest_arguments(), "--collect-only", "-q"], plugins=[collector])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError(f"the cases cannot be collected:\n{said.getvalue()}")
+    return collector.rows
+
+
+def deciders() -> dict[str, list[str]]:
+    """For each requirement the cases and checks that decide it."""
+    found: dict[str, list[str]] = {requirement: [] for requirement in REQUIREMENTS}
+    for row in collect():
+        for requirement in row.requirements:
+            found[requirement].append(row.id)
+    for requirement in {one for model in RESOURCES.values() for one in requirements_of(model)}:
+        found[requirement].append("check shape")
+    for operation in OPERATIONS:
+        if operation.data is not None:
+            found[f"OP-{operation.number:03}"].append("check shape")
+    for check in CHECKS:
+        found[check.requirement].append(f"check {check.name}")
+    return found

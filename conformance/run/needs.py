@@ -1,0 +1,55 @@
+"""What of the profile something cannot do without, and what to write where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from conformance.spec import BY_KEY
+from conformance.target.profile.model import Profile
+
+PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
+    "clock": (
+        lambda profile: profile.clock.advance is not None,
+        "[clock] with advance, a time that can be moved",
+    ),
+    "bot_challenge": (
+        lambda profile: profile.bot_challenge.token is not None,
+        "[bot_challenge] with a token",
+    ),
+    "inboxes": (
+        lambda profile: any(one.inbox for one in profile.accounts.values()),
+        "an [inboxes] table that an account names",
+    ),
+    "otp": (
+        lambda profile: any(one.otp_secret for one in profile.accounts.values()),
+        "an account with otp_secret",
+    ),
+    "limits.login_window": (
+        lambda profile: profile.limits.login_window is not None,
+        "[limits] with login_window, in seconds",
+    ),
+}
+
+
+def lacking(profile: Profile, part: str) -> str | None:
+    """Why a need is not met, with what the profile would have to say; None where it is met.
+
+    A part is ``accounts.NAME``, ``records.NAME``, the key of an operation (for its body), or one of PARTS.
+    Raises ValueError where it is none of these: a mistake of the case's author.
+    """
+    if part in PARTS:
+        met, what = PARTS[part]
+        return None if met(profile) else f"the profile has no {what}"
+    table, _, name = part.partition(".")
+    if table == "accounts":
+        return None if name in profile.accounts else f"the profile has no account [accounts.{name}]"
+    if table == "records":
+        return None if getattr(profile.records, name) else f"the profile names no {name} under [records]"
+    if part in BY_KEY:
+        given = profile.operations.get(part)
+        return (
+            None
+            if given is not None and given.body is not None
+            else f'the profile has no body under [operations."{part}"]'
+        )
+    raise ValueError(f"nothing is known of a need {part!r}")

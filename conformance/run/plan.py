@@ -1,0 +1,110 @@
+"""What a run would do, without doing it: from the marks of the cases and what each was measured to cost."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from importlib.resources import files
+from math import ceil
+
+from conformance.run.catalogue import CaseRow, collect
+from conformance.run.needs import lacking
+from conformance.run.planning import UNKNOWN_WINDOW
+from conformance.spec import IMPACTS, Impact
+from conformance.spec.tables import LIMITS
+from conformance.target.profile.model import Profile
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one case sent when it was last measured against the bundled portal."""
+
+    requests: int = 0
+    sign_ins: int = 0
+    mails: int = 0
+    changes: int = 0
+
+
+@dataclass
+class Plan:
+    """``minutes`` is how long the waits make a run last at the least, where time cannot be moved."""
+
+    impact: Impact
+    cases: int = 0
+    requests: int = 0
+    sign_ins: int = 0
+    mails: int = 0
+    changes: int = 0
+    longest_wait: float = 0.0
+    minutes: float = 0.0
+    waits: list[str] = field(default_factory=list)
+    untested: dict[str, str] = field(default_factory=dict)
+    unmeasured: list[str] = field(default_factory=list)
+
+
+def costs() -> dict[str, Cost]:
+    """The measured cost of each case, by node id; ``run --record-costs`` writes them."""
+    path = files("conformance.run") / "costs.json"
+    return {case: Cost(**row) for case, row in json.loads(path.read_text(encoding="utf-8")).items()}
+
+
+def plan(profile: Profile, impact: Impact) -> Plan:
+    """Adds up what the cases that can be tried would do."""
+    measured, planned = costs(), Plan(impact)
+    tried: list[CaseRow] = []
+    for row in collect():
+        reason = why_not(row, profile, impact)
+        if reason is not None:
+            planned.untested[row.id] = reason
+            continue
+        _add(planned, row, measured.get(row.id))
+        tried.append(row)
+    planned.mails = min(planned.mails, profile.limits.max_mails)
+    if not profile.clock.advance:
+        planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
+    windows = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1)
+    queued = windows * (profile.limits.login_window or UNKNOWN_WINDOW)
+    waits = 0.0 if profile.clock.advance else max(planned.longest_wait, queued)
+    planned.minutes = round(waits / 60, 1)
+    return planned
+
+
+def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
+    """Why a case cannot be tried; None where it can."""
+    if IMPACTS.index(row.impact) > IMPACTS.index(impact):
+        return f"needs --impact {row.impact}"
+    return next((why for part in row.needs if (why := lacking(profile, part))), None)
+
+
+def _add(planned: Plan, row: CaseRow, cost: Cost | None) -> None:
+    planned.cases += 1
+    if cost is None:
+        planned.unmeasured.append(row.id)
+    cost = cost or Cost(sign_ins=row.sign_ins)
+    planned.requests += cost.requests
+    planned.sign_ins += max(cost.sign_ins, row.sign_ins)
+    planned.mails += cost.mails
+    planned.changes += cost.changes
+    if row.waits:
+        planned.waits.append(f"{row.waits:g} s: {row.id}")
+        planned.longest_wait = max(planned.longest_wait, row.waits)
+
+
+def as_json(planned: Plan) -> str:
+    return json.dumps(asdict(planned), indent=2, ensure_ascii=False)
+
+
+def as_text(planned: Plan) -> str:
+    """The plan as a person reads it."""
+    lines = [
+        f"With --impact {planned.impact} a run would try {planned.cases} cases: {planned.requests} requests,",
+        f"  {planned.sign_ins} sign-ins, {planned.mails} mails, {planned.changes} changes (put back).",
+        f"  Waits overlap; they make the run last {planned.minutes:g} minutes at the least.",
+        *(f"  waits {wait}" for wait in planned.waits),
+    ]
+    if planned.untested:
+        lines.append(f"{len(planned.untested)} cases would not be tried:")
+        lines += [f"  {case}: {why}" for case, why in planned.untested.items()]
+    if planned.unmeasured:
+        lines.append(f"{len(planned.unmeasured)} cases were never measured; their requests are not counted.")
+    return "\n".join(lines)

@@ -1,0 +1,120 @@
+"""What the marks of a case say of it, and what a run makes of them before it begins."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
+from typing import cast
+
+import pytest
+
+from conformance.run.needs import lacking
+from conformance.run.schedule import Planned, sign_ins_together
+from conformance.spec import IMPACTS, Impact
+from conformance.spec.tables import LIMITS
+from conformance.target.profile.model import Profile
+
+UNKNOWN_WINDOW = 60.0
+"""Seconds that are assumed of the window of the sign-in rate where the profile does not say it."""
+
+SHARING = ("admin", "spare", "limited")
+"""The accounts whose session is begun by the first case that uses it, and shared by the others."""
+
+LONG = 600.0
+"""Seconds of a run after which it is said how it is made shorter."""
+
+MENTIONED = 6
+"""How many waits are told before a run."""
+
+
+def ids_of(item: pytest.Item) -> tuple[str, ...]:
+    """The requirements that a case declares."""
+    return tuple(str(one) for mark in item.iter_markers("requirement") for one in mark.args)
+
+
+def needs_of(item: pytest.Item) -> tuple[str, ...]:
+    """What of the profile a case cannot do without."""
+    return tuple(str(part) for mark in item.iter_markers("needs") for part in mark.args)
+
+
+def impact_of(item: pytest.Item) -> Impact:
+    """The most that a case does to the target."""
+    mark = item.get_closest_marker("impact")
+    return cast(Impact, mark.args[0]) if mark else "read-only"
+
+
+def sign_ins_of(item: pytest.Item) -> int:
+    """How many sign-ins a case begins of its own."""
+    mark = item.get_closest_marker("sign_ins")
+    return int(mark.args[0]) if mark else 0
+
+
+def shares_of(item: pytest.Item) -> tuple[int, int]:
+    """How many login sessions of others a case can go on with, and how many it leaves to others."""
+    mark = item.get_closest_marker("sign_ins")
+    return (mark.kwargs.get("reuses", 0), mark.kwargs.get("leaves", 0)) if mark else (0, 0)
+
+
+def waits_of(item: pytest.Item) -> float:
+    """How many seconds a case says that it waits; 0 where it does not say."""
+    mark = item.get_closest_marker("waits")
+    return float(mark.args[0]) if mark else 0.0
+
+
+def is_generator(item: pytest.Item) -> bool:
+    """Whether a case waits while others run."""
+    return inspect.isgeneratorfunction(getattr(item, "obj", None))
+
+
+def why_not(item: pytest.Item, profile: Profile, impact: Impact) -> str | None:
+    """Why a case cannot be tried; None where it can."""
+    wanted = impact_of(item)
+    if IMPACTS.index(wanted) > IMPACTS.index(impact):
+        return f"needs --impact {wanted}; this run is allowed {impact}"
+    return next((why for part in needs_of(item) if (why := lacking(profile, part))), None)
+
+
+def planned(items: Iterable[pytest.Item], profile: Profile, impact: Impact) -> list[Planned[pytest.Item]]:
+    """The cases with what each costs; what cannot be tried costs nothing. Longer waits come first."""
+    unused = set(SHARING)
+    found: list[Planned[pytest.Item]] = []
+    for item in sorted(items, key=lambda item: -waits_of(item)):
+        if why_not(item, profile, impact) is not None:
+            found.append(Planned(item))
+            continue
+        begun = unused & set(getattr(item, "fixturenames", ()))
+        unused -= begun
+        found.append(_planned(item, len(begun)))
+    return found
+
+
+def _planned(item: pytest.Item, shared: int) -> Planned[pytest.Item]:
+    reuses, leaves = shares_of(item)
+    begun = sign_ins_of(item) + shared
+    return Planned(item, begun, reuses=reuses, leaves=leaves, waits=is_generator(item), first=shared > 0)
+
+
+def foretold(
+    cases: Sequence[Planned[pytest.Item]], *, window: float | None, budget: float | None = None
+) -> Iterator[str]:
+    """What a run will wait for, a line each. ``window``: that of the sign-in rate, in seconds, if known;
+    ``budget``: the seconds that the run may take."""
+    seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
+    said = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
+    yield f"about {sign_ins_together(cases)} sign-ins, {allowed} in each window of {said}"
+    waits = {one.item.nodeid: waits_of(one.item) for one in cases if one.waits and waits_of(one.item)}
+    for name, length in sorted(waits.items(), key=lambda row: -row[1])[:MENTIONED]:
+        yield f"waits up to {length:g} s, while others run: {name.rpartition('::')[2]}"
+    longest = max(waits.values(), default=0.0)
+    queued = max(0, ceil(sign_ins_together(cases) / allowed) - 1) * seconds
+    lasts = max(longest, queued)
+    yield f"the run lasts up to {_minutes(lasts)} and what its requests take"
+    if budget is not None:
+        yield f"what cannot be waited for within {_minutes(budget)} is left out by name"
+    elif lasts > LONG:
+        yield "--time-budget 10m leaves out, by name, what takes longer"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

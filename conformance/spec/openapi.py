@@ -1,0 +1,208 @@
+"""The specification as an OpenAPI 3.1 document, made from the operations and the models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from conformance import __version__
+from conformance.spec import OPERATIONS, Operation
+from conformance.spec import resources as resource_module
+from conformance.spec.requests import REQUESTS
+from conformance.spec.resources import RESOURCES
+from conformance.spec.tables import ERRORS, LANGUAGES, LIMITS
+
+if TYPE_CHECKING:  # no more than the name of a type
+    from conformance.traffic.exchange import Json
+
+TEMPLATE = "#/components/schemas/{model}"
+
+REQUIRED: dict[str, list[str]] = {
+    "LoginInitiate": ["email", "password"],
+    "SecureSessionCreate": ["keyId", "encReqKey", "encRespKey"],
+    "AccountUpdate": ["userBizId"],
+    "ChannelDeactivate": ["bizId"],
+    "InvitationCreate": ["inviteeEmail"],
+}
+"""The properties of a request that the specification calls required; of the others it only gives the type."""
+
+QUERIES: dict[str, list[tuple[str, Json]]] = {
+    "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}": [
+        ("startTime", {"type": "string", "format": "date-time"}),
+        ("endTime", {"type": "string", "format": "date-time"}),
+        ("page", {"type": "integer", "minimum": 0, "default": LIMITS.page}),
+        ("size", {"type": "integer", "minimum": 1, "default": LIMITS.size}),
+        ("sort", {"type": "string", "examples": ["createdAt,desc"]}),
+    ],
+    "GET /web/v1/system/profile/invitations": [("statuses", {"type": "array", "items": {"type": "integer"}})],
+}
+
+BOTH_NAMES = ("LoginInitiated", "LoginCompleted")
+"""Resources whose ``pendingApproval`` the document also calls ``isPendingApproval``."""
+
+
+def document(server: str = "/") -> dict[str, Json]:
+    """The whole document. What the specification leaves open stays open: no schema, ``default`` answers."""
+    paths: dict[str, dict[str, Json]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "System Portal Web API",
+            "version": "2.0.0",
+            "x-suite": f"portal-conformance {__version__}",
+        },
+        "servers": [{"url": server}],
+        "tags": [{"name": name} for name in dict.fromkeys(operation.group for operation in OPERATIONS)],
+        "paths": paths,
+        "components": {
+            "schemas": _schemas(),
+            "parameters": _parameters(),
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            "responses": {
+                "Error": {"description": "An error", "content": _json({"$ref": "#/components/schemas/Error"})}
+            },
+        },
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Json]:
+    words = operation.path.translate(SEPARATORS).split()
+    described: dict[str, Json] = {
+        "operationId": operation.method.lower() + "".join(word.title() for word in words),
+        "tags": [operation.group],
+        "parameters": _parameters_of(operation),
+        "responses": {
+            "2XX": {"description": "Success", "content": _json(_success(operation))},
+            "default": {"$ref": "#/components/responses/Error"},
+        },
+    }
+    if operation.auth != "none":
+        described["security"] = [{"bearer": []}]
+    if operation.request:
+        required = operation.encrypted or operation.request in REQUIRED
+        described["requestBody"] = {"required": required, "content": _json(_body(operation))}
+    return described
+
+
+SEPARATORS = str.maketrans("/-{}", "    ")
+
+
+def _parameters_of(operation: Operation) -> list[Json]:
+    in_path = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in operation.parameters
+    ]
+    in_query = [
+        {"name": name, "in": "query", "required": False, "schema": schema}
+        for name, schema in QUERIES.get(operation.key, [])
+    ]
+    common = [{"$ref": f"#/components/parameters/{name}"} for name in _parameters()]
+    return [*in_path, *in_query, *common]
+
+
+def _parameters() -> dict[str, Json]:
+    text: Json = {"type": "string"}
+    return {
+        "AccessCode": {"name": "X-PORTAL-ACCESS-CODE", "in": "header", "required": True, "schema": text},
+        "ClientHash": {"name": "X-Client-Hash", "in": "header", "required": False, "schema": text},
+        "RequestId": {"name": "X-Request-Id", "in": "header", "required": False, "schema": text},
+        "Language": {
+            "name": "Accept-Language",
+            "in": "header",
+            "required": False,
+            "schema": {"type": "string", "examples": list(LANGUAGES)},
+        },
+    }
+
+
+def _body(operation: Operation) -> Json:
+    if operation.encrypted:
+        return {"type": "string", "description": "A JSON string whose content is an object with v and p."}
+    return {"$ref": TEMPLATE.format(model=operation.request)}
+
+
+def _success(operation: Operation) -> Json:
+    envelope: Json = {"$ref": "#/components/schemas/Success"}
+    if operation.data is None:
+        return envelope
+    name = operation.data.removesuffix("[]")
+    model = RESOURCES[name]
+    item: Json = (
+        {"$ref": TEMPLATE.format(model=model.__name__)}
+        if isinstance(model, type) and issubclass(model, BaseModel)
+        else {}
+    )
+    data = {"type": "array", "items": item} if operation.data.endswith("[]") else item
+    return {"allOf": [envelope, {"properties": {"data": data}, "required": ["data"]}]}
+
+
+def _json(schema: Json) -> Json:
+    return {"application/json": {"schema": schema}}
+
+
+def _schemas() -> dict[str, Json]:
+    found = _of(_resource_models(), "validation") | _of(list(REQUESTS.values()), "validation")
+    for name, required in REQUIRED.items():
+        found[name]["required"] = required
+    for name in REQUESTS.keys() - REQUIRED.keys():
+        found[name].pop("required", None)
+    for name in BOTH_NAMES:
+        _allow_both_names(found[name])
+    return found | {"Success": _envelope(success=True), "Error": _envelope(success=False)}
+
+
+def _resource_models() -> list[type[BaseModel]]:
+    return [
+        model
+        for model in vars(resource_module).values()
+        if isinstance(model, type)
+        and issubclass(model, BaseModel)
+        and model not in (BaseModel, resource_module.Resource)
+    ]
+
+
+def _of(models: list[type[BaseModel]], mode: Any) -> dict[str, Json]:
+    _, schema = models_json_schema([(model, mode) for model in models], ref_template=TEMPLATE)
+    definitions: dict[str, Json] = schema.get("$defs", {})
+    return {name: _clean(definition) for name, definition in definitions.items()}
+
+
+def _clean(schema: Json) -> Json:
+    """Without titles, and with the ids of the requirements as an extension."""
+    if isinstance(schema, list):
+        return [_clean(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        name: _clean(value)
+        for name, value in schema.items()
+        if not (name == "title" and isinstance(value, str))
+    }
+    if "requirement" in kept:
+        kept["x-requirement"] = kept.pop("requirement")
+    return kept
+
+
+def _allow_both_names(schema: Json) -> None:
+    first, second = "pendingApproval", "isPendingApproval"
+    schema["properties"][second] = schema["properties"][first]
+    schema["required"] = [name for name in schema["required"] if name != first]
+    schema["anyOf"] = [{"required": [first]}, {"required": [second]}]
+
+
+def _envelope(*, success: bool) -> Json:
+    codes: Json = {"type": "string"} if not success else {"type": "string", "const": "2000"}
+    properties: dict[str, Json] = {
+        "version": {"type": ["string", "null"]},
+        "timestamp": {"type": ["integer", "null"], "description": "Epoch milliseconds"},
+        "success": {"type": "boolean", "const": success},
+        "code": codes if success else {"type": "string", "examples": [row.code for row in ERRORS]},
+        "message": {"type": "string"},
+    }
+    if not success:
+        properties["data"] = {"type": "null"}
+    return {"type": "object", "properties": properties, "required": ["success", "code", "message"]}

@@ -1,0 +1,341 @@
+"""What of a profile works, and whose fault it is where something does not, before a run wastes a sign-in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from email.utils import parsedate_to_datetime
+from typing import Literal
+from urllib.parse import quote
+
+from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
+from conformance.spec.operations import OPERATIONS, operation
+from conformance.target.clock import Clock
+from conformance.target.portal import Portal, clock_of
+from conformance.target.portal.inboxes import reader
+from conformance.target.portal.login import refusal
+from conformance.target.portal.secure import PUBLIC_KEY
+from conformance.target.profile.model import ACCOUNTS, Profile, Records
+from conformance.traffic.exchange import Exchange
+from conformance.traffic.redaction.redact import Secrets
+
+State = Literal["works", "missing", "wrong"]
+
+SYSTEM = "/web/v1/system"
+OWN_PROFILE = f"GET {SYSTEM}/profile"
+GUARDED = f"GET {SYSTEM}/constants/countries"
+ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
+SKEW = 20.0
+"""Seconds between the clocks here and there from which authenticator codes are in danger."""
+
+READ_BY = {
+    "role": (f"GET {SYSTEM}/roles/{{roleBizId}}", "roleBizId"),
+    "institution": (f"GET {SYSTEM}/institutions/{{institutionBizId}}", "institutionBizId"),
+    "file": (f"GET {SYSTEM}/files/{{fileBizId}}", "fileBizId"),
+    "account": (f"GET {SYSTEM}/accounts/admin/{{userBizId}}", "userBizId"),
+}
+"""The endpoints that read one record of a kind."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One part of a profile: ``works``; ``missing``, so that what needs it stays untested; or ``wrong``.
+
+    ``message`` says what was found and what to do. ``fault_class`` is None for what works.
+    """
+
+    part: str
+    state: State
+    message: str
+    fault_class: FaultClass | None = None
+
+
+Check = Callable[[Portal], Iterator[Diagnosis]]
+
+
+def examine(
+    profile: Profile, *, on_exchange: Callable[[Exchange], None] = lambda exchange: None
+) -> list[Diagnosis]:
+    """Tries each part of a profile once: at most one sign-in per account, and nothing that changes anything.
+
+    Where the target does not answer as a portal, or lets nothing in, the rest is not tried.
+    """
+    found: list[Diagnosis] = []
+    clock = _clock(profile, found)
+    if clock is None:
+        return found
+    try:
+        with Portal.connect(
+            profile, impact="read-only", clock=clock, secrets=Secrets(), on_exchange=on_exchange
+        ) as portal:
+            for check in CHECKS:
+                found.extend(_safely(check, portal))
+                if check in GATES and found[-1].state == "wrong":
+                    break
+    except TargetUnreachable as gone:
+        found.append(Diagnosis("portal.url", "wrong", str(gone), "environment"))
+    return found
+
+
+def _clock(profile: Profile, found: list[Diagnosis]) -> Clock | None:
+    """The profile's clock; None where the one it names cannot be moved."""
+    try:
+        clock = clock_of(profile)
+        if profile.clock.advance is not None:
+            clock.now()
+            found.append(Diagnosis("clock", "works", "the target's time can be moved: nothing waits"))
+    except ProfileError as problem:
+        found.append(Diagnosis("clock", "wrong", str(problem), "configuration"))
+    except TargetUnreachable as problem:
+        found.append(Diagnosis("clock", "wrong", str(problem), "environment"))
+    else:
+        return clock
+    return None
+
+
+def _safely(check: Check, portal: Portal) -> Iterator[Diagnosis]:
+    """A check's findings; what keeps it from ending is one of them."""
+    try:
+        yield from check(portal)
+    except Untestable as reason:
+        yield Diagnosis(check.__name__.strip("_"), "wrong", reason.reason, reason.fault_class)
+
+
+def _target(portal: Portal) -> Iterator[Diagnosis]:
+    """Whether a portal answers at the address. Raises TargetUnreachable."""
+    part = "portal.url"
+    try:
+        answer = portal.call(PUBLIC_KEY)
+    except NoAnswer as silent:
+        yield Diagnosis(part, "wrong", f"{silent.reason}. [portal] timeout may be too short.", "environment")
+        return
+    if answer.status in (301, 302, 303, 307, 308):
+        place = answer.at("headers.location")
+        message = f"{portal.url} sends elsewhere, to {place}. The profile needs the portal's own address."
+        yield Diagnosis(part, "wrong", message, "configuration")
+    elif answer.envelope is None and (answer.status or 0) < 500:
+        message = f"{portal.url} answers ({refusal(answer)}), but not as a portal. Is the address right?"
+        yield Diagnosis(part, "wrong", message, "configuration")
+    elif (answer.status or 0) >= 500:
+        message = f"{portal.url} answers with {refusal(answer)}. Is the portal up, and all it needs?"
+        yield Diagnosis(part, "wrong", message, "target")
+    else:
+        yield Diagnosis(part, "works", f"a portal answers at {portal.url}")
+    yield from _time(portal, answer)
+
+
+def _time(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
+    """Whether the clocks agree, as far as a Date header tells; a clock that can be moved is set anyway."""
+    date = answer.at("headers.date")
+    if not isinstance(date, str) or portal.clock.movable:
+        return
+    try:
+        there = parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        return
+    ahead = there - answer.time
+    if abs(ahead) > SKEW:
+        which = "ahead of" if ahead > 0 else "behind"
+        message = f"the target's clock is {abs(ahead):.0f} s {which} this machine's: codes may be refused"
+        yield Diagnosis("time", "wrong", message, "environment")
+
+
+def _access_code(portal: Portal) -> Iterator[Diagnosis]:
+    """A protected endpoint without a token: past the ingress it is the token that is missing."""
+    answer = portal.call(OWN_PROFILE)
+    part = "portal.access_code"
+    if answer.status == 401:
+        yield Diagnosis(part, "works", "the ingress lets requests with it through")
+    elif answer.success:
+        yield Diagnosis(
+            part, "works", "requests get through; but a protected endpoint answers without a token"
+        )
+    else:
+        other = portal.call(OWN_PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
+        same = (other.status, other.code) == (answer.status, answer.code)
+        message = f"a request with it is refused ({refusal(answer)})"
+        if same:
+            message += (
+                ", as one without it is. Is it the code of the SYSTEM portal, and is this address let in?"
+            )
+        yield Diagnosis(part, "wrong", message, "credentials" if (answer.status or 0) < 500 else "target")
+
+
+def _inboxes(portal: Portal) -> Iterator[Diagnosis]:
+    for name, settings in portal.profile.inboxes.items():
+        emails = [account.email for account in portal.profile.accounts.values() if account.inbox == name]
+        if not emails:
+            yield Diagnosis(f"inboxes.{name}", "missing", "no account uses it", "configuration")
+            continue
+        try:
+            reader(settings, emails[0], name).mark()
+        except Untestable as reason:
+            yield Diagnosis(f"inboxes.{name}", "wrong", reason.reason, reason.fault_class)
+        else:
+            yield Diagnosis(f"inboxes.{name}", "works", "it can be read")
+
+
+def _accounts(portal: Portal) -> Iterator[Diagnosis]:
+    for name, purpose in ACCOUNTS.items():
+        if not portal.has_account(name):
+            message = f"[accounts.{name}] is not there ({purpose}): what needs it stays untested"
+            yield Diagnosis(f"accounts.{name}", "missing", message, "configuration")
+    emails: dict[str, str] = {}
+    for name, settings in portal.profile.accounts.items():
+        other = emails.setdefault(settings.email.lower(), name)
+        if other != name:
+            message = (
+                f"it has the email of [accounts.{other}]: each needs its own, since the spare one is changed"
+            )
+            yield Diagnosis(f"accounts.{name}", "wrong", message, "configuration")
+            continue
+        yield _account(portal, name)
+
+
+def _account(portal: Portal, name: str) -> Diagnosis:
+    part = f"accounts.{name}"
+    try:
+        signed_in = portal.account(name).signed_in()
+    except Untestable as reason:
+        if name == "pending" and "ACCOUNT_PENDING_APPROVAL" in reason.reason:
+            return Diagnosis(part, "works", "it is told at once that it awaits approval")
+        return Diagnosis(part, "wrong", reason.reason, reason.fault_class)
+    pending = signed_in.completed.at("data.pendingApproval") is True
+    if name == "pending":
+        if pending or signed_in.initiated.at("data.pendingApproval") is True:
+            return Diagnosis(part, "works", f"it signs in by {signed_in.factor}, and awaits approval")
+        return Diagnosis(part, "wrong", "it signs in, but does not await approval", "configuration")
+    answer = portal.call(GUARDED, token=signed_in.token)
+    if name == "limited" and answer.success:
+        message = "it signs in, but may read what needs a permission: it is to have none"
+        return Diagnosis(part, "wrong", message, "configuration")
+    if name == "admin" and answer.status == 403:
+        message = f"it signs in, but lacks permissions ({refusal(answer)})"
+        return Diagnosis(part, "wrong", message, "configuration")
+    if pending:
+        return Diagnosis(
+            part, "wrong", "it signs in, but awaits approval: it is to be active", "configuration"
+        )
+    return Diagnosis(part, "works", f"it signs in by {signed_in.factor}")
+
+
+def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
+    portal.secure.open()
+    found = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
+    message = f"it opens, with {found} in place of the profile's" if found else "it opens as the profile says"
+    yield Diagnosis("secure_channel", "works", message)
+
+
+def _bot_challenge(portal: Portal) -> Iterator[Diagnosis]:
+    if portal.profile.bot_challenge.token is None:
+        message = "there is no token: what needs the challenge stays untested"
+        yield Diagnosis("bot_challenge", "missing", message, "configuration")
+        return
+    admin = _admin(portal)
+    if admin is None:
+        message = "its token is not tried: no account can sign in that may read transfer orders"
+        yield Diagnosis("bot_challenge", "missing", message, "credentials")
+        return
+    answer = portal.call(ORDERS, workspaceId=portal.record("workspace"), token=admin)
+    if answer.code == "4030":
+        message = f"the token is refused ({refusal(answer)}); [bot_challenge] header says where it goes"
+        yield Diagnosis("bot_challenge", "wrong", message, "credentials")
+    else:
+        yield Diagnosis("bot_challenge", "works", "the target takes the token")
+
+
+def _admin(portal: Portal) -> str | None:
+    """The admin's token; None where it cannot sign in, which ``_accounts`` has said by then."""
+    try:
+        return portal.account("admin").token
+    except Untestable:
+        return None
+
+
+def _records(portal: Portal) -> Iterator[Diagnosis]:
+    if _admin(portal) is None:
+        message = "they are neither tried nor looked up: [accounts.admin] cannot sign in"
+        yield Diagnosis("records", "missing", message, "credentials")
+        return
+    for name in Records.model_fields:
+        part = f"records.{name}"
+        given = getattr(portal.profile.records, name) is not None
+        try:
+            id = portal.record(name)
+        except Untestable as reason:
+            yield Diagnosis(part, "missing", reason.reason, reason.fault_class)
+            continue
+        if not given:
+            yield Diagnosis(part, "works", f"found in a listing: {id}")
+        else:
+            yield _given_record(portal, part, name, id)
+
+
+def _given_record(portal: Portal, part: str, name: str, id: str) -> Diagnosis:
+    if name not in READ_BY:
+        return Diagnosis(part, "works", f"given: {id}")
+    key, parameter = READ_BY[name]
+    path = operation(key).url(**{parameter: quote(id, safe="")})
+    answer = portal.get(path, token=portal.account("admin").token)
+    if answer.status == 404 or answer.code == "RESOURCE.NOT_FOUND":
+        return Diagnosis(
+            part, "wrong", f"the target knows no {name} {id} ({refusal(answer)})", "configuration"
+        )
+    return Diagnosis(part, "works", f"given, and known to the target: {id}")
+
+
+def _operations(portal: Portal) -> Iterator[Diagnosis]:
+    """The bodies that the specification does not show, and that only the profile can."""
+    for row in OPERATIONS:
+        if not {"N1", "N6"} & set(row.gaps):
+            continue
+        given = portal.profile.operations.get(row.key)
+        if given is None or given.body is None:
+            message = (
+                "there is no body for it: only an empty object is shown, so what needs more stays untested"
+            )
+            yield Diagnosis(f'operations."{row.key}"', "missing", message, "configuration")
+
+
+def _limits(portal: Portal) -> Iterator[Diagnosis]:
+    if portal.profile.limits.login_window is None:
+        message = (
+            f"login_window is not given: {portal.budget.window:.0f} s are assumed until the target says more"
+        )
+        yield Diagnosis("limits.login_window", "missing", message, "configuration")
+
+
+CHECKS: tuple[Check, ...] = (
+    _target,
+    _access_code,
+    _inboxes,
+    _accounts,
+    _secure_channel,
+    _bot_challenge,
+    _records,
+    _operations,
+    _limits,
+)
+
+
+GATES = (_target, _access_code)
+
+
+def as_text(found: list[Diagnosis]) -> str:
+    """The diagnoses as lines: what is wrong first, then what is missing, then what works."""
+    order = ("wrong", "missing", "works")
+    width = max((len(one.part) for one in found if len(one.part) <= 24), default=0)
+    lines = [_line(one, width) for state in order for one in found if one.state == state]
+    counts = ", ".join(f"{sum(one.state == state for one in found)} {state}" for state in order)
+    return "\n".join((*lines, "", counts))
+
+
+def _line(one: Diagnosis, width: int) -> str:
+    blame = f"({one.fault_class}) " if one.state == "wrong" else ""
+    return f"{one.state:<8} {one.part:<{width}}  {blame}{one.message}"
+
+
+def as_json(found: list[Diagnosis]) -> str:
+    """The diagnoses as a JSON array, in the order in which they were made."""
+    return json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False)

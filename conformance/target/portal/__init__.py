@@ -1,0 +1,349 @@
+"""The only door to a target: everything that is sent to a portal is sent by a ``Portal``."""
+
+from __future__ import annotations
+
+import json as json_module
+import secrets as random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import quote, urlencode
+
+import httpx
+
+from conformance.errors import NoAnswer, TargetUnreachable, Untestable
+from conformance.spec.operations import Impact, operation
+from conformance.target.clock import Clock
+from conformance.target.portal.accounts import Account, SignedIn
+from conformance.target.portal.bodies import filled
+from conformance.target.portal.budget import Budget, is_rate_limited
+from conformance.target.portal.changes import ChangeLedger, restore
+from conformance.target.portal.codes import Codes
+from conformance.target.portal.headers import request_headers
+from conformance.target.portal.login import FORGOT, INITIATE, SEND, Login, refusal
+from conformance.target.portal.records import Lookup
+from conformance.target.portal.secure import SecureChannel
+from conformance.target.portal.transport import Opener, Transport, clock_of
+from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.redaction.redact import Secrets
+
+__all__ = ["Account", "Portal", "SignedIn", "clock_of"]
+
+PROBED = "/web/v1/secure-channel/public-key"
+GUARDED = "/web/v1/system/profile"
+ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
+NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
+INVITE = "POST /web/v1/system/invitations"
+MAILS = frozenset({SEND, FORGOT, INVITE})
+"""What has the target send a mail."""
+
+
+class Portal:
+    """A target, with all that a run knows of it. Make one with ``connect``.
+
+    ``run_id`` begins the name of everything that the run creates.
+    """
+
+    def __init__(
+        self, profile: Profile, transport: Transport, *, clock: Clock, secrets: Secrets, ledger: Path | None
+    ) -> None:
+        self.profile = profile
+        self.transport = transport
+        self.clock = clock
+        self.secrets = secrets
+        self.run_id = f"suite-{random.token_hex(3)}"
+        self.client_hash = random.token_hex(16)
+        self.budget = Budget(profile.limits, clock)
+        self.codes = Codes(clock, secrets)
+        self.login = Login(self)
+        self.secure = SecureChannel(self)
+        self.records = Lookup(self)
+        self.changes = ChangeLedger(ledger, run_id=self.run_id, clock=clock, target=self.url, secrets=secrets)
+        self._numbers = count(1)
+        self._accounts = {name: Account(self, name, one) for name, one in profile.accounts.items()}
+        self._by_email = {account.email.lower(): account for account in self._accounts.values()}
+        self._tokens: dict[str, tuple[str, str | None]] = {}
+        self._shared: dict[str, Account] = {}
+
+    @classmethod
+    def connect(
+        cls,
+        profile: Profile,
+        *,
+        impact: Impact,
+        clock: Clock | None = None,
+        secrets: Secrets | None = None,
+        on_exchange: Callable[[Exchange], None] = lambda exchange: None,
+        handler: httpx.BaseTransport | None = None,
+        ledger: Path | None = None,
+    ) -> Portal:
+        """A portal ready to be called; nothing is sent yet.
+
+        ``on_exchange`` is called with every exchange, one at a time. ``handler`` takes the place of the
+        network. ``ledger`` is where changes are noted before they are made. Raises ProfileError, LedgerError.
+        """
+        secrets = Secrets() if secrets is None else secrets
+        for value, kind in profile.secrets():
+            secrets.add(value, kind)
+        clock = clock or clock_of(profile)
+        transport = Transport(
+            profile, clock=clock, impact=impact, secrets=secrets, on_exchange=on_exchange, handler=handler
+        )
+        return cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger)
+
+    def __enter__(self) -> Portal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.transport.close()
+        self.changes.close()
+
+    @property
+    def impact(self) -> Impact:
+        """The most that this run may do to the target."""
+        return self.transport.impact
+
+    @property
+    def url(self) -> str:
+        return self.profile.portal.url
+
+    @property
+    def bot_token(self) -> str:
+        """The profile's bot-challenge token. Raises Untestable where it has none."""
+        token = self.profile.bot_challenge.token
+        if token is None:
+            raise Untestable("the profile has no [bot_challenge] token")
+        return token
+
+    def recognise(self) -> None:
+        """A harmless request, and where what answers may be no portal another. Raises TargetUnreachable where
+        nothing answers, or what does is a page for people, say, or an address that was left."""
+        first = self._probed(PROBED)
+        for is_other, told in ((_is_elsewhere, ELSEWHERE), (_is_no_portals, NO_PORTAL)):
+            if is_other(first) and is_other(self._probed(GUARDED)):
+                raise TargetUnreachable(
+                    told.format(url=self.url, place=first.at("headers.location"), answer=refusal(first))
+                )
+
+    def probe(self) -> None:
+        """One harmless request, whatever the answer. Raises TargetUnreachable where none comes."""
+        self._probed(PROBED)
+
+    def _probed(self, path: str) -> Exchange:
+        try:
+            return self.get(path)
+        except NoAnswer as silent:
+            raise TargetUnreachable(f"{self.url} does not answer: {silent.reason}") from None
+
+    def initiations_left(self) -> int:
+        """How many sign-ins may be begun now without waiting for the window."""
+        return self.budget.initiations_left()
+
+    def opens(self, sign_ins: int) -> float:
+        """The moment (epoch seconds) from which so many sign-ins may be begun at once."""
+        return self.budget.opens(sign_ins)
+
+    def left(self, name: str) -> int:
+        """How many login sessions of an account were begun, and left to whoever needs one."""
+        return self.login.left.count(self._accounts[name].email) if name in self._accounts else 0
+
+    def unique(self) -> str:
+        """A name nobody has used, beginning with the run's id."""
+        return f"{self.run_id}-{next(self._numbers)}"
+
+    def wrong_password(self) -> str:
+        """A well-formed password that is nobody's."""
+        return f"Wrong-{random.token_hex(8)}!"
+
+    def account(self, name: str) -> Account:
+        """One of the profile's accounts. Raises Untestable where it is missing."""
+        if name not in self._accounts:
+            raise Untestable(f"the profile has no [accounts.{name}]")
+        return self._accounts[name]
+
+    def has_account(self, name: str) -> bool:
+        return name in self._accounts
+
+    def account_of(self, email: str) -> Account | None:
+        """The profile's account with this email, in any case."""
+        return self._by_email.get(email.lower())
+
+    def record(self, name: str, *, given: bool = False) -> str:
+        """The id of a record that exists: the profile's, else one found in a listing.
+
+        ``given`` True: only one that the profile names, for what changes it. Raises Untestable.
+        """
+        return self.records.id_of(name, given=given)
+
+    def operation_body(self, key: str, **placeholders: Json) -> Json:
+        """The profile's body of an endpoint, filled in. Raises Untestable naming what is missing."""
+        return filled(self, key, placeholders)
+
+    def restore(self) -> list[str]:
+        """Puts back what this run changed and has not put back; what could not be, as sentences."""
+        return [str(left) for left in restore(self, self.changes, run=self.run_id)]
+
+    # --- requests
+
+    def call(
+        self,
+        key: str,
+        *,
+        json: Json = ABSENT,
+        raw: bytes | None = None,
+        query: Mapping[str, str | Sequence[str]] | None = None,
+        token: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        content_type: str | None = None,
+        client_hash: str | None = None,
+        bot_challenge: bool = True,
+        method: str | None = None,
+        client: str | None = None,
+        within_budget: bool = True,
+        open_answer: Opener | None = None,
+        **parameters: str,
+    ) -> Exchange:
+        """Calls one of the 88 endpoints, named by method and path template; ``parameters`` fill its braces.
+
+        ``json`` or ``raw`` is the body. In ``headers`` None takes a default header away. ``method`` sends
+        another method to the same path. A sign-in waits for its place in the window, and it and a mail that
+        are refused for the rate limit are tried again, unless ``within_budget`` is False.
+        Raises KeyError (no such endpoint, a parameter is missing) and what ``Transport.send`` raises.
+        """
+        row = operation(key)
+        path = row.url(**{name: _segment(value) for name, value in parameters.items()})
+        mailing = method is None and key in MAILS
+        if mailing:
+            self.budget.mail()
+        for attempt in count():
+            exchange = None
+            try:
+                exchange = self._send(
+                    key,
+                    method or row.method,
+                    path + (f"?{urlencode(query, doseq=True)}" if query else ""),
+                    body=raw if raw is not None else encoded(json),
+                    headers=headers or {},
+                    content_type=content_type,
+                    token=token,
+                    client_hash=client_hash,
+                    # Which further endpoints want the challenge is not shown: the token goes to all but
+                    # the one whose body has a place for it.
+                    bot_challenge=bot_challenge and key != FORGOT,
+                    client=client,
+                    waits=within_budget,
+                    open_answer=open_answer,
+                    counts=method is None and key == INITIATE,
+                )
+            finally:
+                if mailing and (exchange is None or not exchange.success):
+                    self.budget.mail_not_sent()
+            patient = within_budget and method is None and key in (INITIATE, SEND)
+            if not patient or not is_rate_limited(exchange):
+                return exchange
+            self.budget.back_off(exchange, attempt)
+            if mailing:
+                self.budget.mail()
+        raise AssertionError("unreachable")
+
+    def get(
+        self,
+        path: str,
+        *,
+        token: str | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        method: str = "GET",
+        client_hash: str | None = None,
+    ) -> Exchange:
+        """A request to any path, with the common headers: for paths that are none of the 88."""
+        return self._send(None, method, path, headers=headers or {}, token=token, client_hash=client_hash)
+
+    def _send(
+        self,
+        key: str | None,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str | None],
+        body: bytes | None = None,
+        content_type: str | None = None,
+        token: str | None = None,
+        client_hash: str | None = None,
+        bot_challenge: bool = False,
+        client: str | None = None,
+        waits: bool = True,
+        open_answer: Opener | None = None,
+        counts: bool = False,
+    ) -> Exchange:
+        owner, hash_of_token = self._tokens.get(token or "", ("", None))
+        pairs = request_headers(
+            self.profile,
+            client_hash=client_hash or hash_of_token or self.client_hash,
+            token=token,
+            content_type=content_type or ("application/json" if body is not None else None),
+            bot_token=self.profile.bot_challenge.token if bot_challenge else None,
+            own=headers,
+        )
+        name = client if client is not None else owner
+
+        def send() -> Exchange:
+            return self.transport.send(
+                method, path, headers=pairs, body=body, client=name, open_answer=open_answer
+            )
+
+        if counts:
+            with self.budget.initiation(waits=waits):
+                exchange = send()
+        else:
+            exchange = send()
+        if exchange.status == 401 and token in self._shared:
+            self._shared[token].doubt()
+        return exchange
+
+    def remember_token(self, token: str | None, account: str, client_hash: str | None) -> None:
+        """From now on requests with this token carry the client hash it was issued to."""
+        if token is not None:
+            self._tokens.setdefault(token, (account, client_hash))
+
+    def owns_token(self, token: str, account: Account) -> None:
+        """The token is the account's shared one."""
+        if token not in self._shared:
+            self._shared = {
+                **{known: one for known, one in self._shared.items() if one is not account},
+                token: account,
+            }
+
+
+def encoded(json: Json) -> bytes | None:
+    """A JSON value as it goes over the wire; None for ABSENT. Halves of surrogate pairs stay escaped."""
+    if json is ABSENT:
+        return None
+    try:
+        return json_module.dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json_module.dumps(json, separators=(",", ":")).encode()
+
+
+def _segment(value: str) -> str:
+    """A path parameter in one segment, also where it holds slashes or is dots only."""
+    return quote(value, safe="") if value.strip(".") else value.replace(".", "%2E")
+
+
+def _is_elsewhere(answer: Exchange) -> bool:
+    return answer.status in range(300, 400) and isinstance(answer.at("headers.location"), str)
+
+
+def _is_no_portals(answer: Exchange) -> bool:
+    """Whether an answer is a text that is no JSON, and no refusal of the missing token either."""
+    return (
+        answer.response is not None
+        and answer.response.state == "text"
+        and answer.status not in (401, 429, 503)
+    )

@@ -1,0 +1,375 @@
+"""The profile's accounts: who they are, how they sign in, and the sessions they share."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import jwt
+
+from conformance.errors import CannotSignIn, Untestable
+from conformance.target.portal.codes import wrong_code
+from conformance.target.portal.inboxes import Mark, Reader, reader
+from conformance.target.portal.login import (
+    INITIATE,
+    SEND,
+    Answer,
+    Ask,
+    Call,
+    SignInRefused,
+    Step,
+    Tokens,
+    Wait,
+    blame,
+    expires_in,
+    refusal,
+    sign_in,
+    text_at,
+)
+from conformance.target.profile.model import AccountSettings, Factor
+from conformance.traffic.exchange import Exchange
+
+if TYPE_CHECKING:
+    from conformance.target.portal import Portal
+
+PROFILE = "GET /web/v1/system/profile"
+ASSUMED_LIFETIME = 300.0
+MOST_FAILURES = 2
+
+A_MOMENT = 2.0
+"""Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
+
+MAILS_KEPT = 3
+"""Mails that are left for cases about mails."""
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A session at the target. ``expires_at`` is on the target's clock, in epoch seconds."""
+
+    account: str
+    token: str
+    refresh_token: str | None
+    issued_at: float
+    expires_at: float
+    factor: Factor
+    initiated: Exchange
+    completed: Exchange
+
+    @property
+    def due(self) -> float:
+        """When to refresh: a tenth of the lifetime before its end, and a minute at most."""
+        return self.expires_at - min(60.0, (self.expires_at - self.issued_at) / 10)
+
+
+class Account:
+    """One of ``[accounts]``. Cases share its session, which is refreshed when it nears its end."""
+
+    def __init__(self, portal: Portal, name: str, settings: AccountSettings) -> None:
+        self.name = name
+        self.email = settings.email
+        self.password = settings.password
+        self._portal = portal
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._shared: SignedIn | None = None
+        self._suspect = False
+        self._password_good = False
+        self._proven = False
+        self._broken: CannotSignIn | None = None
+        self._failures = 0
+        self._passwords = 0
+        self._reader: Reader | None = None
+        self._mark: Mark = None
+        self._last_mailed: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Account {self.name}>"
+
+    @property
+    def mfa(self) -> Factor | None:
+        """The factor it prefers; None where it has none."""
+        return next(iter(self.factors), None)
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The factors it can do, the preferred one first."""
+        preferred = self._settings.mfa
+        able: list[Factor] = [factor for factor in ("OTP", "EMAIL") if self.can(factor)]
+        return tuple(sorted(able, key=lambda factor: factor != preferred))
+
+    @property
+    def ready_factors(self) -> tuple[Factor, ...]:
+        """The factors it can do, the one first that needs the shortest wait now; else the preferred one."""
+        secret = self._settings.otp_secret
+        if len(self.factors) < 2 or not secret or self._portal.budget.mails_left() < MAILS_KEPT:
+            return self.factors
+        waits = self._portal.codes.wait_for_totp(secret)
+        return self.factors if waits < A_MOMENT else ("EMAIL", "OTP")
+
+    def can(self, factor: str) -> bool:
+        """Whether the profile has what a factor needs."""
+        return bool(
+            self._settings.otp_secret
+            if factor == "OTP"
+            else self._settings.inbox
+            if factor == "EMAIL"
+            else ""
+        )
+
+    # --- codes
+
+    def code(self, factor: Factor | None = None, since: Mark = None) -> str:
+        """The code to give now: the authenticator's next unused one, or the one mailed since the last send.
+
+        ``since``: what ``mark_inbox`` gave, in place of the last send's. Raises Untestable.
+        """
+        if self._factor(factor) == "OTP":
+            return self._portal.codes.totp(self._settings.otp_secret or "")
+        code = self._inbox().code_after(self._mark if since is None else since, self._portal.clock)
+        self._portal.secrets.add(code, "code")
+        self._last_mailed = code
+        return code
+
+    def wrong_code(self, factor: Factor | None = None) -> str:
+        """A code of the right form that is not the right one."""
+        if self._factor(factor) == "OTP":
+            return self._portal.codes.wrong_totp(self._settings.otp_secret or "")
+        return wrong_code({self._last_mailed or ""})
+
+    def mark_inbox(self) -> Mark:
+        """Remembers what the inbox holds now; ``code`` takes what comes later."""
+        if self.can("EMAIL"):
+            self._mark = self._inbox().mark()
+        return self._mark
+
+    def _factor(self, factor: Factor | None) -> Factor:
+        chosen = factor or self.mfa
+        if chosen is None or not self.can(chosen):
+            lacking = {"OTP": "otp_secret", "EMAIL": "inbox"}.get(chosen or "", "otp_secret and no inbox")
+            raise CannotSignIn(f"[accounts.{self.name}] has no {lacking}", "configuration")
+        return chosen
+
+    def read_from(self, reader: Reader) -> None:
+        """Takes the account's emailed codes from elsewhere than the profile's inbox."""
+        self._reader = reader
+
+    def _inbox(self) -> Reader:
+        if self._reader is None:
+            name = self._settings.inbox or ""
+            self._reader = reader(self._portal.profile.inboxes[name], self.email, name)
+        return self._reader
+
+    # --- sessions
+
+    @property
+    def token(self) -> str:
+        """An access token of the shared session. Raises CannotSignIn, and what else keeps it out."""
+        return self.signed_in().token
+
+    def signed_in(self) -> SignedIn:
+        """The shared session: begun once, refreshed near its end, begun again only where that fails."""
+        with self._lock:
+            shared = self._shared
+            if shared is not None and self._suspect:
+                self._suspect = False
+                probe = self._portal.call(PROFILE, token=shared.token, client=self.name)
+                shared = shared if probe.status != 401 else self._refreshed(shared)
+            if shared is not None and self._portal.clock.now() >= shared.due:
+                shared = self._refreshed(shared)
+            self._shared = shared or self.another_session()
+            self._portal.owns_token(self._shared.token, self)
+            return self._shared
+
+    def another_session(self) -> SignedIn:
+        """A session of its own: one that was begun before and left is completed, else one is begun anew."""
+        with self._lock:
+            left = self._portal.login.left.oldest(self.email)
+            if left is not None and self._broken is None:
+                try:
+                    return self._session(self._sign_in(left))
+                except SignInRefused:
+                    self._portal.login.left.drop(self.email)
+            return self.fresh_sign_in()
+
+    def fresh_sign_in(self) -> SignedIn:
+        """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime."""
+        with self._lock:
+            if self._broken is not None:
+                raise self._broken.again()
+            try:
+                tokens = self._sign_in()
+            except SignInRefused as refused:
+                raise self._failed(
+                    CannotSignIn(f"[accounts.{self.name}]: {refused}", blame(refused))
+                ) from None
+            except Untestable as reason:
+                if reason.fault_class == "environment" and not isinstance(reason, CannotSignIn):
+                    self._failed(CannotSignIn(f"[accounts.{self.name}]: {reason.reason}", reason.fault_class))
+                raise
+            self._proven, self._failures = True, 0
+            return self._session(tokens)
+
+    def sign_in_with(self, password: str) -> SignedIn:
+        """A session begun with a password other than the one it has now, which from then on is its own."""
+        with self._lock:
+            before = self.password, self._broken
+            self.password, self._broken = password, None
+            try:
+                return self.fresh_sign_in()
+            except CannotSignIn:
+                self.password, self._broken = before
+                raise
+
+    def forget(self) -> None:
+        """Drops the shared session, where a case has ended it."""
+        with self._lock:
+            self._shared = None
+
+    def doubt(self) -> None:
+        """The shared token was refused: it is tried once before it is given to anyone again."""
+        self._suspect = True
+
+    def _sign_in(self, begun: Exchange | None = None) -> Tokens:
+        """``begun``: the answer to the first step, where that was taken before."""
+        login = self._portal.login
+        password = self.usable_password()
+        flow = sign_in(self.email, password, factors=self.ready_factors, cooldown=login.cooldown)
+        step = next(flow)
+        answer = self._take(step) if begun is None else begun
+        while True:
+            try:
+                step = flow.send(answer)
+            except StopIteration as done:
+                tokens: Tokens = done.value
+                return tokens
+            answer = self._take(step)
+
+    def _take(self, step: Step) -> Answer:
+        login = self._portal.login
+        match step:
+            case Call(key, _) if key == INITIATE:
+                return login.initiate(self)
+            case Call(key, body) if key == SEND:
+                return login.send(body["sessionId"], body["method"])
+            case Call(_, body):
+                return login.complete(body["sessionId"], method=body["method"], code=body["code"])
+            case Ask(factor):
+                return self.code(factor)
+            case Wait(seconds, why):
+                self._portal.clock.wait(seconds, why)
+        return None
+
+    def _session(self, tokens: Tokens) -> SignedIn:
+        now = self._portal.clock.now()
+        self._portal.remember_token(tokens.access, self.name, None)
+        return SignedIn(
+            account=self.name,
+            token=tokens.access,
+            refresh_token=tokens.refresh,
+            issued_at=now,
+            expires_at=now + lifetime(tokens.expires_in, tokens.access, now),
+            factor=tokens.factor,
+            initiated=tokens.initiated,
+            completed=tokens.completed,
+        )
+
+    def _refreshed(self, old: SignedIn) -> SignedIn | None:
+        """The same session with new tokens; None where the target refuses."""
+        if old.refresh_token is None:
+            return None
+        answer = self._portal.login.refresh(old.refresh_token, client=self.name)
+        access = text_at(answer, "data.accessToken")
+        if access is None:
+            return None
+        now = self._portal.clock.now()
+        return SignedIn(
+            account=self.name,
+            token=access,
+            refresh_token=text_at(answer, "data.refreshToken") or old.refresh_token,
+            issued_at=now,
+            expires_at=now + lifetime(expires_in(answer), access, now),
+            factor=old.factor,
+            initiated=old.initiated,
+            completed=old.completed,
+        )
+
+    # --- passwords
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it was found out that it cannot sign in."""
+        return self._broken is not None
+
+    def usable_password(self) -> str:
+        """Its password. Raises CannotSignIn where that was refused: another try could lock the account."""
+        if self._broken is not None and not self._password_good:
+            raise self._broken.again()
+        return self.password
+
+    def was_answered(self, initiated: Exchange) -> None:
+        """Takes note of the answer to the account's own password. Raises CannotSignIn where it is refused.
+
+        Only a password of the profile that never worked counts as wrong: one that did, or that a case has
+        set, is the target's to accept.
+        """
+        if initiated.success:
+            self._password_good = True
+        elif initiated.code == "AUTH.INVALID_CREDENTIALS" and not self._password_good:
+            said = refusal(initiated)
+            raise self._failed(
+                CannotSignIn(f"[accounts.{self.name}]: email or password is refused ({said})"), final=True
+            )
+
+    def next_password(self, number: int | None = None) -> str:
+        """A new password, made from the profile's and the run's id, so that a clean-up can make it again."""
+        if number is None:
+            self._passwords += 1
+            number = self._passwords
+        return self.password_of(self._portal.run_id, number)
+
+    def password_of(self, run_id: str, number: int) -> str:
+        """The password that a run made as its ``number``-th for this account."""
+        digest = hmac.new(
+            self._settings.password.encode(), f"{run_id}/{number}".encode(), hashlib.sha256
+        ).digest()
+        password = "aZ7!" + base64.b32encode(digest).decode()[:16]
+        self._portal.secrets.add(password, "password")
+        return password
+
+    @property
+    def profile_password(self) -> str:
+        """The password as the profile has it."""
+        return self._settings.password
+
+    def password_changed_to(self, new: str) -> None:
+        """From now on the account signs in with this password."""
+        self._portal.secrets.add(new, "password")
+        self.password = new
+        self._password_good = True
+        self._portal.login.left.drop(self.email)
+        self.doubt()
+
+    def _failed(self, reason: CannotSignIn, *, final: bool = False) -> CannotSignIn:
+        self._failures += 1
+        if final or (self._failures >= MOST_FAILURES and not self._proven):
+            self._broken = reason
+        return reason
+
+
+def lifetime(told: float | None, token: str, now: float) -> float:
+    """Seconds that a token lives: what the answer said, taken as milliseconds where seconds make no sense.
+
+    Without that, the token's own ``exp``, else five minutes.
+    """
+    if told is not None and told > 0:
+        return told / 1000 if told >= 1_000_000 else told
+    try:
+        claims = jwt.decode(token, options={"verify_signature": False})
+        return max(1.0, float(claims["exp"]) - now)
+    except (jwt.PyJWTError, KeyError, TypeError, ValueError):
+        return ASSUMED_LIFETIME

@@ -1,0 +1,80 @@
+"""Codes of the second factor: of an authenticator, no time step of which is used twice, and wrong ones."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import threading
+
+from conformance.target.clock import Clock
+from conformance.traffic.redaction.redact import Secrets
+
+STEP = 30
+"""Seconds that a code of an authenticator is shown (RFC 6238)."""
+
+NEARLY_OVER = 1.0
+ADJACENT = 20
+"""Time steps to each side whose codes a wrong one must not be: a target may be generous."""
+
+
+class Codes:
+    """Makes authenticator codes. A portal may refuse a code seen before, so that each step serves once."""
+
+    def __init__(self, clock: Clock, known: Secrets) -> None:
+        self._clock = clock
+        self._known = known
+        self._lock = threading.Lock()
+        self._used: dict[str, int] = {}
+
+    def totp(self, secret: str) -> str:
+        """A code that has not been used, waiting for the next time step where it must. Raises OutOfTime."""
+        self._known.add(secret, "otp-secret")
+        with self._lock:
+            now = self._clock.now()
+            step = max(int(now // STEP), self._used.get(secret, 0) + 1)
+            if not self._clock.movable and STEP - now % STEP < NEARLY_OVER:
+                step = max(step, int(now // STEP) + 1)
+            self._clock.wait_until(step * STEP, "the authenticator's next code")
+            self._used[secret] = step
+        code = totp_at(secret, step)
+        self._known.add(code, "code")
+        return code
+
+    def wait_for_totp(self, secret: str) -> float:
+        """Seconds until a code that has not been used; nothing where time can be moved."""
+        with self._lock:
+            now = self._clock.now()
+            ready = (self._used.get(secret, 0) + 1) * STEP
+            return 0.0 if self._clock.movable else max(0.0, ready - now)
+
+    def early_totp(self, secret: str) -> str:
+        """The code of the time step that follows: right already for who allows a clock to be a step ahead
+        (RFC 6238, 5.2). It counts as not used: ``totp`` gives it when its time has come."""
+        with self._lock:
+            step = max(int(self._clock.now() // STEP), self._used.get(secret, 0)) + 1
+        code = totp_at(secret, step)
+        self._known.add(code, "code")
+        return code
+
+    def wrong_totp(self, secret: str) -> str:
+        """Six digits that are no code of this authenticator within ten minutes to either side."""
+        step = int(self._clock.now() // STEP)
+        return wrong_code({totp_at(secret, step + near) for near in range(-ADJACENT, ADJACENT + 1)})
+
+
+def totp_at(secret: str, step: int) -> str:
+    """The six digits of a time step (RFC 6238 with SHA-1). Secrets of any length are taken."""
+    key = base64.b32decode(secret + "=" * (-len(secret) % 8), casefold=True)
+    digest = hmac.new(key, step.to_bytes(8, "big"), hashlib.sha1).digest()
+    offset = digest[-1] & 0x0F
+    number = int.from_bytes(digest[offset : offset + 4], "big") & 0x7FFFFFFF
+    return f"{number % 1_000_000:06d}"
+
+
+def wrong_code(right: set[str]) -> str:
+    """Six digits that are none of these."""
+    while (code := f"{secrets.randbelow(1_000_000):06d}") in right:
+        continue
+    return code

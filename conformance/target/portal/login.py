@@ -1,0 +1,316 @@
+"""The sign-in sequence, without I/O, and the calls it is made of (chapter "Authentication", 3 to 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.errors import CannotSignIn, FaultClass
+from conformance.target.portal.budget import is_cooldown, retry_after
+from conformance.target.portal.left import LeftSessions
+from conformance.target.profile.model import Factor
+from conformance.traffic.exchange import Exchange, Json
+
+if TYPE_CHECKING:
+    from conformance.target.portal import Portal
+    from conformance.target.portal.accounts import Account
+
+AUTH = "/web/v1/system/auth"
+INITIATE = f"POST {AUTH}/login/initiate"
+SEND = f"POST {AUTH}/login/mfa/send"
+COMPLETE = f"POST {AUTH}/login/complete"
+REFRESH = f"POST {AUTH}/token/refresh"
+LOGOUT = f"POST {AUTH}/logout"
+FORGOT = f"POST {AUTH}/password/forgot"
+
+METHODS: Mapping[str, int] = {"EMAIL": 10011001, "OTP": 10011002}
+"""The values of ``method`` on the wire."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """To be sent; the Exchange is wanted back."""
+
+    key: str
+    body: Json
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A code is wanted back: of the authenticator, or the one mailed after the last send."""
+
+    factor: Factor
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Time must pass; nothing is wanted back."""
+
+    seconds: float
+    why: str
+
+
+Step = Call | Ask | Wait
+Answer = Exchange | str | None
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A token pair and the answers that gave it. ``expires_in`` as on the wire, None if no number."""
+
+    access: str
+    refresh: str | None
+    expires_in: float | None
+    factor: Factor
+    initiated: Exchange
+    completed: Exchange
+
+
+class SignInRefused(Exception):
+    """A step of the sequence was refused, or its answer lacks what the next one needs."""
+
+    def __init__(self, step: str, exchange: Exchange) -> None:
+        super().__init__(f"{step} was refused: {refusal(exchange)}")
+        self.step = step
+        self.exchange = exchange
+
+
+def sign_in(
+    email: str, password: str, *, factors: Sequence[Factor], cooldown: float = 60.0
+) -> Generator[Step, Answer, Tokens]:
+    """The sequence as steps to take: send each Call, answer each Ask, pass each Wait; Tokens at the end.
+
+    ``factors`` are what the account can do, the preferred one first. Raises SignInRefused.
+    """
+    initiated = yield Call(INITIATE, {"email": email, "password": password})
+    assert isinstance(initiated, Exchange)
+    session = text_at(initiated, "data.sessionId")
+    if session is None:
+        raise SignInRefused("initiate", initiated)
+    factor = chosen_factor(initiated, factors)
+    if factor == "EMAIL":
+        yield from _send(session, cooldown)
+    refused = initiated
+    for _ in range(2 if factor == "OTP" else 1):
+        code = yield Ask(factor)
+        completed = yield Call(COMPLETE, {"sessionId": session, "method": METHODS[factor], "code": code})
+        assert isinstance(completed, Exchange)
+        access = text_at(completed, "data.accessToken")
+        if access is not None:
+            return Tokens(
+                access,
+                text_at(completed, "data.refreshToken"),
+                expires_in(completed),
+                factor,
+                initiated,
+                completed,
+            )
+        refused = completed
+        if completed.code != "AUTH.MFA_CODE_INVALID":
+            break
+    raise SignInRefused("complete", refused)
+
+
+def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
+    """A cooldown counted per account may still run from the sign-in before: then once more after it."""
+    sent = yield Call(SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
+    assert isinstance(sent, Exchange)
+    if is_cooldown(sent):
+        told = retry_after(sent)
+        yield Wait(cooldown if told is None else told, "the resend cooldown")
+        sent = yield Call(SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
+        assert isinstance(sent, Exchange)
+    if not sent.success:
+        raise SignInRefused("mfa/send", sent)
+
+
+def chosen_factor(initiated: Exchange, factors: Sequence[Factor]) -> Factor:
+    """The preferred factor of those that the answer offers. Raises CannotSignIn: the account has none.
+
+    Where none of the account's factors is offered, the preferred one: the list may be what is wrong.
+    """
+    if not factors:
+        raise CannotSignIn("the account has neither an otp_secret nor an inbox", "configuration")
+    offered = offered_factors(initiated)
+    return next((factor for factor in factors if factor in offered), factors[0])
+
+
+def offered_factors(initiated: Exchange) -> tuple[str, ...]:
+    """The codes in ``mfaMethods``, by code or by value."""
+    methods = initiated.at("data.mfaMethods")
+    names: dict[Json, str] = {value: name for name, value in METHODS.items()}
+    found = [item for item in methods if isinstance(item, dict)] if isinstance(methods, list) else []
+    return tuple(
+        item["code"] if isinstance(item.get("code"), str) else names.get(item.get("value"), "")
+        for item in found
+    )
+
+
+def text_at(exchange: Exchange, path: str) -> str | None:
+    """A text in a successful answer; None where it is missing, empty or something else."""
+    value = exchange.at(path) if exchange.success else None
+    return value if isinstance(value, str) and value else None
+
+
+def expires_in(exchange: Exchange) -> float | None:
+    value = exchange.at("data.expiresIn")
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def refusal(exchange: Exchange) -> str:
+    """What an answer says, short: status, code and message."""
+    said = [f"HTTP {exchange.status}" if exchange.status else exchange.error or "no answer"]
+    if exchange.envelope is not None:
+        message = exchange.envelope.get("message")
+        said += [part for part in (exchange.code, message if isinstance(message, str) else None) if part]
+    return ", ".join(dict.fromkeys(said))
+
+
+def blame(refused: SignInRefused) -> FaultClass:
+    """Whom a refused sign-in points to."""
+    if refused.exchange.status is None:
+        return "environment"
+    return "target" if refused.exchange.status >= 500 or refused.exchange.success else "credentials"
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What is remembered of a login session: whose it is, and the client hash it was begun with."""
+
+    email: str
+    client_hash: str | None
+    account: str = ""
+
+
+class Login:
+    """The single calls, for cases. A session's client hash is kept through its steps."""
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+        self._begun: dict[str, Begun] = {}
+        self._sent: dict[str, dict[str, float]] = {}
+        self._newest: dict[str, str] = {}
+        self.left = LeftSessions(portal.clock)
+        self.cooldown = 60.0
+
+    def initiate(
+        self,
+        account: Account | str,
+        password: str | None = None,
+        *,
+        client_hash: str | None = None,
+        extra: Mapping[str, Json] | None = None,
+        within_budget: bool = True,
+    ) -> Exchange:
+        """Begins a sign-in. An email without a password gets one that is wrong for everybody.
+
+        Raises CannotSignIn where the profile's own password is refused and has never signed in; OutOfBudget
+        for one wrong password too many; RateLimited. ``within_budget`` False: at once, whatever the window
+        holds.
+        """
+        portal = self._portal
+        email = account if isinstance(account, str) else account.email
+        known = portal.account_of(email)
+        if password is None:
+            password = portal.wrong_password() if isinstance(account, str) else account.usable_password()
+        if known is not None and password != known.password:
+            portal.budget.failed_sign_in(known.email)
+        exchange = portal.call(
+            INITIATE,
+            json={"email": email, "password": password, **(extra or {})},
+            client_hash=client_hash,
+            client=known.name if known else "",
+            within_budget=within_budget,
+        )
+        self.remember(exchange, email, client_hash)
+        if known is not None and password == known.password and not extra:
+            known.was_answered(exchange)
+        return exchange
+
+    def send(
+        self, session: Exchange | str, method: int | str = "EMAIL", *, client_hash: str | None = None
+    ) -> Exchange:
+        """Has a code delivered. What is in the inbox before is remembered: no old code is taken."""
+        id = session_id(session)
+        begun = self._begun.get(id)
+        known = self._portal.account_of(begun.email) if begun else None
+        if known is not None and method in ("EMAIL", METHODS["EMAIL"]):
+            known.mark_inbox()
+        exchange = self._step(
+            SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
+        )
+        if exchange.success and begun is not None:
+            self._sent.setdefault(begun.email.lower(), {})[id] = exchange.time + exchange.elapsed_ms / 1000
+        cooldown = exchange.at("data.cooldownSeconds")
+        if exchange.success and isinstance(cooldown, int) and 0 < cooldown < 3600:
+            self.cooldown = float(cooldown)
+        return exchange
+
+    def complete(
+        self, session: Exchange | str, *, method: int | str, code: Json, client_hash: str | None = None
+    ) -> Exchange:
+        """Ends a sign-in with a code. Raises OutOfBudget after too many in a row that were refused."""
+        body = {"sessionId": session_id(session), "method": METHODS.get(str(method), method), "code": code}
+        begun = self._begun.get(body["sessionId"])
+        if begun is None:
+            return self._step(COMPLETE, body, client_hash)
+
+        self._portal.budget.code(begun.email)
+        exchange = self._step(COMPLETE, body, client_hash)
+        if exchange.success or exchange.code == "AUTH.MFA_CODE_INVALID":
+            self._portal.budget.code_was(begun.email, right=exchange.success)
+        self._portal.remember_token(text_at(exchange, "data.accessToken"), begun.account, begun.client_hash)
+        return exchange
+
+    def sent_elsewhere(self, session: Exchange | str) -> float | None:
+        """When a code was last sent for another login session of the account (epoch seconds); None: never.
+        A cooldown that is counted for the account began then."""
+        id = session_id(session)
+        begun = self._begun.get(id)
+        sent = self._sent.get(begun.email.lower(), {}) if begun is not None else {}
+        return max((moment for other, moment in sent.items() if other != id), default=None)
+
+    def refresh(self, refresh_token: Json, *, client_hash: str | None = None, client: str = "") -> Exchange:
+        """Trades a refresh token for a new pair."""
+        exchange = self._portal.call(
+            REFRESH, json={"refreshToken": refresh_token}, client_hash=client_hash, client=client
+        )
+        self._portal.remember_token(text_at(exchange, "data.accessToken"), client, client_hash)
+        return exchange
+
+    def logout(self, token: str) -> Exchange:
+        """Ends the session of a token."""
+        return self._portal.call(LOGOUT, token=token)
+
+    def remember(self, initiated: Exchange, email: str, client_hash: str | None) -> None:
+        id = text_at(initiated, "data.sessionId")
+        known = self._portal.account_of(email)
+        if id is not None:
+            self._begun[id] = Begun(email, client_hash, known.name if known else "")
+            self._newest[email.lower()] = id
+
+    def is_newest(self, session: Exchange | str) -> bool:
+        """Whether no other login session of its account was begun since: whether one ends those before is not
+        stated."""
+        id = session_id(session)
+        begun = self._begun.get(id)
+        return begun is None or self._newest.get(begun.email.lower()) == id
+
+    def _step(self, key: str, body: Json, client_hash: str | None) -> Exchange:
+        begun = self._begun.get(str(body["sessionId"]))
+        if begun is not None and client_hash is None:
+            client_hash = begun.client_hash
+        return self._portal.call(
+            key, json=body, client_hash=client_hash, client=begun.account if begun else ""
+        )
+
+
+def session_id(session: Exchange | str) -> str:
+    """The id of a login session. Raises CannotSignIn where the answer that should have it does not."""
+    if isinstance(session, str):
+        return session
+    id = text_at(session, "data.sessionId")
+    if id is None:
+        raise CannotSignIn(f"there is no login session to go on with: {refusal(session)}", "target")
+    return id

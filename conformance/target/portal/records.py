@@ -1,0 +1,125 @@
+"""Ids of records that exist at the target: given by the profile, or found where a listing allows it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.errors import Untestable
+from conformance.traffic.exchange import ABSENT, Json, dig, steps
+
+if TYPE_CHECKING:
+    from conformance.target.portal import Portal
+
+SYSTEM = "/web/v1/system"
+ACCOUNTS = f"POST {SYSTEM}/accounts/admin/query"
+CHANNELS = f"POST {SYSTEM}/notifications/channels/query"
+CHANNEL_TYPES = f"POST {SYSTEM}/notifications/channel-types/query"
+ROLES = f"GET {SYSTEM}/roles"
+PROFILE = f"GET {SYSTEM}/profile"
+CURRENT = f"GET {SYSTEM}/workspaces/current"
+MINE = f"GET {SYSTEM}/workspaces/mine"
+INVITATIONS = f"GET {SYSTEM}/invitations"
+GRANTS = f"GET {SYSTEM}/currency-grants"
+
+EMPTY_QUERIES: Mapping[str, Json] = {
+    ACCOUNTS: {
+        "institutionBizId": None,
+        "accountPortal": None,
+        "accountStatus": None,
+        "email": None,
+        "name": None,
+        "page": 0,
+        "size": 20,
+    },
+    CHANNELS: {
+        "bizId": None,
+        "institutionBizId": None,
+        "channelCategory": None,
+        "channelStatus": None,
+        "activeOnly": False,
+    },
+    CHANNEL_TYPES: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
+}
+"""Bodies of the listings that filter nothing out."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A listing, where in its answer the records stand, and which of their fields holds the id."""
+
+    key: str
+    items: str = "data"
+    field: str = "bizId"
+
+
+SOURCES: Mapping[str, tuple[Source, ...]] = {
+    "workspace": (Source(CURRENT), Source(MINE), Source(ROLES, field="workspaceBizId")),
+    "other_workspace": (Source(MINE), Source(ROLES, field="workspaceBizId")),
+    "institution": (Source(PROFILE, field="institutionBizId"), Source(CURRENT, field="institutionBizId")),
+    "role": (Source(ROLES),),
+    "account": (Source(PROFILE), Source(ACCOUNTS, "data.accounts")),
+    "channel": (Source(CHANNELS, "data.items"),),
+    "channel_type": (Source(CHANNEL_TYPES, "data.items"),),
+}
+
+
+class Lookup:
+    """Finds each kind of record once, also that it cannot be found."""
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+        self._lock = threading.RLock()
+        self._found: dict[str, str | Untestable] = {}
+
+    def id_of(self, name: str, *, given: bool = False) -> str:
+        """The id of a record; ``given`` True: only one in the profile. Raises Untestable naming the key."""
+        known: str | None = getattr(self._portal.profile.records, name)
+        if known is not None:
+            return known
+        if given:
+            raise Untestable(
+                f"the profile has no [records] {name}, and none that was merely found is changed"
+            )
+        with self._lock:
+            if name not in self._found:
+                self._found[name] = self._look_up(name)
+            found = self._found[name]
+        if isinstance(found, Untestable):
+            raise Untestable(found.reason, found.fault_class)
+        return found
+
+    def _look_up(self, name: str) -> str | Untestable:
+        if name not in SOURCES:
+            return Untestable(f"the profile has no [records] {name}, and no listing gives one")
+        others = {self._portal.record("workspace")} if name == "other_workspace" else set()
+        try:
+            for source in SOURCES[name]:
+                for id in self._ids(source):
+                    if id not in others:
+                        return id
+        except Untestable as reason:
+            return reason
+        return Untestable(f"the profile has no [records] {name}, and the listings show none")
+
+    def _ids(self, source: Source) -> Iterator[str]:
+        portal = self._portal
+        answer = portal.call(
+            source.key, json=EMPTY_QUERIES.get(source.key, ABSENT), token=portal.account("admin").token
+        )
+        if answer.success:
+            for record in records_in(dig(answer.envelope, steps(source.items))):
+                id = record.get(source.field)
+                if isinstance(id, str) and id:
+                    yield id
+
+
+def records_in(value: Json) -> Iterator[dict[str, Json]]:
+    """A record, the records of an array, or those of the first array in an object (N4 shows no form)."""
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))
+    elif isinstance(value, dict):
+        inner = next((part for part in value.values() if isinstance(part, list)), None)
+        yield from (value,) if "bizId" in value or inner is None else records_in(inner)

@@ -1,0 +1,321 @@
+"""The only way to the target: one HTTP client per run, the allowed impact, a record of all that passes."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+import threading
+from collections.abc import Callable, Sequence
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from posixpath import normpath
+from urllib.parse import unquote, urlsplit
+
+import httpx
+
+from conformance import __version__
+from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
+from conformance.spec.operations import IMPACTS, Impact, operation_of
+from conformance.target.clock import Clock, MovableClock, SystemClock, Watch
+from conformance.target.profile.model import Profile
+from conformance.traffic.capture.bodies import body_of, text_of
+from conformance.traffic.exchange import ABSENT, Exchange, Form, Header, Json, Plain, Request, Response
+from conformance.traffic.redaction.redact import Secrets, secrets_in
+
+READ_AT_MOST = 20_000_000
+"""Bytes of an answer that are read; of a longer one the record says that it was cut."""
+
+SHOWN_OF_CUT = 100_000
+
+Opener = Callable[[Response], Plain | None]
+"""Gives the plaintext of an encrypted exchange, once the answer is there."""
+
+
+class Transport:
+    """Sends requests and records them, with ``n`` from 1 in the order in which they ended. Safe from threads.
+
+    ``handler`` takes the place of the network. ``on_exchange`` is called with each exchange, one at a time.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        clock: Clock,
+        impact: Impact,
+        secrets: Secrets,
+        on_exchange: Callable[[Exchange], None],
+        handler: httpx.BaseTransport | None = None,
+    ) -> None:
+        self.url = profile.portal.url
+        self.impact: Impact = impact
+        self.clock = clock
+        self.answered = False
+        self._secrets = secrets
+        self._on_exchange = on_exchange
+        self._timeout = profile.portal.timeout
+        self._lock = threading.Lock()
+        self._count = 0
+        self._origin = _origin(httpx.URL(self.url))
+        self._client = httpx.Client(
+            verify=_verification(profile),
+            timeout=self._timeout,
+            transport=handler,
+            follow_redirects=False,
+            trust_env=not is_loopback(self.url),
+            # A server closes an idle connection after 5 s or later; ours must be the one to give it up.
+            limits=httpx.Limits(max_connections=50, max_keepalive_connections=20, keepalive_expiry=2.0),
+            headers={"user-agent": f"portal-conformance/{__version__}"},
+            # What one account is given must not go along with the requests of another, or of none.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        )
+        # What a request leaves out is left out: the client would add an Accept of its own.
+        self._client.headers.pop("accept", None)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def send(
+        self,
+        method: str,
+        url_path: str,
+        *,
+        headers: Sequence[Header] = (),
+        body: bytes | None = None,
+        client: str = "",
+        open_answer: Opener | None = None,
+    ) -> Exchange:
+        """One request, and what came back. HTTP errors and redirects are answers.
+
+        ``url_path`` is appended to the profile's address. Raises NotAllowed (nothing is sent), NoAnswer
+        (recorded without a response), TargetUnreachable (refused twice), ValueError (the path leads to
+        another host).
+        """
+        needed = impact_of(method, url_path)
+        if IMPACTS.index(needed) > IMPACTS.index(self.impact):
+            raise NotAllowed(
+                f"{method} {urlsplit(url_path).path} is {needed}, and the run may only be {self.impact}"
+            )
+        request = self._request(method, url_path, headers, body)
+        sent = _recorded(request, body)
+        started, began = self.clock.iso(), self.clock.ticks()
+        try:
+            response = self._answer(request, began)
+        except httpx.HTTPError as problem:
+            exchange = self._record(sent, started, began, client, error=_reason(problem, self._timeout))
+            if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
+                raise TargetUnreachable(unreachable(self.url, problem)) from None
+            raise NoAnswer(f"{method} {sent.path} got no answer: {exchange.error}", exchange) from None
+        plain = open_answer(response) if open_answer else None
+        return self._record(sent, started, began, client, response=response, plain=plain)
+
+    def _request(
+        self, method: str, url_path: str, headers: Sequence[Header], body: bytes | None
+    ) -> httpx.Request:
+        try:
+            url = httpx.URL(self.url + url_path)
+            pairs = [(name.encode("latin-1"), value.encode()) for name, value in headers]
+            request = self._client.build_request(method, url, headers=pairs, content=body)
+        except (httpx.InvalidURL, UnicodeEncodeError) as problem:
+            raise Untestable(f"no such request can be sent: {problem}", "suite") from None
+        if _origin(request.url) != self._origin:
+            raise ValueError(f"{url_path!r} leads away from {self.url}: nothing is sent there")
+        return request
+
+    def _answer(self, request: httpx.Request, began: float) -> Response:
+        """The answer, to its end or to the cap. A refused connection is tried again: nothing was sent."""
+        try:
+            answer = self._client.send(request, stream=True)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            answer = self._client.send(request, stream=True)
+        try:
+            return self._read(answer, began)
+        finally:
+            answer.close()
+
+    def _read(self, answer: httpx.Response, began: float) -> Response:
+        content, cut, undecodable = bytearray(), False, False
+        try:
+            for chunk in answer.iter_bytes():
+                content += chunk
+                if len(content) > READ_AT_MOST:
+                    cut = True
+                    break
+                if self.clock.ticks() - began > 3 * self._timeout:
+                    raise httpx.ReadTimeout(f"the answer did not end within {3 * self._timeout:.0f} s")
+        except httpx.DecodingError:
+            undecodable = True
+        headers = [(name.decode("latin-1"), _text(value)) for name, value in answer.headers.raw]
+        body, form = _answered(bytes(content), cut=cut, undecodable=undecodable)
+        return Response(status=answer.status_code, headers=headers, body=body, form=form)
+
+    def _record(
+        self,
+        request: Request,
+        started: str,
+        began: float,
+        client: str,
+        *,
+        response: Response | None = None,
+        error: str | None = None,
+        plain: Plain | None = None,
+    ) -> Exchange:
+        elapsed = round((self.clock.ticks() - began) * 1000, 3)
+        with self._lock:
+            self._count += 1
+            self.answered = self.answered or response is not None
+            exchange = Exchange(
+                n=self._count,
+                started=started,
+                elapsed_ms=elapsed,
+                client=client,
+                request=request,
+                response=response,
+                error=error,
+                plain=plain,
+            )
+            for value, kind in secrets_in(exchange):
+                self._secrets.add(value, kind)
+            self._on_exchange(exchange)
+        return exchange
+
+
+def impact_of(method: str, url_path: str) -> Impact:
+    """What a request may do at most; one that is none of the 88 may change something unless it reads."""
+    path = urlsplit(url_path).path
+    read = path.rstrip("/") or "/"
+    # As a server might read it: decoded, and without dot segments.
+    resolved = normpath("/" + unquote(path).lstrip("/"))
+    found = [
+        row.impact
+        for row in (operation_of(method.upper(), one) for one in (read, resolved))
+        if row is not None
+    ]
+    if found:
+        return max(found, key=IMPACTS.index)
+    return "read-only" if method.upper() in ("GET", "HEAD", "OPTIONS") else "mutating"
+
+
+def fetch(
+    url: str, *, timeout: float, headers: dict[str, str] | None = None, json: object = None
+) -> tuple[int, str]:
+    """A call to what stands beside the portal (a mailbox, a test clock): status and text. Raises OSError.
+
+    Nothing of the portal's credentials goes along, and it is no exchange of the run.
+    """
+    try:
+        # Certificates take longer to load than the call takes, and plain HTTP needs none.
+        secure = url.startswith("https:")
+        with httpx.Client(timeout=timeout, verify=secure, trust_env=not is_loopback(url)) as client:
+            answer = (
+                client.get(url, headers=headers)
+                if json is None
+                else client.post(url, headers=headers, json=json)
+            )
+            return answer.status_code, answer.text
+    except (httpx.HTTPError, httpx.InvalidURL) as problem:
+        raise OSError(_reason(problem, timeout)) from None
+
+
+def clock_of(profile: Profile, *, time_budget: float | None = None, on_wait: Watch | None = None) -> Clock:
+    """The clock that fits the profile: a movable one where it has a ``[clock]``."""
+    address = profile.clock.advance
+    if address is None:
+        return SystemClock(time_budget, on_wait)
+
+    def advance(seconds: float) -> float | None:
+        return _advance(profile, address, seconds)
+
+    return MovableClock(advance, time_budget=time_budget, on_wait=on_wait)
+
+
+def _advance(profile: Profile, address: str, seconds: float) -> float | None:
+    try:
+        status, text = fetch(address, timeout=profile.portal.timeout, json={"seconds": seconds})
+    except OSError as problem:
+        raise TargetUnreachable(
+            f"{profile.source}: [clock] advance: nothing answers at {address} ({problem})."
+        ) from None
+    if status >= 300:
+        raise ProfileError(
+            f"{profile.source}: [clock] advance: {address} answers HTTP {status}. Is the clock offered there?"
+        )
+    body, _ = body_of(text.encode())
+    now = body.get("now") if isinstance(body, dict) else None
+    return float(now) if isinstance(now, int | float) and not isinstance(now, bool) else None
+
+
+def unreachable(url: str, problem: Exception) -> str:
+    """The sentence for a target at which nothing answers, with what to look at."""
+    reason = str(problem).lower()
+    if "certificate" in reason or "ssl" in reason:
+        return (
+            f"{url} cannot be reached securely ({problem}). [portal] verify may name a file of certificates."
+        )
+    if (
+        "name or service" in reason
+        or "getaddrinfo" in reason
+        or "nodename" in reason
+        or "name resolution" in reason
+    ):
+        return f"Nothing answers at {url}: no such host. Is the address right?"
+    if isinstance(problem, httpx.ConnectTimeout):
+        return f"Nothing answers at {url} (no connection in time). Is it reachable from here?"
+    return f"Nothing answers at {url} (connection refused). Is the portal running?"
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address stays on this machine: proxies of the environment are not for it."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _verification(profile: Profile) -> ssl.SSLContext | bool:
+    """Plain HTTP needs no certificates: loading them takes longer than several requests."""
+    verify = profile.portal.verify
+    if isinstance(verify, str):
+        try:
+            return ssl.create_default_context(cafile=verify)
+        except (OSError, ssl.SSLError) as problem:
+            raise ProfileError(
+                f"{profile.source}: [portal] verify: {verify} cannot be read ({problem})."
+            ) from None
+    return verify and profile.portal.url.startswith("https:")
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
+def _recorded(request: httpx.Request, content: bytes | None) -> Request:
+    headers = [(name.decode("latin-1"), _text(value)) for name, value in request.headers.raw]
+    body, form = body_of(content or b"")
+    return Request(method=request.method, url=str(request.url), headers=headers, body=body, form=form)
+
+
+def _answered(content: bytes, *, cut: bool, undecodable: bool) -> tuple[Json, Form | None]:
+    """``cut``: there was more. ``undecodable``: what came is not what its Content-Encoding says."""
+    if undecodable:
+        return ABSENT, "undecodable"
+    if cut:
+        return text_of(content[:SHOWN_OF_CUT]), "truncated"
+    body, form = body_of(content)
+    # Nested too deeply to be held: no envelope is, so that it is judged as the text that came.
+    return body, None if form == "undecodable" else form
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _reason(problem: Exception, timeout: float) -> str:
+    if isinstance(problem, httpx.ReadTimeout | httpx.WriteTimeout | httpx.PoolTimeout):
+        return str(problem) if "did not end" in str(problem) else f"nothing came within {timeout:g} s"
+    if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
+        return f"no connection ({str(problem) or 'timed out'})"
+    return str(problem) or type(problem).__name__

@@ -1,0 +1,1 @@
+"""The profile: what is known of a target."""

@@ -1,0 +1,188 @@
+"""The commented profile that ``init`` writes: every table and key, and what each is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.spec.operations import OPERATIONS, Operation
+from conformance.target.profile.model import ACCOUNTS, PLACEHOLDERS, SecureChannelSettings
+
+HEAD = """\
+# What the conformance suite is told of one portal. `portal-conformance doctor --profile FILE` tries it out.
+#
+# Only [portal] and one account are needed. Whatever is left out makes the cases that need it UNTESTED.
+# ${NAME} is taken from the environment and ${file:PATH} from a file, so that no secret needs to stand here.
+# Lines that begin with "# " and a key are examples: take the "# " away to use them.
+
+profile = 1
+
+[portal]
+url = "http://127.0.0.1:8000"
+access_code = "${PORTAL_ACCESS_CODE}"     # X-PORTAL-ACCESS-CODE
+# headers = { "X-LOCALE" = "en" }         # added to, or in place of, the default headers
+# edge_headers = true                     # send CF-*, X-Real-IP, X-Forwarded-*; false behind a real edge
+# verify = true                           # check certificates; or false, or the path of a CA file
+# timeout = 10.0                          # seconds for one request
+"""
+
+ADMIN = """\
+[accounts.admin]
+# {purpose}
+email = "admin@example.test"
+password = "${{ADMIN_PASSWORD}}"
+# mfa = "OTP"                             # how it signs in where both are possible: EMAIL or OTP
+otp_secret = "${{ADMIN_OTP_SECRET}}"        # base32, for OTP
+# inbox = "mail"                          # the table under [inboxes] where its codes arrive, for EMAIL
+"""
+
+ACCOUNT = """\
+# [accounts.{name}]
+# # {purpose}
+# email = "{name}@example.test"
+# password = "${{{upper}_PASSWORD}}"
+# inbox = "mail"
+"""
+
+INBOXES = """\
+# Where emailed codes arrive. An inbox is one of four kinds.
+#
+# [inboxes.mail]
+# kind = "http"                           # a GET that answers with the newest message first
+# url = "http://127.0.0.1:8025/inbox/{email}"
+# pattern = '\\b(\\d{6})\\b'                 # the first match is the code (its first group, where it has one)
+# timeout = 10.0                          # seconds to wait for a mail
+#
+# [inboxes.mailbox]
+# kind = "imap"
+# host = "imap.example.test"
+# port = 993
+# username = "codes@example.test"
+# password = "${IMAP_PASSWORD}"
+# folder = "INBOX"
+#
+# [inboxes.script]
+# kind = "command"                        # prints the newest message first
+# argv = ["./newest-mail", "{email}"]
+#
+# [inboxes.constant]
+# kind = "fixed"                          # a test deployment whose code never changes
+# code = "000000"
+"""
+
+RECORDS = """\
+# Ids that exist at the target. What is not given is looked up where a listing allows it, but what is merely
+# found there is only read: records that may be changed are those named here, and those a run makes itself.
+#
+# [records]
+# workspace = "…"
+# other_workspace = "…"
+# institution = "…"
+# role = "…"
+# account = "…"
+# file = "…"
+# channel = "…"
+# channel_type = "…"
+"""
+
+REST = """\
+# [bot_challenge]
+# token = "${BOT_TOKEN}"                  # one that the target accepts
+# header = "X-Turnstile-Token"            # where it goes where the body has no place for it
+
+# [limits]
+# login_window = 60                       # seconds in which 10 sign-ins may begin; without it, it is learned
+# max_mails = 20                          # the most mails that a run has sent
+# max_failed_sign_ins = 5                 # the most sign-ins that are meant to fail, for each account
+
+# [readings]
+# A reading of something that the specification leaves open, pinned: a run that finds another one fails.
+# "invalid-credentials-status" = 401
+
+# [clock]
+# A test deployment whose time can be moved, by POST {"seconds": 61}.
+# advance = "http://127.0.0.1:8000/clock/advance"
+"""
+
+OPERATIONS_HEAD = """\
+# Bodies that the specification does not show. Without one, only what an empty body does is tested.
+# Placeholders: {placeholders}.
+# `result_id` is where the new record's id stands in the answer, `secret` where a new authenticator's secret.
+#"""
+
+GUESSES = {
+    "password/reset": '{ email = "{email}", code = "{code}", newPassword = "{new_password}" }',
+    "password/init": '{ email = "{email}", code = "{code}", newPassword = "{new_password}" }',
+    "password/change": '{ oldPassword = "{password}", newPassword = "{new_password}" }',
+    "session/close": '{ sessionId = "{session_id}" }',
+    "otp/verify": '{ code = "{otp}" }',
+    "sessions/terminate": '{ sessionId = "{session_id}" }',
+    "accounts/admin/update": '{ userBizId = "{account}", accountName = "suite-{unique}" }',
+    "accounts/admin/status": '{ userBizId = "{account}", accountStatus = "…" }',
+    "accounts/admin/password/reset": '{ userBizId = "{account}" }',
+    "currency-grants": '{ workspaceBizId = "{workspace}", currency = "…" }',
+    "channel-types/create": '{ typeCode = "suite-{unique}", typeName = "suite-{unique}" }',
+    "channel-types/update": '{ bizId = "{result_id}", typeName = "suite-{unique}" }',
+    "channels/create": '{ channelName = "suite-{unique}", channelHost = "…", channelCategory = "EMAIL" }',
+    "channels/update": '{ bizId = "{result_id}", channelName = "suite-{unique}" }',
+    "validate/imap": '{ host = "imap.example.test", port = 993, username = "…", password = "…" }',
+    "validate/smtp": '{ host = "smtp.example.test", port = 465, username = "…", password = "…" }',
+}
+"""What such a body may look like, by the end of the path. Only the deployment's own documents know."""
+
+OF_A_RECORD = '{ bizId = "{result_id}" }'
+
+
+def text() -> str:
+    """The whole file. It is valid as it stands, once the three variables that it names are set."""
+    accounts = (ACCOUNT.format(name=name, purpose=purpose, upper=name.upper()) for name, purpose in _others())
+    operations = "\n#\n".join("\n".join(_operation(row)) for row in OPERATIONS if _is_open(row))
+    head = OPERATIONS_HEAD.format(placeholders=", ".join(f"{{{name}}}" for name in PLACEHOLDERS))
+    head = head.replace(", {institution}", ",\n# {institution}")
+    parts = (
+        HEAD,
+        ADMIN.format(purpose=ACCOUNTS["admin"]),
+        *accounts,
+        INBOXES,
+        RECORDS,
+        _secure_channel(),
+        REST,
+    )
+    return "\n".join((*parts, f"{head}\n{operations}\n"))
+
+
+def _others() -> Iterator[tuple[str, str]]:
+    return ((name, purpose) for name, purpose in ACCOUNTS.items() if name != "admin")
+
+
+def _secure_channel() -> str:
+    settings = SecureChannelSettings()
+    notes = {
+        "public_key_format": "spki-base64, pem or jwk",
+        "rsa_padding": "oaep-sha256, oaep-sha1 or pkcs1v15",
+        "mgf1": "the mask hash of OAEP: sha256 or sha1",
+        "body": "an encrypted body as a JSON string, or as an object",
+        "responses": "plain, or encrypted with the response key",
+        "aes_mode": "gcm (12-byte IV, 16-byte tag) or cbc (16-byte IV, PKCS #7)",
+        "payload": "the order, then base64",
+    }
+    head = "# What is left open of the secure channel; what is missing is found out if it can be.\n#\n"
+    rows = "\n".join(
+        f'# {name} = "{getattr(settings, name)}"'.ljust(42) + (f"# {notes[name]}" if name in notes else "")
+        for name in SecureChannelSettings.model_fields
+    )
+    return f"{head}# [secure_channel]\n" + "\n".join(line.rstrip() for line in rows.splitlines()) + "\n"
+
+
+def _is_open(row: Operation) -> bool:
+    return bool({"N1", "N3", "N6"} & set(row.gaps)) or row.path.endswith("/otp/setup")
+
+
+def _operation(row: Operation) -> Iterator[str]:
+    yield f'# [operations."{row.key}"]'
+    if row.path.endswith("/otp/setup"):
+        yield '# secret = "data.secret"'
+        return
+    ends = [end for end in GUESSES if row.path.endswith(end)]
+    yield f"# body = {GUESSES[max(ends, key=len)] if ends else OF_A_RECORD}"
+    if row.path.endswith("/create") or row.path.endswith("/currency-grants"):
+        yield '# result_id = "data.bizId"'

@@ -1,0 +1,276 @@
+"""Recorded traffic, judged: the same verdicts as live, and nothing concluded from what is missing."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conformance import check as passive
+from conformance import record
+from conformance.cli import main
+from conformance.errors import CaptureError, UsageError
+from conformance.traffic import capture
+from conformance.traffic.capture.bodies import body_of
+from conformance.traffic.exchange import Exchange, Json, Request, Response
+from conformance.verdicts.coverage import Coverage
+from reference_impl import serve as reference
+
+DIALECTS = Path(__file__).parent / "dialects"
+SYSTEM = "http://portal.example.test/web/v1/system"
+
+
+def envelope(**changes: Json) -> Json:
+    return {
+        "version": "2.0.0",
+        "timestamp": 1767225600123,
+        "success": True,
+        "code": "2000",
+        "message": "Success",
+        "data": [],
+        **changes,
+    }
+
+
+def exchange(path: str = "/roles", *, body: Json = None, **changes: object) -> Exchange:
+    held, form = body_of(json.dumps(envelope() if body is None else body).encode())
+    whole: dict[str, object] = {
+        "n": 1,
+        "started": "2026-01-01T00:00:00.250+00:00",
+        "request": Request(
+            method="GET",
+            url=path if "://" in path else SYSTEM + path,
+            headers=[
+                ("x-portal-access-code", "[access-code-1]"),
+                ("x-client-hash", "c-1"),
+                ("authorization", "Bearer [token-1]"),
+            ],
+        ),
+        "response": Response(
+            status=200, headers=[("content-type", "application/json")], body=held, form=form
+        ),
+    }
+    return Exchange(**{**whole, **changes})  # type: ignore[arg-type]
+
+
+def written(folder: Path, *exchanges: Exchange) -> Path:
+    path = folder / "traffic.jsonl"
+    with capture.Writer(path) as writer:
+        for one in exchanges:
+            writer.write(one)
+    return path
+
+
+def verdicts(run: Json) -> dict[str, str]:
+    return {row["id"]: row["verdict"] for row in run["requirements"]}
+
+
+def results(out: Path) -> Json:
+    return json.loads((out / "results.json").read_text())
+
+
+def test_what_contradicts_the_specification_is_found_without_a_target(tmp_path: Path) -> None:
+    path = written(tmp_path, exchange(), exchange(body=envelope(timestamp=1767225600)))
+
+    checked = passive.check([path], out=tmp_path / "out")
+
+    assert checked.run.exit_code == 1
+    (finding,) = results(tmp_path / "out")["findings"]
+    assert (finding["path"], finding["exchanges"]) == ("timestamp", [2])
+
+
+def test_the_reports_are_those_of_a_run(tmp_path: Path) -> None:
+    passive.check([written(tmp_path, exchange())], out=tmp_path / "out")
+
+    run = results(tmp_path / "out")
+    assert run["command"] == "check"
+    for name in ("report.html", "junit.xml", "summary.md"):
+        assert (tmp_path / "out" / name).stat().st_size > 100
+    assert len((tmp_path / "out" / "exchanges.jsonl").read_text().splitlines()) == 1
+
+
+def test_exchanges_are_numbered_through_all_files_as_in_the_evidence(tmp_path: Path) -> None:
+    one = written(tmp_path, exchange(n=7))
+    (tmp_path / "b").mkdir()
+    other = written(tmp_path / "b", exchange(body=envelope(timestamp=1), n=7))
+
+    passive.check([one, other], out=tmp_path / "out")
+
+    (finding,) = results(tmp_path / "out")["findings"]
+    lines = (tmp_path / "out" / "exchanges.jsonl").read_text().splitlines()
+    assert finding["exchanges"] == [2]
+    assert json.loads(lines[1])["n"] == 2
+
+
+@pytest.mark.parametrize("form", ["omitted", "truncated", "sanitized", "undecodable"])
+def test_a_body_that_is_not_there_proves_nothing(tmp_path: Path, form: str) -> None:
+    unknown = Response(status=200, form=form)  # type: ignore[arg-type]
+
+    checked = passive.check([written(tmp_path, exchange(response=unknown))], out=tmp_path / "out")
+
+    assert checked.run.exit_code == 5
+    assert set(verdicts(results(tmp_path / "out")).values()) == {"untested"}
+    assert results(tmp_path / "out")["coverage"]["unknown_bodies"] == {f"response {form}": 1}
+
+
+def test_a_sanitized_authorization_is_not_held_against_the_portal(tmp_path: Path) -> None:
+    bare = Request(
+        method="GET",
+        url=f"{SYSTEM}/roles",
+        headers=[("x-portal-access-code", "c"), ("x-client-hash", "c")],
+        lacks=("authorization", "cookie"),
+    )
+
+    passive.check([written(tmp_path, exchange(request=bare))], out=tmp_path / "out")
+
+    assert verdicts(results(tmp_path / "out"))["AUTHN-001"] == "untested"
+
+
+def test_a_recorded_missing_authorization_is_held_against_the_portal(tmp_path: Path) -> None:
+    bare = Request(
+        method="GET",
+        url=f"{SYSTEM}/roles",
+        headers=[("x-portal-access-code", "c"), ("x-client-hash", "c")],
+    )
+
+    passive.check([written(tmp_path, exchange(request=bare))], out=tmp_path / "out")
+
+    assert verdicts(results(tmp_path / "out"))["AUTHN-001"] == "fail"
+
+
+def test_no_answer_is_no_answer(tmp_path: Path) -> None:
+    path = written(tmp_path, exchange(response=None, error="connection reset"))
+
+    assert passive.check([path], out=tmp_path / "out").run.exit_code == 5
+    assert results(tmp_path / "out")["coverage"]["unanswered"] == 1
+
+
+def test_other_paths_and_hosts_are_set_aside_and_counted(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        exchange(),
+        exchange("http://portal.example.test/app.js"),
+        exchange("http://cdn.example.test/web/v1/system/roles"),
+    )
+
+    checked = passive.check([path], out=tmp_path / "out", target="http://portal.example.test")
+
+    assert checked.exchanges == 1
+    assert results(tmp_path / "out")["set_aside"] == {"another path": 1, "another host or path": 1}
+
+
+def test_coverage_names_operations_fields_and_codes(tmp_path: Path) -> None:
+    refused = envelope(success=False, code="ACCESS.PERMISSION_DENIED", data=None)
+    denied = Response(status=403, headers=[("content-type", "application/json")], body=refused)
+    path = written(
+        tmp_path, exchange("/profile", body=envelope(data={"bizId": "a"})), exchange(response=denied)
+    )
+
+    passive.check([path], out=tmp_path / "out")
+
+    coverage = results(tmp_path / "out")["coverage"]
+    assert coverage["operations"]["seen"] == {
+        "GET /web/v1/system/profile": 1,
+        "GET /web/v1/system/roles": 1,
+    }
+    assert len(coverage["operations"]["missing"]) == 86
+    fields = coverage["fields"]["GET /web/v1/system/profile"]
+    assert fields["seen"] == 1
+    assert "data.accountPortal.code" in fields["missing"]
+    assert coverage["codes"]["seen"] == {"ACCESS.PERMISSION_DENIED": 1}
+    assert "GA2031" in coverage["codes"]["missing"]
+
+
+def test_secrets_in_a_browsers_file_do_not_reach_the_reports(tmp_path: Path) -> None:
+    token = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhLTEifQ.c2lnbmF0dXJl"
+    carrying = Request(
+        method="GET", url=f"{SYSTEM}/roles", headers=[("authorization", f"Bearer {token}"), ("x-note", token)]
+    )
+
+    passive.check([written(tmp_path, exchange(request=carrying))], out=tmp_path / "out")
+
+    for file in (tmp_path / "out").iterdir():
+        assert token not in file.read_text(), file.name
+
+
+def test_every_dialect_is_judged(tmp_path: Path) -> None:
+    files = [path for path in sorted(DIALECTS.glob("*.har")) if path.name != "truncated.har"]
+
+    checked = passive.check(files, out=tmp_path / "out")
+
+    assert checked.exchanges > 20
+    assert not [row for row in checked.run.findings if row.requirement.startswith("AUTHN")]
+
+
+def test_a_file_that_breaks_is_refused_unless_the_user_says_so(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="--salvage"):
+        passive.check([DIALECTS / "truncated.har"], out=tmp_path / "out")
+
+    checked = passive.check([DIALECTS / "truncated.har"], out=tmp_path / "out", salvage=True)
+
+    assert checked.exchanges == 2
+    assert any("2 entries before it were used" in note for note in checked.run.notes)
+
+
+def test_an_interrupted_check_reports_what_it_has_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(self: Coverage, exchange: Exchange) -> None:
+        if exchange.n == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Coverage, "feed", interrupt)
+
+    checked = passive.check([written(tmp_path, *[exchange()] * 9)], out=tmp_path / "reports")
+
+    assert checked.run.exit_code == 2
+    assert len((tmp_path / "reports" / "exchanges.jsonl").read_text().splitlines()) == 3
+    assert (tmp_path / "reports" / "report.html").exists()
+
+
+def test_a_baseline_accepts_what_is_known_and_nothing_else(tmp_path: Path) -> None:
+    late = written(tmp_path, exchange(), exchange(body=envelope(timestamp=1767225600)))
+    (tmp_path / "worse").mkdir()
+    worse = written(tmp_path / "worse", exchange(body=envelope(timestamp=1767225600, code=17)))
+    (tmp_path / "clean").mkdir()
+    clean = written(tmp_path / "clean", exchange())
+    known = str(tmp_path / "known.toml")
+    out = ["--out", str(tmp_path / "out")]
+
+    assert main(["check", str(late), *out]) == 1
+    assert main(["check", str(late), *out, "--baseline", known]) == 4
+    assert main(["check", str(late), *out, "--baseline", known, "--baseline-update"]) == 0
+    assert main(["check", str(late), *out, "--baseline", known]) == 0
+    assert [one["requirement"] for one in results(tmp_path / "out")["baseline"]["known"]] != []
+
+    assert main(["check", str(worse), *out, "--baseline", known]) == 1
+    assert results(tmp_path / "out")["baseline"]["new"] != []
+
+    assert main(["check", str(clean), *out, "--baseline", known]) == 1
+    assert results(tmp_path / "out")["baseline"]["stale"] != []
+
+
+def test_no_file_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="at least one"):
+        passive.check([], out=tmp_path / "out")
+
+
+def test_what_the_recorder_writes_is_judged_without_a_failure(tmp_path: Path) -> None:
+    with reference.start() as portal:
+        profile = tomllib.loads(portal.profile())
+        headers = {"X-PORTAL-ACCESS-CODE": profile["portal"]["access_code"], "X-Client-Hash": "c-1"}
+        with record.serve(portal.url, tmp_path / "traffic.jsonl") as recording:
+            client = httpx.Client(base_url=recording.url, headers=headers)
+            account = profile["accounts"]["admin"]
+            login = {"email": account["email"], "password": account["password"]}
+            client.post("/web/v1/system/auth/login/initiate", json=login)
+            client.get("/web/v1/system/profile")
+            client.get("/web/v1/secure-channel/public-key")
+
+    checked = passive.check([tmp_path / "traffic.jsonl"], out=tmp_path / "out")
+
+    assert checked.run.exit_code == 0, checked.run.findings
+    assert checked.run.summary.pass_ > 20

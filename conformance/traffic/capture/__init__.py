@@ -1,0 +1,66 @@
+"""Captures of traffic, read and written as a stream: our own JSONL, and HAR 1.2 of any tool."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from conformance.traffic.capture.files import damage_of, opened
+from conformance.traffic.capture.har_reader import read_har
+from conformance.traffic.capture.jsonl import read_jsonl
+from conformance.traffic.capture.writer import Writer
+from conformance.traffic.exchange import Exchange
+
+__all__ = ["Reader", "Writer", "read"]
+
+_FIRST_KEY = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(\w+)"')
+
+
+class Reader(Iterator[Exchange]):
+    """The exchanges of a file, one by one. ``set_aside`` counts the entries that never were exchanges, by
+    reason; ``notes`` says what was passed over; both are whole once the last exchange was read."""
+
+    def __init__(self, path: str | Path, *, salvage: bool = False) -> None:
+        self.path = Path(path)
+        self.set_aside: Counter[str] = Counter()
+        self.notes: list[str] = []
+        if _is_har(self.path):
+            self._exchanges = read_har(self.path, salvage=salvage, set_aside=self.set_aside, notes=self.notes)
+        else:
+            self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes)
+
+    def __iter__(self) -> Iterator[Exchange]:
+        return self._exchanges
+
+    def __next__(self) -> Exchange:
+        return next(self._exchanges)
+
+
+def read(path: str | Path, *, salvage: bool = False) -> Reader:
+    """Reads a capture or a HAR file, packed or not, in bounded memory.
+
+    CaptureError, on the way: where it breaks, as ``file:line`` and what is wrong there; with
+    ``salvage`` what stands before the break is used, and ``notes`` says so.
+    """
+    return Reader(path, salvage=salvage)
+
+
+def _is_har(path: Path) -> bool:
+    with opened(path) as stream:
+        first = _FIRST_KEY.match(_beginning_of(stream))
+    if first is None:
+        return ".har" in path.suffixes
+    return first[1] == b"log" or (first[1] != b"n" and ".har" in path.suffixes)
+
+
+def _beginning_of(stream: BinaryIO) -> bytes:
+    """Nothing of a packed file that breaks so early: whoever reads it says so."""
+    try:
+        return stream.read(4096)
+    except Exception as error:
+        if damage_of(error) is None:
+            raise
+        return b""

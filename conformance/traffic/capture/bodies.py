@@ -1,0 +1,128 @@
+"""From the bytes of a body to how it stands in the record, and back."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import zlib
+from base64 import b64decode, b64encode
+from typing import Any, NoReturn
+
+import msgspec
+
+from conformance.traffic.exchange import ABSENT, Form, Json, Message
+
+LARGEST_BODY = 64 * 1024 * 1024
+"""Bytes that one body may unfold to; a longer one is recorded as truncated."""
+
+_DECODE = msgspec.json.Decoder().decode
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_LOOKS_WRAPPED = frozenset({"text", "base64"})
+
+
+def body_of(raw: bytes | str) -> tuple[Json, Form | None]:
+    """A body as the record holds it: its JSON value where it is JSON, else ``{"text"}`` or ``{"base64"}``.
+
+    The form is given only where the value could be misread, or cannot be judged: JSON too deep to be held
+    is ``undecodable``. Of a number beyond a double the largest stands, of half a surrogate pair U+FFFD.
+    """
+    if not raw:
+        return ABSENT, None
+    try:
+        value = _DECODE(raw)
+    except RecursionError:
+        return text_of(_bytes(raw)), "undecodable"
+    except (ValueError, UnicodeDecodeError):
+        return _odd_body(_bytes(raw))
+    return value, form_of_json(value)
+
+
+def _bytes(body: bytes | str) -> bytes:
+    return body if isinstance(body, bytes) else body.encode()
+
+
+def form_of_json(value: Json) -> Form | None:
+    """``json`` where a JSON value looks like the record's way to hold text or bytes, else None."""
+    return (
+        "json"
+        if isinstance(value, dict) and len(value) == 1 and not _LOOKS_WRAPPED.isdisjoint(value)
+        else None
+    )
+
+
+def text_of(raw: bytes) -> Json:
+    """Bytes that are not JSON, as the record holds them."""
+    try:
+        return {"text": raw.decode()}
+    except UnicodeDecodeError:
+        return {"base64": b64encode(raw).decode()}
+
+
+def bytes_of(message: Message) -> bytes:
+    """The body's bytes. JSON is written compactly: what was between its tokens is not recorded."""
+    match message.state:
+        case "json":
+            return msgspec.json.encode(message.body)
+        case "text" | "base64" | "truncated" | "undecodable" if isinstance(message.body, dict):
+            kept = message.body
+            return b64decode(kept["base64"]) if "base64" in kept else str(kept.get("text", "")).encode()
+        case _:
+            return b""
+
+
+def unpacked(raw: bytes, encoding: str | None) -> bytes | None:
+    """A body without its ``Content-Encoding``; None where it cannot be undone here.
+
+    A body that the source had already undone (its first bytes are not the encoding's) is returned as it is.
+    """
+    for name in reversed([part.strip().lower() for part in (encoding or "").split(",")]):
+        try:
+            if name in ("gzip", "x-gzip") and raw[:2] == b"\x1f\x8b":
+                raw = zlib.decompressobj(31).decompress(raw, LARGEST_BODY)
+            elif name == "deflate" and not _is_text(raw):
+                raw = zlib.decompressobj(15 if raw[:1] == b"\x78" else -15).decompress(raw, LARGEST_BODY)
+            elif name in ("br", "zstd") and not _is_text(raw):
+                return None
+        except zlib.error:
+            return None
+    return raw
+
+
+def _is_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
+    """What the fast decoder refuses: not JSON at all, or JSON that holds what a record cannot."""
+    try:
+        value: Any = json.loads(raw, parse_constant=_no_such_constant, parse_float=_finite)
+        kept = _LONE_SURROGATE.sub("\ufffd", json.dumps(value, ensure_ascii=False))
+        value = _DECODE(kept)
+    except RecursionError:
+        return text_of(raw), "undecodable"
+    except ValueError:
+        held = text_of(raw)
+        return held, "undecodable" if _is_json(raw) else None
+    return value, form_of_json(value)
+
+
+def _finite(digits: str) -> float:
+    """The nearest double: a number beyond all of them is JSON all the same."""
+    return max(-sys.float_info.max, min(sys.float_info.max, float(digits)))
+
+
+def _is_json(raw: bytes) -> bool:
+    try:
+        json.loads(raw, parse_constant=_no_such_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _no_such_constant(name: str) -> NoReturn:
+    raise ValueError(f"JSON has no {name}")

@@ -1,0 +1,258 @@
+"""One HAR entry as an Exchange: what each tool leaves out becomes a body state, never a value."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Literal
+from urllib.parse import urlencode
+
+import msgspec
+
+from conformance.traffic.capture.bodies import body_of, text_of, unpacked
+from conformance.traffic.capture.har_form import Content, Entry, HarRequest, HarResponse, Pair, PostData
+from conformance.traffic.exchange import (
+    ABSENT,
+    UNKNOWN_FORMS,
+    Exchange,
+    Form,
+    Header,
+    Json,
+    Request,
+    Response,
+)
+
+Aside = Literal["answered from a cache", "WebSocket", "not HTTP", "no request"]
+"""Why an entry is set aside: nothing of it went over the wire as a request and an answer."""
+
+Attachments = Callable[[str], bytes | None]
+"""Reads a body that the tool put into a file of its own, by name; None where it is not there."""
+
+SECRET_HEADERS = ("authorization", "cookie", "set-cookie")
+_REDACTED = re.compile(r"\[[^\]\[]{0,80}redacted\]|\[?redacted\]?|\*{3,}", re.IGNORECASE)
+_REDACTED_ENDS = "]*dD"
+REMEMBERED = 100
+"""Headers of a message; of one with more, none are kept for the next."""
+
+_BODILESS = frozenset({"GET", "HEAD", "OPTIONS", "CONNECT", "TRACE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is known of the file as a whole, and of the headers in it that were read last."""
+
+    lacks: tuple[str, ...] = ()
+    attachment: Attachments = lambda name: None
+    headers: dict[int, list[Header | None]] = field(default_factory=dict)
+    """The last list of each length; None stands for a header that was not kept."""
+
+
+def aside(entry: Entry) -> Aside | None:
+    """Why an entry is no exchange, or None where it is one."""
+    if entry.request is None or not entry.request.url:
+        return "no request"
+    if not entry.request.url.startswith(("http://", "https://", "HTTP://", "HTTPS://")):
+        return "WebSocket" if entry.request.url.startswith(("ws:", "wss:")) else "not HTTP"
+    if entry.kind == "websocket" or entry.webSocketMessages is not msgspec.UNSET:
+        return "WebSocket"
+    if entry.fromCache or (entry.fetchType and entry.fetchType.lower() in ("memory cache", "disk cache")):
+        return "answered from a cache"
+    return None
+
+
+def exchange_of(entry: Entry, n: int, started: str, source: Source) -> Exchange:
+    """An entry that ``aside`` lets pass, as the record."""
+    assert entry.request is not None
+    request = _request(entry.request, source)
+    answer = entry.response
+    response = _response(answer, request.method, source) if answer and (answer.status or 0) > 0 else None
+    return Exchange(
+        n=n,
+        started=started,
+        elapsed_ms=_elapsed(entry),
+        client=entry.client,
+        request=request,
+        response=response,
+        error=None if response else _why_unanswered(entry),
+        plain=entry.plain,
+    )
+
+
+def _request(sent: HarRequest, source: Source) -> Request:
+    headers, lacks = _headers(sent.headers, sent.lacks + source.lacks, source)
+    method = sent.method.upper()
+    body, form = _sent_body(sent, method, headers, source)
+    return Request(method=method, url=_url(sent), headers=headers, lacks=lacks, body=body, form=form)
+
+
+def _response(answer: HarResponse, method: str, source: Source) -> Response:
+    headers, lacks = _headers(answer.headers, answer.lacks + source.lacks, source)
+    status = int(answer.status or 0)
+    content = answer.content or Content()
+    if method == "HEAD" or status in (204, 304) or status < 200:
+        body, form = ABSENT, None
+    else:
+        body, form = _answered_body(content, answer.bodySize, headers, source)
+    return Response(status=status, headers=headers, lacks=lacks, body=body, form=form)
+
+
+def _headers(
+    pairs: list[Pair] | None, lacks: tuple[str, ...], source: Source
+) -> tuple[list[Header], tuple[str, ...]]:
+    """The headers as sent, and the names of those that may have been sent besides."""
+    if not pairs:
+        return [], ("*",)
+    kept, removed = _sifted(pairs, source)
+    if not lacks and not removed:
+        return kept, ()
+    present = {name.lower() for name, _ in kept}
+    return kept, tuple(name for name in dict.fromkeys((*lacks, *removed)) if name not in present)
+
+
+def _sifted(pairs: list[Pair], source: Source) -> tuple[list[Header], list[str]]:
+    """Without HTTP/2's pseudo-headers, and without those whose value was taken out, which are named apart.
+
+    A client sends most headers again, at the same place: what was looked at in the last list of that length
+    is not looked at once more.
+    """
+    last: Iterable[Header | None] = source.headers.get(len(pairs)) or repeat(None)
+    kept: list[Header] = []
+    removed: list[str] = []
+    told: list[Header | None] = []
+    for pair, header in zip(pairs, last):  # noqa: B905 - there may be no last one
+        if header is not None and pair.value == header[1] and pair.name == header[0]:
+            kept.append(header)
+        else:
+            name, value = pair.name, pair.value
+            if name and name[0] == ":":
+                header = None
+            elif value and value[-1] in _REDACTED_ENDS and _is_redacted(value):
+                header = None
+                removed.append(name.lower())
+            else:
+                header = name, value
+                kept.append(header)
+        told.append(header)
+    if len(pairs) <= REMEMBERED:
+        source.headers[len(pairs)] = told
+    return kept, removed
+
+
+def _is_redacted(value: str) -> bool:
+    return _REDACTED.fullmatch(value.removeprefix("Bearer ")) is not None
+
+
+def _sent_body(
+    sent: HarRequest, method: str, headers: list[Header], source: Source
+) -> tuple[Json, Form | None]:
+    post = sent.postData
+    if sent.form in UNKNOWN_FORMS and (post is None or not post.text):
+        return ABSENT, sent.form  # type: ignore[return-value]
+    if post is not None:
+        if post.text:
+            return _told(post.text, post.encoding, headers, size=None, told_form=sent.form)
+        if post.file:
+            return _attached(source.attachment(post.file), headers)
+        if post.params:
+            return _form_fields(post)
+        if post.comment:
+            return ABSENT, "omitted"
+    if method in _BODILESS and (sent.bodySize or 0) <= 0:
+        return ABSENT, None
+    length = _content_length(headers)
+    expected = length if length is not None else sent.bodySize
+    if expected is not None and expected >= 0:
+        return ABSENT, "omitted" if expected > 0 else None
+    if not any(name.lower() == "content-type" for name, _ in headers):
+        return ABSENT, None
+    return ABSENT, "omitted"
+
+
+def _form_fields(post: PostData) -> tuple[Json, Form | None]:
+    """A form whose fields alone are told. A file among them cannot be put together again."""
+    fields = post.params or []
+    if "multipart" in (post.mimeType or "") or any(one.fileName for one in fields):
+        return ABSENT, "omitted"
+    return {"text": urlencode([(one.name, one.value) for one in fields])}, None
+
+
+def _answered_body(
+    content: Content, body_size: int | float | None, headers: list[Header], source: Source
+) -> tuple[Json, Form | None]:
+    if content.form in UNKNOWN_FORMS and not content.text:
+        return ABSENT, content.form  # type: ignore[return-value]
+    if content.text:
+        return _told(content.text, content.encoding, headers, size=content.size, told_form=content.form)
+    if content.file:
+        return _attached(source.attachment(content.file), headers)
+    if content.comment:
+        return ABSENT, "omitted"
+    length = _content_length(headers)
+    sizes = [size for size in (content.size, body_size, length) if size is not None and size >= 0]
+    if any(sizes) or not sizes:
+        return ABSENT, "omitted"
+    return ABSENT, None
+
+
+def _told(
+    text: str, encoding: str | None, headers: list[Header], *, size: int | float | None, told_form: str | None
+) -> tuple[Json, Form | None]:
+    """A body that stands in the entry itself, as text or in base64."""
+    if told_form in UNKNOWN_FORMS:
+        return {"text": text}, told_form  # type: ignore[return-value]
+    if encoding and encoding.lower() == "base64":
+        try:
+            return _attached(b64decode(text), headers)
+        except (Base64Error, ValueError):
+            return {"text": text}, "undecodable"
+    if text[0] in "[*rR" and _REDACTED.fullmatch(text):
+        return ABSENT, "sanitized"
+    body, form = body_of(text)
+    is_text = form is None and isinstance(body, dict) and len(body) == 1 and "text" in body
+    if is_text and size is not None and size > len(text.encode()):
+        return body, "truncated"
+    return body, form
+
+
+def _attached(raw: bytes | None, headers: list[Header]) -> tuple[Json, Form | None]:
+    if raw is None:
+        return ABSENT, "omitted"
+    encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
+    bare = unpacked(raw, encoding) if encoding else raw
+    if bare is None:
+        return text_of(raw), "undecodable"
+    return body_of(bare)
+
+
+def _url(sent: HarRequest) -> str:
+    """The URL with its query, which some tools tell only apart from it, and without its fragment."""
+    url = sent.url if "#" not in sent.url else sent.url.partition("#")[0]
+    if "?" in url or not sent.queryString:
+        return url
+    return f"{url}?{urlencode([(pair.name, pair.value) for pair in sent.queryString])}"
+
+
+def _content_length(headers: list[Header]) -> int | None:
+    for name, value in headers:
+        if len(name) == 14 and name.lower() == "content-length" and value.isdigit():
+            return int(value)
+    return None
+
+
+def _elapsed(entry: Entry) -> float:
+    if entry.time is not None and entry.time >= 0:
+        return float(entry.time)
+    told = None if entry.timings is msgspec.UNSET else msgspec.json.decode(entry.timings)
+    known = (
+        (part for part in told.values() if isinstance(part, (int, float))) if isinstance(told, dict) else ()
+    )
+    return float(sum(part for part in known if part > 0))
+
+
+def _why_unanswered(entry: Entry) -> str:
+    told = entry.response.error if entry.response else None
+    return told or entry.error or "the source recorded no answer"

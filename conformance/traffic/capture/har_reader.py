@@ -1,0 +1,183 @@
+"""Reads HAR 1.2 of any size and of any tool, in the order in which its requests were sent.
+
+Tools do not sort their entries. A quick survey of the times tells whether the file can be read as it
+stands; where not, each entry's place is noted first, and the entries are then fetched in order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from conformance.errors import CaptureError
+from conformance.traffic.capture.files import seekable
+from conformance.traffic.capture.har_entry import SECRET_HEADERS, Attachments, Source, aside, exchange_of
+from conformance.traffic.capture.har_form import Entry, Started, mended
+from conformance.traffic.capture.har_survey import surveyed
+from conformance.traffic.capture.scan import CHUNK, Break, Scanner, line_at
+from conformance.traffic.exchange import Exchange
+
+_ENTRY = msgspec.json.Decoder(Entry).decode
+_SEVERAL = msgspec.json.Decoder(list[Entry]).decode
+_EPOCH = "1970-01-01T00:00:00+00:00"
+
+
+def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[str]) -> Iterator[Exchange]:
+    """The exchanges of a HAR, numbered from 1; entries that never went over the wire are counted apart.
+
+    CaptureError: no HAR, or broken (where ``salvage`` says so, what stands before the break is used).
+    """
+    with ExitStack() as stack:
+        file, damage = stack.enter_context(seekable(path))
+        survey = surveyed(file)
+        source = Source(
+            lacks=SECRET_HEADERS if survey.is_sanitized else (),
+            attachment=_attachments(path, stack),
+        )
+        entries = _as_they_stand(file) if survey.is_sorted else _by_time(file)
+        count = number = 0
+        started = _EPOCH
+        try:
+            for count, found in enumerate(entries, 1):
+                entry = _mended(path, count, found) if isinstance(found, bytes) else found
+                started = _timestamp(entry.startedDateTime) or started
+                why = aside(entry)
+                if why:
+                    set_aside[why] += 1
+                    continue
+                number += 1
+                yield exchange_of(entry, number, started, source)
+            if damage:
+                raise Break(damage, file.seek(0, os.SEEK_END))
+        except Break as error:
+            told = f"{path}:{line_at(file, error.offset)}: {damage or error.what} (byte {error.offset})."
+            if not count:
+                raise CaptureError(f"{told} This is no HAR file with entries.") from error
+            if not salvage:
+                raise CaptureError(
+                    f"{told} To use the {count} whole entries before it, add --salvage."
+                ) from error
+            notes.append(f"{told} The {count} entries before it were used.")
+
+
+def _as_they_stand(file: BinaryIO) -> Iterator[Entry | bytes]:
+    for entries in _entries(Scanner(file)):
+        yield from entries.objects(Entry)
+
+
+def _by_time(file: BinaryIO) -> Iterator[Entry | bytes]:
+    """The entries by time; those sent at the same time, or without one, stay where they stand.
+
+    A break in the file is raised after what stands before it.
+    """
+    starts, ends, times = array("q"), array("q"), array("d")
+    broken: Break | None = None
+    try:
+        for scanner in _entries(Scanner(file)):
+            for sent, start, end in scanner.placed(Started):
+                times.append(_time_of(sent, times[-1] if times else 0.0))
+                starts.append(start)
+                ends.append(end)
+    except Break as error:
+        broken = error
+    for run in _runs(sorted(range(len(times)), key=times.__getitem__), starts, ends):
+        first = starts[run[0]]
+        raw = os.pread(file.fileno(), ends[run[-1]] - first, first)
+        try:
+            yield from _SEVERAL(b"[%b]" % raw)
+        except (ValueError, RecursionError):
+            for at in run:
+                yield _decoded(raw[starts[at] - first : ends[at] - first])
+    if broken:
+        raise broken
+
+
+def _entries(scanner: Scanner) -> Iterator[Scanner]:
+    """Goes to ``log.entries``, lends the scanner to read them, and goes on to the end of the file."""
+    for _ in (name for name in scanner.members() if name == "log"):
+        yield from (scanner for name in scanner.members() if name == "entries")
+
+
+def _runs(order: list[int], starts: array[int], ends: array[int]) -> Iterator[list[int]]:
+    """Those in their order that stand in the file next to each other as well, as many as are read at once."""
+    run: list[int] = []
+    for at in order:
+        if run and (at != run[-1] + 1 or ends[at] - starts[run[0]] > CHUNK):
+            yield run
+            run = []
+        run.append(at)
+    if run:
+        yield run
+
+
+def _decoded(raw: bytes) -> Entry | bytes:
+    try:
+        return _ENTRY(raw)
+    except (ValueError, RecursionError):
+        return raw
+
+
+def _time_of(sent: Started | bytes, before: float) -> float:
+    """When an entry was sent; where it does not say so, as the one before it."""
+    return before if isinstance(sent, bytes) else _epoch(sent.startedDateTime, before)
+
+
+def _epoch(told: str | None, before: float) -> float:
+    try:
+        return datetime.fromisoformat(told or "").timestamp()
+    except ValueError:
+        return before
+
+
+def _mended(path: Path, number: int, raw: bytes) -> Entry:
+    """An entry of a tool that takes liberties, in the types of the standard."""
+    try:
+        text = raw.decode(errors="replace")
+        kept = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-16", "surrogatepass")
+        return msgspec.convert(mended(json.loads(kept.decode("utf-16", "replace"))), Entry)
+    except (ValueError, RecursionError) as error:
+        raise CaptureError(f"{path}: entry {number} is no HAR entry: {error}.") from error
+
+
+def _timestamp(told: str | None) -> str | None:
+    """An entry's time as ISO 8601 with its zone, which the record needs."""
+    if not told:
+        return None
+    if len(told) == 24 and told[-1] == "Z" and told[10] == "T":
+        return told
+    try:
+        time = datetime.fromisoformat(told)
+    except ValueError:
+        return None
+    if time.tzinfo is None:
+        return f"{told}+00:00"
+    return told if len(told) <= 32 and "T" in told else time.isoformat()
+
+
+def _attachments(path: Path, stack: ExitStack) -> Attachments:
+    """Bodies that stand in files of their own: beside the HAR, or in the zip that holds it."""
+    archive = stack.enter_context(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else None
+
+    def attachment(name: str) -> bytes | None:
+        if archive is not None:
+            try:
+                return archive.read(name) if name in archive.namelist() else None
+            except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+                raise CaptureError(f"{path}: {name} in it is damaged ({error}). Save it anew.") from error
+        beside = path.parent / name
+        if Path(name).name != name or not beside.is_file():
+            return None
+        return beside.read_bytes()
+
+    return attachment

@@ -1,0 +1,57 @@
+"""Our own capture: one exchange a line, JSON, append-only, so that a crash costs at most the last line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from conformance.errors import CaptureError
+from conformance.traffic.capture.files import damage_of, opened
+from conformance.traffic.exchange import Exchange
+
+LONGEST_LINE = 128 * 1024 * 1024
+
+_DECODE = msgspec.json.Decoder(Exchange).decode
+
+
+def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
+    """The exchanges of a capture, in its order.
+
+    CaptureError: a line that is none, or cut off; where ``salvage`` says so, what stands before it is used.
+    """
+    number, line = 0, b""
+    try:
+        with opened(path) as stream:
+            for line in iter(partial(stream.readline, LONGEST_LINE + 1), b""):
+                number += 1
+                if not line.isspace():
+                    yield _DECODE(line)
+    except Exception as error:
+        damage = damage_of(error)
+        if damage is None and not isinstance(error, UNREADABLE):
+            raise
+        before = number - 1 if damage is None else number
+        told = f"{path}:{before + 1}: {damage or _what_is_wrong(error, len(line))}."
+        if not salvage or before < 1:
+            raise CaptureError(told + _how_to_go_on(before)) from error
+        notes.append(f"{told} The {before} lines before it were used.")
+
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What is raised of a line that is no exchange."""
+
+
+def _what_is_wrong(error: Exception, length: int) -> str:
+    if length > LONGEST_LINE:
+        return f"a line is longer than {LONGEST_LINE >> 20} MiB; this is no capture"
+    text = str(error)
+    if text == "Input data was truncated":
+        return "the line is cut off"
+    return f"the line is no exchange: {text}" if isinstance(error, msgspec.ValidationError) else text
+
+
+def _how_to_go_on(before: int) -> str:
+    return f" To use the {before} lines before it, add --salvage." if before > 0 else ""

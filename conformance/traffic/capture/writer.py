@@ -1,0 +1,191 @@
+"""Writes captures: appended line by line and flushed, or as HAR."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from conformance.errors import CaptureError
+from conformance.traffic.capture.bodies import bytes_of, text_of
+from conformance.traffic.capture.files import appended
+from conformance.traffic.exchange import Exchange, Message, Request, Response
+
+Mode = Literal["new", "append", "overwrite"]
+_OPEN = {"new": "xb", "append": "ab", "overwrite": "wb"}
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class Writer:
+    """A capture that is written to: our JSONL, or HAR (``.har``); ``.gz`` and ``.zst`` at the end pack it.
+
+    Each line is with the operating system when ``write`` returns, so that a killed process loses none.
+    CaptureError: the file exists (``new``), ends in a cut-off line (``append``), or cannot be written.
+    """
+
+    def __init__(self, path: str | Path, *, mode: Mode = "new") -> None:
+        self.path = Path(path)
+        self.is_har = ".har" in self.path.suffixes
+        self._stack = ExitStack()
+        self._between = b""
+        if mode == "append":
+            self._must_end_in_a_whole_line()
+        try:
+            self._file = self._stack.enter_context(appended(self.path, _OPEN[mode]))
+        except FileExistsError:
+            raise CaptureError(
+                f"{path} exists already, and is not overwritten. Choose another name."
+            ) from None
+        except OSError as error:
+            raise CaptureError(f"{path} cannot be written: {error.strerror or error}.") from error
+        if self.is_har:
+            self._file.write(_HAR_HEAD)
+
+    def write(self, exchange: Exchange) -> None:
+        """Appends one exchange. CaptureError: the disk is full, or the file went away."""
+        self.write_line(self.line(exchange))
+
+    def line(self, exchange: Exchange) -> bytes:
+        """The exchange as it will stand in the file: a JSON object, without a line's end."""
+        return har_entry(exchange) if self.is_har else _ENCODE(exchange)
+
+    def write_line(self, line: bytes) -> None:
+        """Appends what ``line`` gave, perhaps with something taken out of it. CaptureError: as ``write``."""
+        whole = self._between + line if self.is_har else line + b"\n"
+        if self.is_har:
+            self._between = b",\n"
+        try:
+            self._file.write(whole)
+            self._file.flush()
+        except OSError as error:
+            raise CaptureError(f"{self.path} cannot be written: {error.strerror or error}.") from error
+
+    def close(self) -> None:
+        if self.is_har and not self._file.closed:
+            self._file.write(b"\n]}}\n")
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _must_end_in_a_whole_line(self) -> None:
+        if self.is_har:
+            raise CaptureError(
+                f"{self.path}: a HAR file cannot be appended to. Write a capture (.jsonl) instead."
+            )
+        if self.path.suffix in (".gz", ".zst") or not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            if file.seek(0, 2) and file.seek(-1, 2) and file.read(1) != b"\n":
+                raise CaptureError(f"{self.path} ends in a cut-off line. Write to another file.")
+
+
+_HAR_HEAD = (
+    b'{"log": {"version": "1.2", "creator": {"name": "portal-conformance", "version": "1"}, "entries": [\n'
+)
+
+
+def har_entry(exchange: Exchange) -> bytes:
+    """One HAR 1.2 entry. What HAR has no place for stands in members that begin with an underscore."""
+    answer = exchange.response
+    entry: dict[str, object] = {
+        "startedDateTime": exchange.started,
+        "time": exchange.elapsed_ms,
+        "request": _request(exchange.request),
+        "response": _response(answer) if answer else _no_response(exchange.error),
+        "cache": {},
+        "timings": {"send": 0, "wait": exchange.elapsed_ms, "receive": 0},
+        "_client": exchange.client,
+    }
+    if exchange.plain is not None:
+        entry["_plain"] = exchange.plain
+    return _ENCODE(entry)
+
+
+def _request(request: Request) -> dict[str, object]:
+    told: dict[str, object] = {
+        "method": request.method,
+        "url": request.url,
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(request),
+        "queryString": _query(request),
+        "headersSize": -1,
+        "bodySize": -1 if request.is_unknown else len(bytes_of(request)),
+        **_marks(request),
+    }
+    if request.state not in ("empty", "omitted", "sanitized"):
+        kept = text_of(bytes_of(request))
+        told["postData"] = {
+            "mimeType": request.header("content-type") or "",
+            "text": kept.get("text", kept.get("base64")),
+            **({"encoding": "base64"} if "base64" in kept else {}),
+        }
+    return told
+
+
+def _response(response: Response) -> dict[str, object]:
+    kept = text_of(bytes_of(response))
+    content: dict[str, object] = {
+        "size": -1 if response.is_unknown else len(bytes_of(response)),
+        "mimeType": response.header("content-type") or "",
+        **_marks(response),
+    }
+    if response.state not in ("empty", "omitted", "sanitized"):
+        content["text"] = kept.get("text", kept.get("base64"))
+        if "base64" in kept:
+            content["encoding"] = "base64"
+    return {
+        "status": response.status,
+        "statusText": "",
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(response),
+        "content": content,
+        "redirectURL": response.header("location") or "",
+        "headersSize": -1,
+        "bodySize": -1,
+        **({"_lacks": response.lacks} if response.lacks else {}),
+    }
+
+
+def _no_response(error: str | None) -> dict[str, object]:
+    return {
+        "status": 0,
+        "statusText": "",
+        "httpVersion": "",
+        "cookies": [],
+        "headers": [],
+        "content": {"size": 0, "mimeType": ""},
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": -1,
+        "_error": error or "no answer",
+    }
+
+
+def _pairs(message: Message) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in message.headers]
+
+
+def _query(request: Request) -> list[dict[str, str]]:
+    pairs = parse_qsl(request.parts.query, keep_blank_values=True)
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _marks(message: Message) -> dict[str, object]:
+    marks: dict[str, object] = {}
+    if message.is_unknown:
+        marks["_form"] = message.form
+    if message.lacks and isinstance(message, Request):
+        marks["_lacks"] = message.lacks
+    return marks

@@ -1,0 +1,204 @@
+"""Which values of an exchange are secrets: known by the place where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from urllib.parse import parse_qsl, urlsplit
+
+from conformance.traffic.exchange import Exchange, Json, Message
+
+HEADERS = {
+    "x-portal-access-code": "access-code",
+    "proxy-authorization": "authorization",
+    "x-api-key": "token",
+    "x-turnstile-token": "bot-token",
+    "cf-turnstile-response": "bot-token",
+}
+FIELDS = {
+    "accesstoken": "token",
+    "refreshtoken": "refresh-token",
+    "idtoken": "token",
+    "turnstiletoken": "bot-token",
+    "otpauth": "secret",
+    "otpauthurl": "secret",
+    "otpauthuri": "secret",
+    "backupcodes": "backup-code",
+    "recoverycodes": "backup-code",
+    "privatekey": "key",
+    "aeskey": "key",
+    "requestkey": "key",
+    "responsekey": "key",
+    "reqkey": "key",
+    "respkey": "key",
+}
+ENDINGS = {
+    "password": "password",
+    "passphrase": "password",
+    "secret": "secret",
+    "secretkey": "secret",
+    "seed": "secret",
+    "apikey": "token",
+    "token": "token",
+}
+CODES = (
+    "/login/complete",
+    "/otp/verify",
+    "/otp/revoke",
+    "/password/reset",
+    "/password/init",
+    "/password/change",
+)
+"""Where a request's ``code`` is a secret: an answer's ``code`` never is one."""
+PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]\Z")
+MASKED = re.compile(r"[*•●.·]+\Z|\[[a-z-]+-\d+\]\Z")
+
+
+BACKUP_CODES = "/backup-codes/generate"
+BACKUP_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9-]{6,40}\Z")
+"""How a backup code looks among other things in an answer whose form is not shown (N5)."""
+
+
+def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """The secrets that an exchange shows by their place, as (value, kind).
+
+    Not among them: ids of login sessions and secure channels (of no use without what is taken out here, and
+    needed to follow the traffic), ``encReqKey`` and ``encRespKey``, which are ciphertext, and the
+    placeholders of what was taken out before.
+    """
+    # Several look at each exchange: the transport, the writer of the record, a recorder.
+    found: tuple[tuple[str, str], ...] | None = exchange.__dict__.get("_secrets")
+    if found is None:
+        shown = dict.fromkeys(_secrets_in(exchange))
+        found = exchange.__dict__["_secrets"] = tuple(one for one in shown if not is_placeholder(one[0]))
+    yield from found
+
+
+def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    request, response, plain = exchange.request, exchange.response, exchange.plain
+    path = request.path.rstrip("/")
+    takes_code = path.endswith(CODES)
+    yield from _in_headers(request)
+    yield from _in_query(request.url)
+    yield from _in_json(request.json, takes_code=takes_code)
+    if response is not None:
+        yield from _in_headers(response)
+        yield from _in_json(response.json, takes_code=False)
+        if path.endswith(BACKUP_CODES) and exchange.success:
+            yield from _backup_codes(exchange.data)
+    if plain is not None:
+        yield from _in_json(plain.request, takes_code=takes_code)
+        yield from _in_json(plain.response, takes_code=False)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it is what a recorder wrote in place of a secret."""
+    return value[:1] == "[" and PLACEHOLDER.match(value) is not None
+
+
+def in_headers_and_query(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """The secrets outside of bodies: all that there are where no name in the JSON ``names_a_secret``, and the
+    path ``takes_secrets`` no more."""
+    yield from _in_headers(exchange.request)
+    yield from _in_query(exchange.request.url)
+    if exchange.response is not None:
+        yield from _in_headers(exchange.response)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether what stands in JSON under a name of this kind is a secret, wherever it is."""
+    plain = name.lower().replace("_", "").replace("-", "")
+    return plain.endswith(_ENDINGS) or plain in FIELDS
+
+
+def takes_secrets(path: str) -> bool:
+    """Whether fields are secrets on this path that are none elsewhere."""
+    return path.rstrip("/").endswith((*CODES, BACKUP_CODES))
+
+
+_ENDINGS = tuple(ENDINGS)
+
+
+def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
+    """The texts in arrays that look like codes, in whatever form the answer has."""
+    if isinstance(data, dict):
+        for inner in data.values():
+            yield from _backup_codes(inner)
+    elif isinstance(data, list):
+        for value, kind in (one for item in data for one in _texts(item, "backup-code")):
+            if BACKUP_CODE.match(value):
+                yield value, kind
+
+
+def _in_headers(message: Message) -> Iterator[tuple[str, str]]:
+    for name, value in message.headers:
+        lower = name.lower()
+        if lower == "authorization":
+            scheme, _, credentials = value.partition(" ")
+            yield (credentials.strip(), "token") if credentials.strip() else (scheme, "token")
+        elif lower == "cookie":
+            for pair in value.split(";"):
+                yield pair.partition("=")[2].strip(), "cookie"
+        elif lower == "set-cookie":
+            yield value.partition(";")[0].partition("=")[2].strip(), "cookie"
+        elif lower in HEADERS:
+            yield value, HEADERS[lower]
+
+
+def _in_query(url: str) -> Iterator[tuple[str, str]]:
+    query = url.partition("?")[2]
+    if query and _may_hold_secrets(tuple([pair.partition("=")[0] for pair in query.split("&")])):
+        for name, value in parse_qsl(urlsplit(url).query):
+            kind = _kind(_plain(name))
+            if kind is not None:
+                yield value, kind
+
+
+@lru_cache(maxsize=1024)
+def _may_hold_secrets(names: tuple[str, ...]) -> bool:
+    """Whether a query with such names, still encoded, has to be looked at."""
+    return any("%" in name or "+" in name or _kind(_plain(name.partition("#")[0])) for name in names)
+
+
+def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
+    if isinstance(value, list):
+        for inner in value:
+            yield from _in_json(inner, takes_code=takes_code)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            lower = _plain(name)
+            kind = "code" if takes_code and lower in ("code", "otp", "totp", "otpcode") else _kind(lower)
+            if kind is None:
+                yield from _in_json(inner, takes_code=takes_code)
+            else:
+                yield from _texts(inner, kind)
+
+
+@lru_cache(maxsize=4096)
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+@lru_cache(maxsize=4096)
+def _kind(name: str) -> str | None:
+    return FIELDS.get(name) or next((kind for ending, kind in ENDINGS.items() if name.endswith(ending)), None)
+
+
+def _texts(value: Json, kind: str) -> Iterator[tuple[str, str]]:
+    """Every text and number in a value; of an ``otpauth:`` address its secret as well. Masked ones hide
+    themselves."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, kind)
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner, kind)
+    elif isinstance(value, int) and not isinstance(value, bool) and value > 999:
+        yield str(value), kind
+    elif isinstance(value, str) and not MASKED.match(value):
+        yield value, kind
+        if value.startswith("otpauth:"):
+            yield from (
+                (found, "secret") for name, found in parse_qsl(urlsplit(value).query) if name == "secret"
+            )

@@ -1,0 +1,1 @@
+"""From comparisons to verdicts: findings, the ledger, and what traffic covers."""

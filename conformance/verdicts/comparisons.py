@@ -1,0 +1,182 @@
+"""The comparisons that checks and cases are made of: each looks at one place and says whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from conformance.spec.tables import ERROR_BY_CODE, ERRORS, SUCCESS_CODE
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import HELD, Comparison, Contradiction
+
+INVALID_PARAMETER = ("VALIDATION.INVALID_PARAMETER", "4000")
+"""The error table has two codes for a body that breaks its rules; both are lawful."""
+
+TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
+"""The error table has two codes for a missing token; both are lawful."""
+
+
+KNOWN_CODES = frozenset({SUCCESS_CODE, *(row.code for row in ERRORS)})
+
+HELD_BACK = frozenset({408, 429, 502, 503, 504, *range(520, 531)})
+"""Statuses of a rate limit, a gateway, or the edge proxy (520 to 530): they say nothing of the request."""
+
+OF_THE_SIZE = frozenset({413, 414, 431})
+"""Statuses by which a server before the portal turns away what is too large for it."""
+
+
+def is_block_page(exchange: Exchange) -> bool:
+    """A page in HTML by which a firewall before the portal refuses: the portal speaks JSON."""
+    label = (exchange.at("headers.content-type") or "") if exchange.response is not None else ""
+    return exchange.status == 403 and exchange.envelope is None and "html" in str(label).lower()
+
+
+def is_held_back(exchange: Exchange) -> bool:
+    """Whether an answer speaks of a rate, a gateway or its firewall, and so of no request in particular."""
+    return exchange.status in HELD_BACK or is_block_page(exchange)
+
+
+AUTH = "POST /web/v1/system/auth"
+PACED = frozenset(
+    f"{AUTH}/{path}"
+    for path in (
+        "login/initiate",
+        "login/mfa/send",
+        "login/complete",
+        "password/forgot",
+        "password/reset",
+        "password/init",
+        "password/change",
+    )
+)
+"""Where rate-limit responses are reported: neither their status nor their code is shown."""
+
+
+def may_keep_a_rate(exchange: Exchange) -> bool:
+    """Whether a refusal may be that of a rate limit: by a code that the document does not have."""
+    match = exchange.request.operation
+    is_paced = match is not None and match.key in PACED and exchange.status in (400, 403)
+    return is_paced and exchange.code is not None and exchange.code not in KNOWN_CODES
+
+
+def is_from_before_the_portal(exchange: Exchange) -> bool:
+    """Whether an answer is surely not the portal's own: a proxy's status, and nothing of the envelope."""
+    if exchange.envelope is not None and "success" in exchange.envelope:
+        return False
+    return is_held_back(exchange) or exchange.status in OF_THE_SIZE
+
+
+def contradicts(
+    exchange: Exchange, path: str, expected: Json, actual: Json, message: str = ""
+) -> Contradiction:
+    return Contradiction(exchange, path, expected, actual, message)
+
+
+def equal(exchange: Exchange, path: str, expected: Json, *also: Exchange, message: str = "") -> Comparison:
+    """The value at a place is this one; numbers compare by value, booleans only with booleans."""
+    actual = exchange.at(path)
+    return HELD if same(actual, expected) else Contradiction(exchange, path, expected, actual, message, also)
+
+
+def one_of(
+    exchange: Exchange, path: str, expected: Collection[Json], *also: Exchange, message: str = ""
+) -> Comparison:
+    actual = exchange.at(path)
+    if any(same(actual, value) for value in expected):
+        return HELD
+    return Contradiction(exchange, path, {"one of": list(expected)}, actual, message, also)
+
+
+def holds(
+    exchange: Exchange,
+    path: str,
+    ok: bool,
+    expected: Json,
+    *also: Exchange,
+    actual: Json = ABSENT,
+    message: str = "",
+) -> Comparison:
+    """What the caller compared itself; ``expected`` says it in words or as a value."""
+    if ok:
+        return HELD
+    seen = exchange.at(path) if actual is ABSENT and path else actual
+    return Contradiction(exchange, path, expected, seen, message, also)
+
+
+def meets(
+    exchange: Exchange, path: str, test: Callable[[Any], bool], expected: Json, *also: Exchange
+) -> Comparison:
+    """The value at a place passes a test; a test that raises TypeError or ValueError is not passed."""
+    actual = exchange.at(path)
+    try:
+        ok = actual is not ABSENT and test(actual)
+    except (TypeError, ValueError):
+        ok = False
+    return HELD if ok else Contradiction(exchange, path, expected, actual, "", also)
+
+
+def is_success(exchange: Exchange, *also: Exchange) -> Comparison:
+    """The envelope says success."""
+    if exchange.success:
+        return HELD
+    return Contradiction(exchange, "success", True, summary(exchange), "the request was refused", also)
+
+
+def is_refused(exchange: Exchange, *also: Exchange, message: str = "") -> Comparison:
+    """The envelope does not say success, and the HTTP status is no plain 2xx with another kind of body."""
+    accepted = exchange.success or (exchange.envelope is None and (exchange.status or 0) < 300)
+    if not accepted:
+        return HELD
+    return Contradiction(
+        exchange, "success", False, summary(exchange), message or "the request was accepted", also
+    )
+
+
+def is_error(exchange: Exchange, code: str | Collection[str], *also: Exchange) -> Comparison:
+    """An error of this code (or one of these). Its HTTP status is the error table's business."""
+    codes = (code,) if isinstance(code, str) else tuple(code)
+    if not exchange.success and exchange.code in codes:
+        return HELD
+    expected = codes[0] if len(codes) == 1 else {"one of": list(codes)}
+    return Contradiction(exchange, "code", expected, summary(exchange), "", also)
+
+
+def is_invalid_parameter(exchange: Exchange, *also: Exchange) -> Comparison:
+    """Refused with 400 under either code that the error table has for it."""
+    if exchange.status == 400 and is_error(exchange, INVALID_PARAMETER) is HELD:
+        return HELD
+    expected = {"status": 400, "code": {"one of": list(INVALID_PARAMETER)}}
+    return Contradiction(exchange, "code", expected, summary(exchange), "", also)
+
+
+def is_error_of_table(exchange: Exchange, code: str, *also: Exchange) -> Comparison:
+    """An error of this code with the HTTP status that the error table names for it."""
+    statuses = ERROR_BY_CODE[code].statuses
+    if is_error(exchange, code) is HELD and (not statuses or exchange.status in statuses):
+        return HELD
+    return Contradiction(
+        exchange, "code", {"status": list(statuses), "code": code}, summary(exchange), "", also
+    )
+
+
+def is_not_invalid_parameter(exchange: Exchange, *also: Exchange) -> Comparison:
+    """Whatever the answer is, it is none of the two for a body that breaks its rules."""
+    if exchange.code in INVALID_PARAMETER:
+        return Contradiction(
+            exchange, "code", {"none of": list(INVALID_PARAMETER)}, summary(exchange), "", also
+        )
+    return HELD
+
+
+def summary(exchange: Exchange) -> Json:
+    """What an answer was, in three values."""
+    if exchange.envelope is None:
+        return {"status": exchange.status, "body": "no envelope"}
+    return {"status": exchange.status, "success": exchange.at("success"), "code": exchange.code}
+
+
+def same(left: Json, right: Json) -> bool:
+    """Equal as JSON values: 1 is 1.0, but neither is true."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    return bool(left == right)

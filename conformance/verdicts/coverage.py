@@ -1,0 +1,135 @@
+"""What traffic shows of the specification: operations, fields of answers, error codes, states of bodies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from conformance.spec import OPERATIONS, Operation
+from conformance.spec.resources import RESOURCES
+from conformance.spec.tables import ERROR_BY_CODE
+from conformance.traffic.exchange import UNKNOWN_FORMS, Exchange, Json
+
+Path = tuple[str, ...]
+"""Names that lead to a field, ``[]`` for every item of an array: ``("data", "items", "[]", "bizId")``."""
+
+
+@dataclass
+class Coverage:
+    """Fed with each exchange; keeps counts only. ``missing`` shrinks as fields are seen."""
+
+    operations: Counter[str] = field(default_factory=Counter)
+    codes: Counter[str] = field(default_factory=Counter)
+    unknown_bodies: Counter[str] = field(default_factory=Counter)
+    unanswered: int = 0
+    expected: dict[str, int] = field(default_factory=dict)
+    missing: dict[str, set[Path]] = field(default_factory=dict)
+
+    def feed(self, exchange: Exchange) -> None:
+        operation = exchange.request.operation
+        if operation is None:
+            return
+        if exchange.response is None:
+            self.unanswered += 1
+            return
+        self.operations[operation.key] += 1
+        if exchange.response.is_unknown:
+            self.unknown_bodies[f"response {exchange.response.form}"] += 1
+        if exchange.request.form in UNKNOWN_FORMS:
+            self.unknown_bodies[f"request {exchange.request.form}"] += 1
+        if exchange.success:
+            self._see_fields(operation, exchange)
+        elif exchange.code is not None:
+            self.codes[exchange.code] += 1
+
+    def as_json(self) -> dict[str, Json]:
+        """What was seen and what was not, as ``results.json`` holds it."""
+        return {
+            "operations": {
+                "seen": dict(self.operations),
+                "missing": [row.key for row in OPERATIONS if row.key not in self.operations],
+            },
+            "fields": {
+                key: {
+                    "seen": count - len(self.missing[key]),
+                    "of": count,
+                    "missing": sorted(map(shown, self.missing[key])),
+                }
+                for key, count in self.expected.items()
+            },
+            "codes": {
+                "seen": dict(self.codes),
+                "missing": [code for code in ERROR_BY_CODE if code not in self.codes],
+            },
+            "unknown_bodies": dict(self.unknown_bodies),
+            "unanswered": self.unanswered,
+        }
+
+    def sentences(self) -> Iterator[str]:
+        """The same for a reader, in one line each."""
+        yield f"{len(self.operations)} of {len(OPERATIONS)} operations were seen with an answer."
+        count = sum(self.expected.values())
+        seen = count - sum(map(len, self.missing.values()))
+        yield f"{seen} of the {count} fields that their answers may have were seen."
+        known = sum(code in ERROR_BY_CODE for code in self.codes)
+        yield f"{known} of {len(ERROR_BY_CODE)} error codes were seen."
+        if self.unknown_bodies:
+            told = ", ".join(f"{times} {state}" for state, times in self.unknown_bodies.most_common())
+            yield f"Bodies that the source does not hold were not judged: {told}."
+        if self.unanswered:
+            yield f"{self.unanswered} requests got no answer, and were not judged."
+
+    def _see_fields(self, operation: Operation, exchange: Exchange) -> None:
+        if operation.key not in self.missing:
+            paths = set(fields_of(operation))
+            self.expected[operation.key], self.missing[operation.key] = len(paths), paths
+        missing = self.missing[operation.key]
+        if missing:
+            missing -= {path for path in missing if _is_in(exchange.envelope, path)}
+
+
+def fields_of(operation: Operation) -> Iterator[Path]:
+    """The fields that a successful answer of an operation is stated to have; none where none are shown."""
+    if operation.data is None:
+        return
+    resource = RESOURCES[operation.data.removesuffix("[]")]
+    start: Path = ("data", "[]") if operation.data.endswith("[]") else ("data",)
+    yield from _fields(resource, start)
+
+
+def shown(path: Path) -> str:
+    return ".".join(path).replace(".[]", "[]")
+
+
+def _fields(annotation: Any, path: Path) -> Iterator[Path]:
+    for part in _parts(annotation):
+        if get_origin(part) is list:
+            yield from _fields(get_args(part)[0], (*path, "[]"))
+        elif isinstance(part, type) and issubclass(part, BaseModel):
+            for name, info in part.model_fields.items():
+                choices = getattr(info.validation_alias, "choices", None) or [name]
+                yield (*path, str(choices[0]))
+                yield from _fields(info.annotation, (*path, str(choices[0])))
+
+
+def _parts(annotation: Any) -> list[Any]:
+    if get_origin(annotation) is Annotated:
+        return _parts(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [part for choice in get_args(annotation) for part in _parts(choice)]
+    return [annotation]
+
+
+def _is_in(value: Json, path: Path) -> bool:
+    for at, name in enumerate(path):
+        if name == "[]":
+            return isinstance(value, list) and any(_is_in(item, path[at + 1 :]) for item in value)
+        if not isinstance(value, dict) or name not in value:
+            return False
+        value = value[name]
+    return True

@@ -1,0 +1,307 @@
+"""From comparisons to verdicts: the requirement's level alone decides what a contradiction weighs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum, StrEnum
+
+from conformance.errors import FaultClass
+from conformance.spec import Requirement
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+
+
+class Verdict(StrEnum):
+    PASS = "pass"
+    FAIL = "fail"
+    WARN = "warn"
+    OPEN = "open"
+    UNTESTED = "untested"
+
+
+KEPT_OBSERVATIONS = 20
+"""How many different observations of one topic are kept for an endpoint."""
+
+KEPT_MISSHAPEN = 1000
+"""Of how many answers it is kept where they are not of the stated shape."""
+
+CONTRADICTED = {"must": Verdict.FAIL, "should": Verdict.WARN, "open": Verdict.OPEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What was expected at one place of an exchange, and what was seen there instead.
+
+    ``path`` is ``status``, ``headers.NAME`` or a place in the body; ``also`` are the exchanges
+    that led here, in order.
+    """
+
+    exchange: Exchange
+    path: str
+    expected: Json
+    actual: Json
+    message: str = ""
+    also: tuple[Exchange, ...] = ()
+
+
+class Held(Enum):
+    """What was expected was seen."""
+
+    HELD = True
+
+
+HELD = Held.HELD
+Comparison = Held | Contradiction
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    requirement: str
+    verdict: Verdict
+    endpoint: str
+    message: str
+    expected: Json
+    actual: Json
+    path: str = ""
+    case: str | None = None
+    exchanges: tuple[int, ...] = ()
+    times: int = 1
+    fault_class: FaultClass = "target"
+
+    @property
+    def signature(self) -> str:
+        """What stays the same from run to run: requirement, endpoint, and place without indexes."""
+        place = "".join("[]" if part.isdigit() else part for part in _split_indexes(self.path))
+        return f"{self.requirement} {self.endpoint} {place}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    topic: str
+    endpoint: str
+    observed: Json
+    exchanges: tuple[int, ...] = ()
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One requirement with what became of it."""
+
+    requirement: Requirement
+    verdict: Verdict
+    cases: tuple[str, ...] = ()
+    reason: str | None = None
+    fault_class: FaultClass | None = None
+
+
+Topic = tuple[str, str, type, str | int]
+"""An observation by topic, endpoint and value: 1 is neither true nor "1"."""
+
+
+@dataclass
+class Tally:
+    satisfied: int = 0
+    cases: dict[str, None] = field(default_factory=dict)
+    reasons: dict[str, FaultClass] = field(default_factory=dict)
+    lacking: dict[str, FaultClass] = field(default_factory=dict)
+
+
+class Ledger:
+    """What has been decided so far, by requirement. It keeps no exchange, so that a run of any length fits.
+
+    Repeated findings (same requirement, endpoint, place without indexes) are counted, not kept.
+    """
+
+    def __init__(self, requirements: Mapping[str, Requirement]) -> None:
+        self.requirements = dict(requirements)
+        self.tallies: dict[str, Tally] = {}
+        self._findings: dict[str, Finding] = {}
+        self._observations: dict[Topic, Observation] = {}
+        self._times: dict[Topic, int] = {}
+        self._kinds: Counter[tuple[str, str]] = Counter()
+        self._misshapen: dict[int, tuple[str, ...]] = {}
+        self.errors: dict[str, str] = {}
+        """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
+
+    def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
+        """Takes one comparison; gives the finding of a contradiction. KeyError: no such requirement.
+
+        A place that is not of the stated shape is the shape's finding and nobody else's.
+        """
+        tally = self._tally(requirement)
+        if case:
+            tally.cases.setdefault(case)
+        if not isinstance(comparison, Contradiction):
+            tally.satisfied += 1
+            return None
+        if self._is_misshapen(comparison):
+            self.leave_untested(requirement, "the answer is not of the stated shape there", "target")
+            return None
+        return self.add(finding_of(self.requirements[requirement], comparison, case=case))
+
+    def note_misshapen(self, exchange: Exchange, paths: Iterable[str]) -> None:
+        """Remembers where an answer is not of the stated shape; of many answers, the last."""
+        self._misshapen[exchange.n] = tuple(paths)
+        if len(self._misshapen) > KEPT_MISSHAPEN:
+            del self._misshapen[next(iter(self._misshapen))]
+
+    def _is_misshapen(self, comparison: Contradiction) -> bool:
+        places = self._misshapen.get(comparison.exchange.n, ())
+        return any(_is_within(comparison.path, place) for place in places)
+
+    def add(self, finding: Finding) -> Finding:
+        """Takes a finding made elsewhere; one of a known signature is counted."""
+        self._tally(finding.requirement)
+        known = self._findings.get(finding.signature)
+        self._findings[finding.signature] = (
+            finding if known is None else replace(known, times=known.times + 1)
+        )
+        return self._findings[finding.signature]
+
+    def satisfy(self, requirement: str, times: int = 1, *, case: str | None = None) -> None:
+        """Counts comparisons that held, for a caller that made many at once."""
+        tally = self._tally(requirement)
+        tally.satisfied += times
+        if case:
+            tally.cases.setdefault(case)
+
+    def observe(self, topic: str, exchange: Exchange, observed: Json) -> None:
+        """Records what a target does where the specification leaves it open; equal ones are counted."""
+        endpoint = endpoint_of(exchange)
+        key = (
+            topic,
+            endpoint,
+            type(observed),
+            observed if isinstance(observed, str | int) else repr(observed),
+        )
+        if key in self._times:
+            self._times[key] += 1
+        elif self._kinds[topic, endpoint] < KEPT_OBSERVATIONS:
+            self._kinds[topic, endpoint] += 1
+            self._times[key] = 1
+            self._observations[key] = Observation(topic, endpoint, observed, (exchange.n,))
+
+    def observe_again(self, topic: str, endpoint: str, observed: Json, *, times: int) -> None:
+        """Counts what was observed at an endpoint before."""
+        key = (
+            topic,
+            endpoint,
+            type(observed),
+            observed if isinstance(observed, str | int) else repr(observed),
+        )
+        if key in self._times:
+            self._times[key] += times
+
+    def leave_untested(
+        self, requirement: str, reason: str, fault_class: FaultClass = "configuration"
+    ) -> None:
+        """Remembers why something could not be tried; it counts only where nothing else decided."""
+        self._tally(requirement).reasons.setdefault(reason, fault_class)
+
+    def leave_unbegun(self, requirement: str, reason: str) -> None:
+        """Remembers what a case lacks to be begun; the reasons of others that were begun come first."""
+        self._tally(requirement).lacking.setdefault(reason, "configuration")
+
+    def touch(self, requirement: str, case: str) -> None:
+        """Remembers that a case speaks for a requirement, whatever it decides."""
+        self._tally(requirement).cases.setdefault(case)
+
+    def knows(self, signature: str) -> bool:
+        """Whether there is a finding of this signature already."""
+        return signature in self._findings
+
+    @property
+    def findings(self) -> list[Finding]:
+        return sorted(
+            self._findings.values(), key=lambda finding: (finding.requirement, finding.endpoint, finding.path)
+        )
+
+    @property
+    def observations(self) -> list[Observation]:
+        counted = (replace(seen, times=self._times[key]) for key, seen in self._observations.items())
+        return sorted(counted, key=lambda seen: (seen.topic, seen.endpoint, repr(seen.observed)))
+
+    def results(self) -> list[Result]:
+        """Every requirement with its verdict, in the specification's order."""
+        worst: dict[str, Finding] = {}
+        for finding in self._findings.values():
+            worst.setdefault(finding.requirement, finding)
+        observed = {seen.topic for seen in self._observations.values()}
+        return [
+            self._result(requirement, worst.get(requirement.id), observed)
+            for requirement in self.requirements.values()
+        ]
+
+    def _result(self, requirement: Requirement, finding: Finding | None, observed: set[str]) -> Result:
+        tally = self.tallies.get(requirement.id, Tally())
+        cases = tuple(tally.cases)
+        if finding is not None and finding.verdict is not Verdict.OPEN:
+            return Result(requirement, finding.verdict, cases, finding.message, finding.fault_class)
+        if requirement.level == "open" and (
+            tally.satisfied or finding is not None or requirement.reading in observed
+        ):
+            return Result(requirement, Verdict.OPEN, cases)
+        if tally.satisfied:
+            return Result(requirement, Verdict.PASS, cases)
+        if requirement.untestable:
+            return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable)
+        reason, fault_class = next(
+            iter({**tally.reasons, **tally.lacking}.items()),
+            ("nothing that was sent or seen could decide it", None),
+        )
+        return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)
+
+    def _tally(self, requirement: str) -> Tally:
+        if requirement not in self.requirements:
+            raise KeyError(f"there is no requirement {requirement!r}")
+        return self.tallies.setdefault(requirement, Tally())
+
+
+def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str | None = None) -> Finding:
+    """The finding of a contradiction, with everything a reader needs to act."""
+    exchange = comparison.exchange
+    return Finding(
+        requirement=requirement.id,
+        verdict=CONTRADICTED[requirement.level],
+        endpoint=endpoint_of(exchange),
+        message=comparison.message or _message(comparison),
+        expected=None if comparison.expected is ABSENT else comparison.expected,
+        actual=None if comparison.actual is ABSENT else comparison.actual,
+        path=comparison.path,
+        case=case,
+        exchanges=tuple(dict.fromkeys([*(one.n for one in comparison.also), exchange.n])),
+    )
+
+
+def _message(comparison: Contradiction) -> str:
+    place = comparison.path or "the answer"
+    return f"{place}: expected {shown(comparison.expected)}, seen {shown(comparison.actual)}"
+
+
+def endpoint_of(exchange: Exchange) -> str:
+    """The method and the specification's path template, or the path as sent where it is none of the 88."""
+    match = exchange.request.operation
+    return match.key if match else f"{exchange.request.method} {exchange.request.path}"
+
+
+def shown(value: Json, limit: int = 200) -> str:
+    """A value as a person reads it in one line."""
+    text = "nothing" if value is ABSENT else repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}… ({len(text)} characters)"
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The gravest of some verdicts; UNTESTED where there are none."""
+    order = (Verdict.FAIL, Verdict.WARN, Verdict.PASS, Verdict.OPEN, Verdict.UNTESTED)
+    return min(verdicts, key=order.index, default=Verdict.UNTESTED)
+
+
+def _is_within(path: str, place: str) -> bool:
+    """Whether a path leads to a place or to something in it."""
+    return path.startswith(place) and path[len(place) : len(place) + 1] in ("", ".", "[")
+
+
+def _split_indexes(path: str) -> list[str]:
+    return [part for chunk in path.replace("]", "[").split("[") for part in (chunk,) if part]

@@ -1,0 +1,69 @@
+"""What a case says with: ``verify`` never raises, so that one scarce sign-in serves many requirements."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from conformance.errors import FaultClass
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import HELD, Comparison, Contradiction, Finding, Ledger
+
+
+class Verify:
+    """Writes what one case decides into the ledger.
+
+    ``declared`` are the ids the case names; deciding another is the suite's error (ValueError).
+    """
+
+    def __init__(self, ledger: Ledger, case: str, declared: Collection[str]) -> None:
+        self.ledger = ledger
+        self.case = case
+        self.declared = tuple(declared)
+        self.decided: set[str] = set()
+        self.findings: list[Finding] = []
+
+    def __call__(self, requirement: str, *comparisons: Comparison) -> bool:
+        """Decides a requirement by comparisons, all of which must hold; says whether they did."""
+        self._claim(requirement)
+        for comparison in comparisons:
+            finding = self.ledger.decide(requirement, comparison, case=self.case)
+            if finding is not None:
+                self.findings.append(finding)
+        return all(comparison is HELD for comparison in comparisons)
+
+    def observe(self, topic: str, exchange: Exchange, value: Json = ABSENT, *, at: str = "") -> None:
+        """Records how the target takes something open: a value, or what stands at a place of the answer."""
+        observed = exchange.at(at) if value is ABSENT else value
+        self.ledger.observe(topic, exchange, None if observed is ABSENT else observed)
+        self.decided.update(
+            row.id
+            for row in self.ledger.requirements.values()
+            if row.reading == topic and row.id in self.declared
+        )
+
+    def untested(self, requirement: str, reason: str, fault_class: FaultClass = "configuration") -> None:
+        """Says why one of the case's requirements could not be tried."""
+        self._claim(requirement)
+        self.ledger.leave_untested(requirement, reason, fault_class)
+
+    def unless(self, requirement: str, contradiction: Contradiction | None) -> None:
+        """Decides a requirement that holds unless a contradiction was found."""
+        self(requirement, HELD if contradiction is None else contradiction)
+
+    def leave(self, reason: str, fault_class: FaultClass) -> None:
+        """Leaves everything that is still undecided untested, for one reason."""
+        for requirement in self.declared:
+            if requirement not in self.decided:
+                self.ledger.touch(requirement, self.case)
+                self.ledger.leave_untested(requirement, reason, fault_class)
+
+    def leave_unbegun(self, reason: str) -> None:
+        """Leaves everything untested, as the case lacks what it needs to be begun."""
+        for requirement in self.declared:
+            self.ledger.touch(requirement, self.case)
+            self.ledger.leave_unbegun(requirement, reason)
+
+    def _claim(self, requirement: str) -> None:
+        if requirement not in self.declared:
+            raise ValueError(f"{self.case} decides {requirement} without declaring it")
+        self.decided.add(requirement)
