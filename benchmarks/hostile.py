@@ -27,7 +27,7 @@ import httpx
 import msgspec
 
 from conformance import record
-from conformance.encodings import blocks, texts
+from conformance.traffic.redaction.encodings import blocks, texts
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
 from conformance.tests.hostile.wire import Row
