@@ -27,11 +27,12 @@ import httpx
 import msgspec
 
 from conformance import record
-from conformance.traffic.redaction.encodings import blocks, texts
+from conformance.tests.hostile import compression
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import ROWS
 from conformance.tests.hostile.wire import Row
 from conformance.tests.scripted_client import SYSTEM, Walker
+from conformance.traffic.redaction.encodings import blocks, texts
 from reference_impl import serve as reference
 
 HERE = Path(__file__).parent
@@ -166,7 +167,17 @@ def arguments_of(command: str, folder: Path, recording: Path, upstream: str, por
         case "replay":
             return ["replay", str(recording), *profile, "--impact", "read-only", "--out", str(folder / "out")]
     capture = str(folder / "capture.jsonl")
-    return ["record", "--upstream", upstream, "--out", capture, "--port", str(port)]
+    return [
+        "record",
+        "--upstream",
+        upstream,
+        "--out",
+        capture,
+        "--port",
+        str(port),
+        "--timeout",
+        str(TIMEOUT),
+    ]
 
 
 def tried(row: Row, command: str, recording: Path) -> Cell:
@@ -352,6 +363,7 @@ def main() -> int:
         row for row in ROWS.values() if not options.row or row.name in options.row or row.group in options.row
     ]
     cells: list[Cell] = []
+    compression.warm()
     with tempfile.TemporaryDirectory() as place:
         recording = small_recording(Path(place))
         for row in chosen:

@@ -64,13 +64,14 @@ def serve(
     open_channel: bool = False,
     secrets: Secrets | None = None,
     verify: bool | str = True,
+    timeout: float = 60.0,
     on_finding: Callable[[Finding], None] = lambda finding: None,
 ) -> Recording:
     """Starts a recorder for the portal at ``upstream`` in a thread; port 0 takes a free one.
 
-    ``open_channel`` offers an RSA key of the recorder's own in place of the portal's, so that the plaintext
-    of encrypted bodies is recorded. UsageError: the port is taken, the address is none, or an extra is
-    missing; CaptureError: ``out`` exists or cannot be written.
+    ``timeout`` is in seconds, for one exchange. ``open_channel`` offers an RSA key of the recorder's own in
+    place of the portal's, so that the plaintext of encrypted bodies is recorded. UsageError: the port is
+    taken, the address is none, or an extra is missing; CaptureError: ``out`` exists or cannot be written.
     """
     try:
         from conformance.record.proxy import Proxy  # needs the extra
@@ -81,7 +82,9 @@ def serve(
     known = Secrets() if secrets is None else secrets
     listening = _listening(host, port)
     log = Log(Path(out), known, judge, on_finding)
-    proxy = Proxy(upstream, log, channel=OpenChannel(known) if open_channel else None, verify=verify)
+    proxy = Proxy(
+        upstream, log, channel=OpenChannel(known) if open_channel else None, verify=verify, timeout=timeout
+    )
     server = uvicorn.Server(
         uvicorn.Config(
             proxy,
@@ -111,6 +114,7 @@ def run(
     judge: bool = False,
     open_channel: bool = False,
     verify: bool | str = True,
+    timeout: float = 60.0,
 ) -> int:
     """Records until interrupted, and says what was recorded. Exit code 1 if ``judge`` saw a FAIL, else 0."""
     secrets = Secrets()
@@ -128,6 +132,7 @@ def run(
         open_channel=open_channel,
         secrets=secrets,
         verify=verify,
+        timeout=timeout,
         on_finding=tell,
     )
     with recording:

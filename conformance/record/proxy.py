@@ -19,11 +19,14 @@ from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
 from conformance.spec import operation_of
 from conformance.target.clock import iso
-from conformance.traffic.capture.bodies import body_of, text_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, answered
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
-LONGEST_BODY = 16 * 1024 * 1024
+LONGEST_BODY = LARGEST_ANSWER
 """Bytes of a body that are kept; what follows is passed on, and the record says that it was cut."""
+
+LONGEST_EXCHANGE = 60.0
+"""Seconds that an exchange may take, from its first byte to the last of its answer."""
 
 HOP_BY_HOP = frozenset(
     {
@@ -55,12 +58,8 @@ class Kept:
 
     def body(self, headers: Iterable[Header]) -> tuple[Json, Form | None]:
         """The body as the record holds it."""
-        raw = bytes(self.chunks)
-        if self.is_cut:
-            return text_of(raw), "truncated"
         encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
-        bare = unpacked(raw, encoding)
-        return (text_of(raw), "undecodable") if bare is None else body_of(bare)
+        return answered(bytes(self.chunks), encoding, is_cut=self.is_cut)
 
 
 @dataclass
@@ -93,13 +92,20 @@ class Proxy:
     """An ASGI application that stands for the portal at ``upstream``."""
 
     def __init__(
-        self, upstream: str, log: Log, *, channel: OpenChannel | None = None, verify: bool | str = True
+        self,
+        upstream: str,
+        log: Log,
+        *,
+        channel: OpenChannel | None = None,
+        verify: bool | str = True,
+        timeout: float = LONGEST_EXCHANGE,
     ) -> None:
         self.upstream = upstream.rstrip("/")
         self.host = urlsplit(upstream).netloc.rpartition("@")[2]
         self.log = log
         self.channel = channel
         self.verify = verify
+        self.timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -232,6 +238,8 @@ class Proxy:
     async def _without_answer(self, passing: Passing, error: Exception, send: Send) -> None:
         """The portal did not answer, or not to the end: recorded as that, and told to the client."""
         reason = str(error) or type(error).__name__
+        if isinstance(error, TimeoutError):
+            reason = f"the answer did not end within {self.timeout:g} s"
         self._record(passing, error=reason)
         if passing.status:
             raise error
@@ -253,7 +261,7 @@ class Proxy:
                 connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=30),
+                timeout=aiohttp.ClientTimeout(total=self.timeout),
             )
         return self._session
 
