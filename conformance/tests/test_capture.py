@@ -254,3 +254,16 @@ def test_an_answer_is_unpacked_within_bounds_or_not_judged(raw: bytes, encoding:
 
 def test_an_answer_that_was_cut_says_so_and_keeps_its_beginning() -> None:
     assert answered(b"x" * 200_000, None, is_cut=True) == ({"text": "x" * 100_000}, "truncated")
+
+
+@pytest.mark.parametrize(
+    "raw, form",
+    [
+        (b"[" * 100 + b"]" * 100, None),
+        (b"[" * 102 + b"]" * 102, "undecodable"),
+        (b'{"a":' * 500 + b"1e999" + b"}" * 500, "undecodable"),
+        (b"[" + b"{}," * 500 + b"{}]", None),
+    ],
+)
+def test_json_is_held_as_deep_as_it_can_be_followed(raw: bytes, form: str | None) -> None:
+    assert body_of(raw)[1] == form

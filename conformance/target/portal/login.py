@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, FaultClass
+from conformance.target.clock import LONGEST_WAIT, as_seconds
 from conformance.target.portal.budget import is_cooldown, retry_after
 from conformance.target.portal.left import LeftSessions
 from conformance.target.profile.model import Factor
@@ -118,7 +119,7 @@ def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
     assert isinstance(sent, Exchange)
     if is_cooldown(sent):
         told = retry_after(sent)
-        yield Wait(cooldown if told is None else told, "the resend cooldown")
+        yield Wait(cooldown if told is None else min(told, LONGEST_WAIT), "the resend cooldown")
         sent = yield Call(SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
         assert isinstance(sent, Exchange)
     if not sent.success:
@@ -154,8 +155,7 @@ def text_at(exchange: Exchange, path: str) -> str | None:
 
 
 def expires_in(exchange: Exchange) -> float | None:
-    value = exchange.at("data.expiresIn")
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return as_seconds(exchange.at("data.expiresIn"))
 
 
 def refusal(exchange: Exchange) -> str:

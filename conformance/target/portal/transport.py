@@ -15,7 +15,7 @@ import httpx
 from conformance import __version__
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
-from conformance.target.clock import Clock, MovableClock, SystemClock, Watch
+from conformance.target.clock import Clock, MovableClock, SystemClock, Watch, as_seconds
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import answered, body_of
@@ -236,9 +236,14 @@ def _advance(profile: Profile, address: str, seconds: float) -> float | None:
         raise ProfileError(
             f"{profile.source}: [clock] advance: {address} answers HTTP {status}. Is the clock offered there?"
         )
-    body, _ = body_of(text.encode())
+    body, _ = body_of(text)
     now = body.get("now") if isinstance(body, dict) else None
-    return float(now) if isinstance(now, int | float) and not isinstance(now, bool) else None
+    if now is None:
+        return None
+    there = as_seconds(now)
+    if there is None or there < 0:
+        raise ProfileError(f"{profile.source}: [clock] advance: {address} tells a time that is none.")
+    return there
 
 
 def unreachable(url: str, problem: Exception) -> str:

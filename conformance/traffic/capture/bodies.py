@@ -25,6 +25,9 @@ PACKINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd"})
 MOST_LAYERS = 2
 """Layers of compression that are undone: a correct server applies one, and a proxy perhaps another."""
 
+MOST_DEPTH = 100
+"""Levels of JSON that are held; no documented answer has ten."""
+
 SHOWN_OF_CUT = 100_000
 """Bytes of a truncated body that the record keeps."""
 
@@ -47,7 +50,27 @@ def body_of(raw: bytes | str) -> tuple[Json, Form | None]:
         return text_of(_bytes(raw)), "undecodable"
     except (ValueError, UnicodeDecodeError):
         return _odd_body(_bytes(raw))
+    if _is_deep(raw, value):
+        return text_of(_bytes(raw)), "undecodable"
     return value, form_of_json(value)
+
+
+def _is_deep(raw: bytes | str, value: Json) -> bool:
+    """Whether JSON is nested deeper than those that walk through it can follow."""
+    openings = (b"[", b"{") if isinstance(raw, bytes) else ("[", "{")
+    if sum(map(raw.count, openings)) <= MOST_DEPTH:  # type: ignore[arg-type]
+        return False
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _bytes(body: bytes | str) -> bytes:
@@ -170,6 +193,8 @@ def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
     except ValueError:
         held = text_of(raw)
         return held, "undecodable" if _is_json(raw) else None
+    if _is_deep(raw, value):
+        return text_of(raw), "undecodable"
     return value, form_of_json(value)
 
 
