@@ -29,6 +29,9 @@ FREE = 8
 FEW = 64
 """Up to so many forms are looked for one by one before their pattern is tried."""
 
+CROWD = 16
+"""Forms under one gram that are compared one by one."""
+
 GRAM = 4
 STRIDE = 3
 INDEXED = GRAM + STRIDE - 1
@@ -47,6 +50,9 @@ RUN = re.compile(r"\d{4,}")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 NOTHING = re.compile(r"(?!)")
 WORD_EDGES = (r"(?:(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt])|(?<![\w./%\\-]))", r"(?![\w/-]|\.\w|\":)")
+ANY_WORD = re.compile(f"{WORD_EDGES[0]}[^\\W\\d_]{{4,20}}{WORD_EDGES[1]}")
+"""What may be one of the words."""
+
 SHORT_EDGES = ("(?<![A-Za-z0-9])", "(?![A-Za-z0-9])")
 
 
@@ -66,7 +72,9 @@ class Secrets:
         self._short: dict[str, str] = {}
         self._patterns: dict[int, tuple[int, re.Pattern[str]]] = {}
         self._grams: dict[str, list[tuple[str, int, str]]] = {}
-        self._forms: set[str] = set()
+        self._crowds: dict[str, dict[tuple[int, int], int]] = {}
+        """Of forms beyond ``CROWD`` under one gram: where they begin and how long they are, and how many."""
+        self._forms: dict[str, str] = {}
         self._newest: dict[str, None] = {}
         self._older: dict[int, str] = {}
         """The placeholders of older ones, by the hash of the text."""
@@ -153,27 +161,40 @@ class Secrets:
         """Files a form under the characters near its end (tokens begin alike), at each of the strides."""
         if form in self._forms:
             return
-        self._forms.add(form)
+        self._forms[form] = placeholder
         for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
-            self._grams.setdefault(gram, []).append((form, offset, placeholder))
+            filed = self._grams.setdefault(gram, [])
+            if len(filed) < CROWD:
+                filed.append((form, offset, placeholder))
+            else:
+                crowd = self._crowds.setdefault(gram, {})
+                crowd[offset, len(form)] = crowd.get((offset, len(form)), 0) + 1
 
     def _grow_old(self, value: str) -> None:
         """Forgets the encodings of a secret, and finds it by its text from now on."""
         placeholder = self._placeholders[value]
         self._older[hash(value)] = placeholder
         raw = value.encode(errors="surrogatepass")
-        for form in (blocks(raw) | texts(raw)) & self._forms:
+        for form in (blocks(raw) | texts(raw)) & self._forms.keys():
             self._drop(form, placeholder)
         del self._newest[value], self._placeholders[value]
 
     def _drop(self, form: str, placeholder: str) -> None:
-        for gram in _grams_of(form):
-            others = [one for one in self._grams.get(gram, ()) if one[0] != form or one[2] != placeholder]
-            if others:
+        if self._forms.get(form) != placeholder:
+            return
+        for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
+            filed = self._grams.get(gram, [])
+            others = [one for one in filed if one[0] != form]
+            crowd = self._crowds.get(gram, {})
+            if len(others) < len(filed):
                 self._grams[gram] = others
-            else:
+            elif (offset, len(form)) in crowd:
+                crowd[offset, len(form)] -= 1
+                if not crowd[offset, len(form)]:
+                    del crowd[offset, len(form)]
+            if not others and not crowd:
                 self._grams.pop(gram, None)
-        self._forms.discard(form)
+        del self._forms[form]
 
     def _older_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         for found in WORD.finditer(text):
@@ -194,16 +215,31 @@ class Secrets:
             for form, offset, placeholder in grams.get(text[at : at + GRAM], ()):
                 if at >= offset and text.startswith(form, at - offset):
                     spans.append((at - offset, at - offset + len(form), placeholder))
+        if self._crowds:
+            spans.extend(self._crowded_spans(text, hits))
         if self._numbers:
             spans.extend(self._number_spans(text))
         if self._older:
             spans.extend(self._older_spans(text))
-        for loose in (self._words, self._short):
+        if len(self._words) > FEW:
+            found_words = ((found.span(), self._words.get(found[0])) for found in ANY_WORD.finditer(text))
+            spans.extend((*span, placeholder) for span, placeholder in found_words if placeholder)
+        for loose in (self._short,) if len(self._words) > FEW else (self._words, self._short):
             if len(loose) > FEW or any(form in text for form in loose):
                 spans.extend(
                     (*found.span(), loose[found[0]]) for found in self._pattern(loose).finditer(text)
                 )
         return spans
+
+    def _crowded_spans(self, text: str, hits: list[int]) -> Iterator[tuple[int, int, str]]:
+        """Of forms that many share a gram: each is looked up whole, so that more of them take no longer."""
+        crowds, forms = self._crowds, self._forms
+        for at in hits:
+            for offset, length in crowds.get(text[at : at + GRAM], ()):
+                if at >= offset:
+                    placeholder = forms.get(text[at - offset : at - offset + length])
+                    if placeholder is not None:
+                        yield at - offset, at - offset + length, placeholder
 
     def _number_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         for found in RUN.finditer(text):
