@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 
 from conformance import __version__
 from conformance.errors import SuiteError
@@ -31,6 +32,11 @@ DESCRIPTION = "Tells, with evidence, whether a portal does what the System Porta
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; what a user got wrong is said in one line, without a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    with _private_files(), _printable_output():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     parser = _parser(arguments[0] if arguments else None)
     options, further = parser.parse_known_args(arguments)
     if further and options.command not in TAKES_MORE:
@@ -42,20 +48,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SuiteError as error:
         print(f"portal-conformance: {error}", file=sys.stderr)
         return error.exit_code
-    except (
-        FileNotFoundError,
-        FileExistsError,
-        NotADirectoryError,
-        IsADirectoryError,
-        PermissionError,
-    ) as error:
-        print(f"portal-conformance: {error.filename}: {error.strerror}. Name another place.", file=sys.stderr)
-        return 4
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"portal-conformance: {place}{error.strerror}. Choose another place.", file=sys.stderr)
+        return 4
     except KeyboardInterrupt:
         return 2
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Whatever a command writes may hold what a portal answered: its owner alone may read it."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def _printable_output() -> Iterator[None]:
+    """Where a character cannot be printed its escape is; where nothing can be, nothing is."""
+    before = sys.stdout, sys.stderr
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
 
 
 @contextmanager
