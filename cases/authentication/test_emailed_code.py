@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from cases.authentication.steps import (
     COOLDOWN,
     NO_SESSION,
-    SEND,
     SETTLING,
     WRONG_CODE,
     an_account,
@@ -46,6 +45,7 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_from_before_the_portal
 
@@ -124,7 +124,7 @@ def _sent_now(portal: Portal, account: Account, first: Mailed) -> Exchange:
     """Another send for the session, at once and once only: a refusal for the rate is not waited for."""
     account.mark_inbox()
     body = {"sessionId": text(first.session, "data.sessionId"), "method": method_of("EMAIL")}
-    return portal.call(SEND, json=body, client=account.name, within_budget=False)
+    return portal.call(LOGIN_MFA_SEND, json=body, client=account.name, within_budget=False)
 
 
 def _verify_cooldown(verify: Verify, first: Mailed, early: Exchange, after: Exchange) -> None:

@@ -2,7 +2,6 @@
 
 from conformance.spec.operations import (
     BY_KEY,
-    CONSTANT_LISTS,
     IMPACTS,
     OPERATIONS,
     Impact,
@@ -11,6 +10,7 @@ from conformance.spec.operations import (
     operation_of,
 )
 from conformance.spec.requirements import REQUIREMENTS, Level, Requirement
+from conformance.spec.tables import CONSTANT_LISTS
 
 __all__ = [
     "BY_KEY",
