@@ -9,7 +9,7 @@ from conformance.spec.operations import (
     operation,
     operation_of,
 )
-from conformance.spec.requirements import REQUIREMENTS, Level, Requirement
+from conformance.spec.requirements import REQUIREMENTS, Level, Requirement, present_id, present_signature
 from conformance.spec.tables import CONSTANT_LISTS
 
 __all__ = [
@@ -24,4 +24,6 @@ __all__ = [
     "Requirement",
     "operation",
     "operation_of",
+    "present_id",
+    "present_signature",
 ]
