@@ -208,6 +208,19 @@ def _completed(
             return answer, first.code
         before.append(answer)
     answer = completed(portal, first.session, "EMAIL", second)
+    _unless_refused_lawfully(portal, first, second, answer)
+    if answer.success or answer.code == NO_SESSION:
+        verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
+    elif taken_elsewhere(portal, account, "EMAIL") is False:
+        # Else it is the inbox that gives another number for the code, or the account that is locked.
+        verify("LOGIN-028", is_success(answer, *before))
+    if not answer.success:
+        raise Untestable(f"the sign-in could not be completed ({said(answer)})", "target")
+    return answer, second
+
+
+def _unless_refused_lawfully(portal: Portal, first: Mailed, second: str, answer: Exchange) -> None:
+    """Raises Untestable where the inbox, time or another sign-in may be why the code is refused."""
     if first.code == second and not answer.success:
         # The same "code" in two mails may be any number that stands in both.
         raise Untestable(
@@ -217,11 +230,3 @@ def _completed(
         raise Untestable("the login session came to its end on the way", "environment")
     if answer.code == NO_SESSION and not portal.login.is_newest(first.session):
         raise Untestable("another sign-in of the account was begun meanwhile", "environment")
-    if answer.success or answer.code == NO_SESSION:
-        verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
-    elif taken_elsewhere(portal, account, "EMAIL") is False:
-        # Else it is the inbox that gives another number for the code, or the account that is locked.
-        verify("LOGIN-028", is_success(answer, *before))
-    if not answer.success:
-        raise Untestable(f"the sign-in could not be completed ({said(answer)})", "target")
-    return answer, second

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from conformance import __version__
+import conformance
 from conformance.spec import OPERATIONS, Operation, endpoints
 from conformance.spec import resources as resource_module
 from conformance.spec.requests import REQUESTS
@@ -53,7 +53,7 @@ def document(server: str = "/") -> dict[str, Json]:
         "info": {
             "title": "System Portal Web API",
             "version": "2.0.0",
-            "x-suite": f"portal-conformance {__version__}",
+            "x-suite": f"portal-conformance {conformance.__version__}",
         },
         "servers": [{"url": server}],
         "tags": [{"name": name} for name in dict.fromkeys(operation.group for operation in OPERATIONS)],

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from conformance import __version__
+import conformance
 from conformance.errors import UsageError
 from conformance.report.model.clip import clipped
 from conformance.report.model.visible import each_text, json_text
@@ -36,7 +36,7 @@ class Part(BaseModel):
 
 class Suite(Part):
     name: str = "portal-conformance"
-    version: str = __version__
+    version: str = conformance.__version__
 
 
 class Target(Part):
