@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 
-from conformance import __version__
+import conformance
 from conformance.errors import SuiteError
 
 PARTS = {
@@ -113,7 +113,7 @@ class Parser(argparse.ArgumentParser):
 def _parser(wanted: str | None = None) -> argparse.ArgumentParser:
     """With all commands, or where one of them is wanted with those beside it."""
     parser = Parser(prog="portal-conformance", description=DESCRIPTION)
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--version", action="version", version=conformance.__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for part in [part for part, names in PARTS.items() if wanted in names] or PARTS:
         import_module(f"conformance.cli.{part}").add_commands(commands)

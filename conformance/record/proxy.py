@@ -18,6 +18,7 @@ from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
 from conformance.spec import operation_of
+from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
 from conformance.traffic.capture.bodies import body_of, text_of, unpacked
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
@@ -177,7 +178,7 @@ class Proxy:
             raise ConnectionError("the client went away before its request was whole")
         if not first.get("more_body") and not first.get("body"):
             return b"" if has_body else None
-        if self.channel is None or passing.operation != "POST /web/v1/secure-channel/session":
+        if self.channel is None or passing.operation != SECURE_SESSION:
             return _streamed(passing.sent, first, receive)
         whole = b"".join([chunk async for chunk in _streamed(Kept(), first, receive)])
         content, passing.keys = self.channel.request_to_portal(passing.operation, whole)
@@ -190,7 +191,7 @@ class Proxy:
         passing.answer_headers = [
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.raw_headers
         ]
-        if self.channel is not None and passing.operation == "GET /web/v1/secure-channel/public-key":
+        if self.channel is not None and passing.operation == PUBLIC_KEY:
             await self._own_key(passing, answer, send)
             return
         is_live = answer.content_type == "text/event-stream"
