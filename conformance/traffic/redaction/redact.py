@@ -157,7 +157,7 @@ class Secrets:
             return self._in_context.redact_value(self.redact(value)) if is_named else self.redact(value)
         if isinstance(value, dict):
             return {
-                self._redact_name(name): self.redact_json(inner, is_named=is_named or names_a_value(name))
+                self.redact_name(name): self.redact_json(inner, is_named=is_named or names_a_value(name))
                 for name, inner in value.items()
             }
         if isinstance(value, list):
@@ -167,8 +167,9 @@ class Secrets:
             return self._numbers.get(str(value), value)
         return value
 
-    def _redact_name(self, name: str) -> str:
-        return name if len(name) < FREE or name in self._words else self.redact(name)
+    def redact_name(self, name: str) -> str:
+        """The name of a member; one that is a word of letters stays, also where the word is a secret."""
+        return name if len(name) < SHORTEST or name in self._words else self.redact(name)
 
     def _learn(self, value: str | bytes, placeholder: str, kind: str) -> None:
         raw = value.encode(errors="surrogatepass") if isinstance(value, str) else value
