@@ -13,6 +13,7 @@ from conformance.traffic.redaction.context import WordsInContext, is_secret_pair
 from conformance.traffic.redaction.encodings import blocks, texts
 from conformance.traffic.redaction.forms import INDEXED, FormIndex, Span, parts_of
 from conformance.traffic.redaction.places import secrets_in
+from conformance.traffic.redaction.registries import attach
 
 __all__ = ["Secrets", "secrets_in"]
 
@@ -75,6 +76,7 @@ class Secrets:
         self._newest: dict[str, None] = {}
         self._older: dict[int, str] = {}
         """The placeholders of older ones, by the hash of the text."""
+        attach(self)
 
     def __len__(self) -> int:
         return len(self._placeholders) + len(self._older)
