@@ -61,7 +61,7 @@ def test_an_output_without_space_is_named_in_one_sentence_after_the_reports(fold
 
     assert process.returncode == 4
     assert process.stderr.splitlines() == [
-        "portal-conformance: No space left on device. Choose another place."
+        "portal-conformance: Cannot write the output: no space left on device. Choose another --out or file."
     ]
     assert (folder / "reports" / "results.json").exists()
 
