@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -24,6 +24,9 @@ from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
+
+if TYPE_CHECKING:  # its HTTP parser comes with an extra
+    from conformance.record.protocol import Bounds
 
 __all__ = ["Recording", "run", "serve"]
 
@@ -64,30 +67,36 @@ def serve(
     open_channel: bool = False,
     secrets: Secrets | None = None,
     verify: bool | str = True,
-    timeout: float = 60.0,
     on_finding: Callable[[Finding], None] = lambda finding: None,
+    bounds: Bounds | None = None,
 ) -> Recording:
     """Starts a recorder for the portal at ``upstream`` in a thread; port 0 takes a free one.
 
-    ``timeout`` is in seconds, for one exchange. ``open_channel`` offers an RSA key of the recorder's own in
-    place of the portal's, so that the plaintext of encrypted bodies is recorded. UsageError: the port is
-    taken, the address is none, or an extra is missing; CaptureError: ``out`` exists or cannot be written.
+    ``open_channel`` offers an RSA key of the recorder's own in place of the portal's, so that the plaintext
+    of encrypted bodies is recorded. UsageError: the port is taken, the address is none, or an extra is
+    missing; CaptureError: ``out`` exists or cannot be written.
     """
-    try:
-        from conformance.record.proxy import Proxy  # needs the extra
-    except ImportError as error:
-        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    protocol = _extra()
+    from conformance.record.proxy import Proxy  # needs the extra
+
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
     known = Secrets() if secrets is None else secrets
     listening = _listening(host, port)
     log = Log(Path(out), known, judge, on_finding)
+    bounds = bounds or protocol.Bounds()
     proxy = Proxy(
-        upstream, log, channel=OpenChannel(known) if open_channel else None, verify=verify, timeout=timeout
+        upstream,
+        log,
+        channel=OpenChannel(known) if open_channel else None,
+        verify=verify,
+        timeout=bounds.upstream_seconds,
     )
     server = uvicorn.Server(
         uvicorn.Config(
             proxy,
+            http=protocol.protocol_within(bounds),
+            limit_concurrency=bounds.connections,
             log_level="critical",
             access_log=False,
             lifespan="on",
@@ -103,6 +112,15 @@ def serve(
     while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
     return Recording(f"http://{_shown(host)}:{listening.getsockname()[1]}", log, server, thread)
+
+
+def _extra() -> ModuleType:
+    """The module that needs the extra. UsageError: it is not installed."""
+    try:
+        from conformance.record import protocol, proxy  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    return protocol
 
 
 def run(
@@ -132,7 +150,7 @@ def run(
         open_channel=open_channel,
         secrets=secrets,
         verify=verify,
-        timeout=timeout,
+        bounds=_extra().Bounds(upstream_seconds=timeout),
         on_finding=tell,
     )
     with recording:

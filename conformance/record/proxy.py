@@ -18,15 +18,13 @@ from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
 from conformance.spec import operation_of
+from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
 from conformance.traffic.capture.bodies import LARGEST_ANSWER, answered
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
 LONGEST_BODY = LARGEST_ANSWER
 """Bytes of a body that are kept; what follows is passed on, and the record says that it was cut."""
-
-LONGEST_EXCHANGE = 60.0
-"""Seconds that an exchange may take, from its first byte to the last of its answer."""
 
 HOP_BY_HOP = frozenset(
     {
@@ -98,7 +96,7 @@ class Proxy:
         *,
         channel: OpenChannel | None = None,
         verify: bool | str = True,
-        timeout: float = LONGEST_EXCHANGE,
+        timeout: float = 60.0,
     ) -> None:
         self.upstream = upstream.rstrip("/")
         self.host = urlsplit(upstream).netloc.rpartition("@")[2]
@@ -172,9 +170,11 @@ class Proxy:
         """The request's body: streamed, but for what the channel must change."""
         has_body = any(name in ("content-length", "content-type") for name, _ in passing.headers)
         first = await receive()
+        if first["type"] == "http.disconnect":
+            raise ConnectionError("the client went away before its request was whole")
         if not first.get("more_body") and not first.get("body"):
             return b"" if has_body else None
-        if self.channel is None or passing.operation != "POST /web/v1/secure-channel/session":
+        if self.channel is None or passing.operation != SECURE_SESSION:
             return _streamed(passing.sent, first, receive)
         whole = b"".join([chunk async for chunk in _streamed(Kept(), first, receive)])
         content, passing.keys = self.channel.request_to_portal(passing.operation, whole)
@@ -187,7 +187,7 @@ class Proxy:
         passing.answer_headers = [
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.raw_headers
         ]
-        if self.channel is not None and passing.operation == "GET /web/v1/secure-channel/public-key":
+        if self.channel is not None and passing.operation == PUBLIC_KEY:
             await self._own_key(passing, answer, send)
             return
         is_live = answer.content_type == "text/event-stream"

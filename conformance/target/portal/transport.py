@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from conformance import __version__
+import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, MovableClock, SystemClock, Watch, as_seconds
@@ -24,6 +24,9 @@ from conformance.traffic.redaction.redact import Secrets, secrets_in
 
 ENCODINGS = "gzip, deflate"
 """Content encodings that can be undone here; no other is asked for."""
+
+FROM_PROFILE = frozenset({"access-code", "bot-token"})
+"""Kinds of secrets that the suite has from the profile only."""
 
 Opener = Callable[[Response], Plain | None]
 """Gives the plaintext of an encrypted exchange, once the answer is there."""
@@ -65,7 +68,10 @@ class Transport:
             follow_redirects=False,
             # Nothing goes out that the profile does not say: no .netrc, no proxy of the environment.
             trust_env=False,
-            headers={"user-agent": f"portal-conformance/{__version__}", "accept-encoding": ENCODINGS},
+            headers={
+                "user-agent": f"portal-conformance/{conformance.__version__}",
+                "accept-encoding": ENCODINGS,
+            },
             # What one account is given must not go along with the requests of another, or of none.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
@@ -145,6 +151,13 @@ class Transport:
         body, form = answered(raw, encoding, is_cut=is_cut, most=self._most)
         return Response(status=answer.status_code, headers=headers, body=body, form=form)
 
+    def _register_secrets(self, exchange: Exchange) -> None:
+        """What the profile alone can give, and does not, is a wrong value that the suite made up."""
+        for value, kind in secrets_in(exchange):
+            if kind in FROM_PROFILE and self._secrets.placeholder(value) is None:
+                self._secrets.made_up(value)
+        self._secrets.add_from(exchange)
+
     def _record(
         self,
         request: Request,
@@ -170,8 +183,7 @@ class Transport:
                 error=error,
                 plain=plain,
             )
-            for value, kind in secrets_in(exchange):
-                self._secrets.add(value, kind)
+            self._register_secrets(exchange)
             self._on_exchange(exchange)
         return exchange
 

@@ -80,6 +80,12 @@ class PortalSettings(Table):
             raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
         return proxy
 
+    def proxy_secrets(self) -> Iterator[tuple[str, str]]:
+        """The password in the address of the proxy."""
+        password = urlsplit(self.proxy or "").password
+        if password:
+            yield unquote(password), "password"
+
     @field_validator("url")
     @classmethod
     def _is_http(cls, url: str) -> str:
@@ -288,9 +294,7 @@ class Profile(Table):
     def secrets(self) -> Iterator[tuple[str, str]]:
         """Every secret in the profile, as (value, kind)."""
         yield self.portal.access_code, "access-code"
-        proxy = urlsplit(self.portal.proxy or "")
-        if proxy.password:
-            yield unquote(proxy.password), "password"
+        yield from self.portal.proxy_secrets()
         for account in self.accounts.values():
             yield account.password, "password"
             if account.otp_secret:
@@ -332,7 +336,7 @@ def parse(
     """A profile from its text. Files it names are looked for from ``folder``. Raises ProfileError."""
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise ProfileError(f"{name}: this is not TOML: {problem}.") from None
     if tables.get("profile", 1) != 1:
         raise ProfileError(
