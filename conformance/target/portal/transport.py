@@ -16,6 +16,7 @@ import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, MovableClock, SystemClock, Watch, as_seconds
+from conformance.target.portal.availability import Availability
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import answered, body_of
@@ -52,6 +53,7 @@ class Transport:
         self.impact: Impact = impact
         self.clock = clock
         self.answered = False
+        self.availability = Availability(self.url)
         self._secrets = secrets
         self._on_exchange = on_exchange
         self._timeout = profile.portal.timeout
@@ -104,6 +106,7 @@ class Transport:
             )
         request = self._request(method, url_path, headers, body)
         sent = _recorded(request, body)
+        self.availability.demand(sent)
         started, began = self.clock.iso(), self.clock.ticks()
         try:
             response = self._answer(request)
@@ -183,6 +186,7 @@ class Transport:
                 error=error,
                 plain=plain,
             )
+            self.availability.note(exchange)
             self._register_secrets(exchange)
             self._on_exchange(exchange)
         return exchange

@@ -122,7 +122,7 @@ ROWS = (
     Row(
         "list-of-20000",
         "Lists 20,000 records.",
-        data(lambda value: []),
+        data(lambda value: [{"bizId": f"{n:08}", "name": "x" * 40} for n in range(20_000)]),
         signed_in,
     ),
     Row(
