@@ -19,7 +19,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -315,7 +315,7 @@ def _free_port() -> int:
 def table(cells: list[Cell]) -> str:
     """The matrix as Markdown: a line for each row, what is wrong below it."""
     commands = [name for name in COMMANDS if any(cell.command == name for cell in cells)]
-    by_row: dict[str, dict[str, Cell]] = {}
+    by_row: dict[str, dict[str, Cell]] = {name: {} for name in ROWS if any(c.row == name for c in cells)}
     for cell in cells:
         by_row.setdefault(cell.row, {})[cell.command] = cell
     wrong = [cell for cell in cells if cell.wrong]
@@ -358,6 +358,7 @@ def main() -> int:
     parser.add_argument("--row", action="append", default=[], help="only these rows, or groups")
     parser.add_argument("--command", action="append", default=[], choices=COMMANDS)
     parser.add_argument("--out", type=Path, default=HERE / "hostile.md")
+    parser.add_argument("--cells", type=Path, help="add the cells to this file, and tabulate all in it")
     options = parser.parse_args()
     chosen = [
         row for row in ROWS.values() if not options.row or row.name in options.row or row.group in options.row
@@ -371,6 +372,11 @@ def main() -> int:
                 cell = tried(row, command, recording)
                 cells.append(cell)
                 print(line_of(cell), flush=True)
+                if options.cells is not None:
+                    with options.cells.open("a", encoding="utf-8") as kept:
+                        kept.write(json.dumps(asdict(cell)) + "\n")
+                    lines = options.cells.read_text(encoding="utf-8").splitlines()
+                    cells = [Cell(**json.loads(line)) for line in lines]
                 options.out.write_text(table(cells), encoding="utf-8")
     return int(any(cell.wrong for cell in cells))
 
