@@ -49,6 +49,7 @@ CEILING = 3 * 1024**3
 
 STATED = frozenset({0, 1, 4, 5, 6, 7})
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+PYTESTS_OWN = re.compile(r"\d+ (passed|failed|skipped)|no tests ran|html report|^=|^FAILED")
 COMMAND_LINE = re.compile(r"^\s*(::|##\[)", re.MULTILINE)
 PATHS = (
     "/constants/countries",
@@ -223,7 +224,7 @@ def _judged(
 def _cause(lines: list[str]) -> str:
     """The line that says what came of it: an error's, or the last that is not pytest's own count."""
     errors = [line for line in lines if line.startswith(("portal-conformance:", "wrong", "ERROR", "UNREACH"))]
-    own = [line for line in lines if not re.search(r"\d+ (passed|failed|skipped)|no tests ran", line)]
+    own = [line for line in lines if not PYTESTS_OWN.search(line)]
     return (errors or own or lines or [""])[-1].strip()[:200]
 
 

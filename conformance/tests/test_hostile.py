@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable
+from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable, UsageError
+from conformance.replay import Options, replay
 from conformance.replay.engine.wire import Answer, Connection
 from conformance.spec.operations import Impact
 from conformance.target.clock import LONGEST_WAIT, SystemClock
@@ -311,3 +312,10 @@ def test_thousands_of_secrets_that_are_alike_are_found_in_time() -> None:
 def test_a_turn_is_correct_where_no_row_says_otherwise(origin: str, tmp_path: Path) -> None:
     with Hostile(Row("", "", Turn.be_correct, everywhere), origin, tmp_path) as portal:
         assert outcome(profile(portal.url)).status in (401, 403)
+
+
+def test_a_replay_says_that_it_takes_no_proxy(tmp_path: Path) -> None:
+    known = profile("http://127.0.0.1:1", 'proxy = "http://127.0.0.1:3128"\n')
+
+    with pytest.raises(UsageError, match=r"\[portal\] proxy"):
+        replay([tmp_path / "none.jsonl"], known, Options(out=tmp_path))
