@@ -20,6 +20,7 @@ from conformance.target.portal.accounts import lifetime
 from conformance.target.portal.budget import Budget, retry_after
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile, parse
+from conformance.tests.hostile.certificates import authority
 from conformance.tests.hostile.plays import everywhere, raw
 from conformance.tests.hostile.server import Hostile
 from conformance.tests.hostile.table import GROUPS, ROWS
@@ -319,3 +320,15 @@ def test_a_replay_says_that_it_takes_no_proxy(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"\[portal\] proxy"):
         replay([tmp_path / "none.jsonl"], known, Options(out=tmp_path))
+
+
+def test_a_trusted_certificate_is_answered_and_others_are_not(origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS["tls-correct"], origin, tmp_path) as portal:
+        sender = transport(profile(portal.url, f'verify = "{authority(tmp_path)}"\n', timeout=5.0))
+        assert {sender.send("GET", PATH).status for _ in range(3)} <= {401, 403}
+
+    for name in ("tls-self-signed", "tls-expired", "tls-other-host", "tls-plain", "tls-handshake-cut"):
+        with Hostile(ROWS[name], origin, tmp_path) as portal:
+            verify = f'verify = "{authority(tmp_path)}"\n' if name == "tls-expired" else ""
+            assert outcome(profile(portal.url, verify)).error
+        assert "GET" not in [asked.method for asked in portal.asked]
