@@ -12,6 +12,7 @@ from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.resources import ISO_8601
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -39,16 +40,10 @@ OF_PAGES = (*LISTINGS, "pagination", "totalElements")
 """What only a page has: one whose listing is no array shows no record."""
 
 
+@data_fact
 def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
-    """The records of an answer with their places: of a page, of an array, or the one it is."""
-    # Many checks ask for them.
-    found: tuple[tuple[str, dict[str, Json]], ...] | None = exchange.__dict__.get("_records")
-    if found is None:
-        found = exchange.__dict__["_records"] = _records(exchange.data)
-    return found
-
-
-def _records(data: Json) -> tuple[tuple[str, dict[str, Json]], ...]:
+    """The records of a response with their places: of a page, of an array, or the only one."""
+    data = exchange.data
     listed, path = (data, "data") if isinstance(data, list) else ([], "")
     if isinstance(data, dict):
         name = next((name for name in LISTINGS if isinstance(data.get(name), list)), None)

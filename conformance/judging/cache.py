@@ -16,9 +16,6 @@ from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, La
 KEPT = 20_000
 """How many answers are remembered at least; twice as many at most."""
 
-FOUND_IN_DATA = ("success", "code", "data", "coded", "coded_by_field", "_records", "_created")
-"""What is kept with an exchange of what was found in its data: the same where the data is."""
-
 PARTS_KEPT = 2_000
 """How many parts of answers are, of each kind."""
 

@@ -80,7 +80,7 @@ class Judge:
         """Judges one exchange; gives what it contradicts. One without a readable answer is not."""
         request, response = exchange.request, exchange.response
         self.settlement = None
-        operation, layout = request.known()
+        operation, layout = request.operation, request.layout
         if operation is None or response is None or response.form in UNKNOWN_FORMS:
             return []
         if SECURE_SESSION in layout and exchange.is_sealed:
@@ -88,8 +88,8 @@ class Judge:
         key = operation.key
         desk = self._desks.get(key) or self._desks.setdefault(key, Desk.of(operation))
         desk.seen += 1
-        told, ingress = exchange.told(), False
-        kind = "success" if told["success"] else kind_of(exchange)
+        ingress = False
+        kind = "success" if exchange.success else kind_of(exchange)
         at = layout.get("x-portal-access-code")
         if at is not None:
             code = request.headers[at][1]
@@ -97,7 +97,7 @@ class Judge:
         body = request.body is not ABSENT or exchange.plain is not None
         way = key, kind, ingress, body
         duties = self._duties.get(way) or self._take_up(way)
-        shape = desk.shape if kind == "success" and told["code"] != PENDING else None
+        shape = desk.shape if kind == "success" and exchange.code != PENDING else None
         closer = False
         if shape is not None:
             shape.answers += 1

@@ -94,7 +94,7 @@ class Shape:
         found: list[tuple[str, dict[str, Json]]] = []
         if self.holds_codes:
             _codes(self.node, "", data, found)
-        exchange.__dict__["coded"] = found
+        Exchange.coded.store(exchange, found)
         return True
 
     def newly_satisfied(self, exchange: Exchange, contradicted: set[str]) -> Iterator[str]:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from conformance.judging.cache import FOUND_IN_DATA
 from conformance.judging.judge import Settlement
 from conformance.replay.fast_lane.lines import (
     DATE,
@@ -21,6 +20,7 @@ from conformance.replay.fast_lane.lines import (
 )
 from conformance.traffic.capture.bodies import body_of, unpacked
 from conformance.traffic.exchange import Exchange, Header, Request, Response
+from conformance.traffic.facts import Facts, data_facts
 from conformance.verdicts.findings import endpoint_of
 
 if TYPE_CHECKING:  # its HTTP parser comes with an extra
@@ -43,9 +43,9 @@ class Familiar:
         "_client",
         "_date_at",
         "_encoding",
+        "_facts",
         "_id",
         "_is_named",
-        "_known",
         "_raw_headers",
         "_response",
         "endpoint",
@@ -75,9 +75,7 @@ class Familiar:
         self._body = said.partition(values[MOMENT].encode()) if MOMENT in values else (said, b"", b"")
         self._date_at = response.layout.get("date") if DATE in values else None
         self._encoding = response.sought("content-encoding")
-        self._known = {"familiar": self, "said": halves[1]}
-        if not self._is_named:
-            self._known |= {name: live.__dict__[name] for name in FOUND_IN_DATA if name in live.__dict__}
+        self._facts = Facts({}) if self._is_named else data_facts(live)
 
     def again(
         self, request: Request, answer: Answer, *, n: int, started: str, elapsed_ms: float
@@ -118,7 +116,8 @@ class Familiar:
             request=request,
             response=Response(status=response.status, headers=headers, body=told, form=response.form),
         )
-        exchange.__dict__.update(self._known)
+        self._facts.copy_to(exchange)
+        exchange.__dict__.update(familiar=self, said=self.halves[1])
         return exchange, others
 
     def _has(self, headers: list[Header], others: dict[str, str]) -> bool:
