@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from conformance.judging.judge import Settlement
 from conformance.replay.fast_lane.lines import (
     DATE,
     ID,
@@ -50,7 +49,6 @@ class Familiar:
         "_response",
         "endpoint",
         "halves",
-        "settlement",
     )
 
     def __init__(
@@ -60,12 +58,10 @@ class Familiar:
         halves: Halves,
         body: bytes,
         answer: Answer,
-        settlement: Settlement,
     ) -> None:
         values = dict(halves[1].values)
         said = _without(values.get(ID), body)
         self.halves = halves
-        self.settlement = settlement
         self.endpoint = endpoint_of(live)
         self._client = live.client
         self._response = response
@@ -150,7 +146,7 @@ def said_at(live: Exchange, familiar: Familiar, others: Mapping[str, str]) -> Ex
     return live
 
 
-def familiar_of(live: Exchange, settlement: Settlement) -> Familiar | None:
+def familiar_of(live: Exchange) -> Familiar | None:
     """What others like it are told by; None where they have to be looked at each time."""
     response, asked, half, answer = live.response, kept_half(live.request), said_by(live), answer_to(live)
     if response is None or asked is None or half is None or answer is None or response.lacks:
@@ -166,7 +162,7 @@ def familiar_of(live: Exchange, settlement: Settlement) -> Familiar | None:
         named = raw.count(id.encode()) + sum(value == id for _, value in response.headers)
         if named != half.text.count(ID):
             return None
-    return Familiar(live, response, (asked, half), raw, answer, settlement)
+    return Familiar(live, response, (asked, half), raw, answer)
 
 
 def _stands_once(stamp: str | None, body: bytes, response: Response) -> bool:
