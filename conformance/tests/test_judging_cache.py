@@ -29,6 +29,7 @@ from conformance.judging.cache import (
 from conformance.judging.fields import extra_fields, shows
 from conformance.judging.shapes import shape_of
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ROLES
 from conformance.tests.reduced import another_moment, decided, overreaching
 from conformance.tests.scripted_client import walk
 from conformance.tests.test_judging_structs import takes
@@ -233,11 +234,10 @@ def test_lookups_that_always_miss_are_bypassed_for_a_while() -> None:
 
 @pytest.mark.parametrize("wrapped", [True, False], ids=["cache", "judge"])
 def test_a_check_that_forgets_sees_every_exchange(wrapped: bool) -> None:
-    listing = "GET /web/v1/system/roles"
 
     def of(code: str, value: int) -> Exchange:
         coded = {"code": code, "value": value, "label": code}
-        return answered(listing, body=envelope(data=[{"roleType": coded}]))
+        return answered(ROLES, body=envelope(data=[{"roleType": coded}]))
 
     exchanges = [of("A", 1), of("A", 1), of("A", 1), of("B", 2), of("C", 3), of("A", 9), of("A", 1)]
     ledger, bare = Ledger(REQUIREMENTS), Judge(room=2)
