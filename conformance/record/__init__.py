@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from conformance.errors import UsageError
-from conformance.judging import Judge
+from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
@@ -63,7 +63,7 @@ def serve(
     *,
     port: int = 0,
     host: str = "127.0.0.1",
-    judge: Judge | None = None,
+    judge: Watch | None = None,
     open_channel: bool = False,
     secrets: Secrets | None = None,
     verify: bool | str = True,
@@ -146,7 +146,7 @@ def run(
         out,
         port=port,
         host=host,
-        judge=Judge(ledger) if judge else None,
+        judge=watch(ledger) if judge else None,
         open_channel=open_channel,
         secrets=secrets,
         verify=verify,

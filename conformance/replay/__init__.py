@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import TargetUnreachable, UsageError
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import Past
 from conformance.replay.compare.comparer import Comparer
@@ -129,7 +129,7 @@ def machine_of(
     renewal = Renewal(plan, profile, identities, keep=keep)
     renewal.appoint(dict(options.accounts))
     past = Past(plan.exchanges(), identities)
-    assessor = Assessor(Comparer(identities, noise), Judge(ledger), past, learns=options.learn is not None)
+    assessor = Assessor(Comparer(identities, noise), watch(ledger), past, learns=options.learn is not None)
     return Machine(
         plan,
         renewal,

@@ -106,7 +106,7 @@ class Machine:
                 is_known = is_familiar(reply, repeat.familiar) and not repeat.is_shifted
                 if is_known and self.repeats.holds(repeat):
                     findings = self.assessor.again(reply, repeat.familiar)
-                    if findings is not None and not findings:
+                    if not findings:
                         return
             live = yield from self._sent(position, recorded, client, repeat, reply)
         except Lost as lost:
