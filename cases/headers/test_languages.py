@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from cases.premises import answered, granted, listed, unknown_id
-from cases.reading import BODIES, READABLE, read
+from cases.reading import READABLE, read
 from conformance.cases import (
     BY_KEY,
     HELD,
@@ -27,6 +27,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, COUNTRIES, PROFILE
+from conformance.spec.requests import UNFILTERED
 
 EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS_QUERY)
 """Read in every language; of the other endpoints each is read in two of them."""
@@ -67,7 +68,7 @@ def for_an_unknown_record(portal: Portal, token: str, language: str) -> Exchange
 
 
 def with_an_invalid_body(portal: Portal, token: str, language: str) -> Exchange:
-    body = {**BODIES[ACCOUNTS_QUERY], "page": "first"}
+    body = {**UNFILTERED[ACCOUNTS_QUERY], "page": "first"}
     return portal.call(ACCOUNTS_QUERY, json=body, token=token, headers={"Accept-Language": language})
 
 

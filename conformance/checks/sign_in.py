@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator
 
-from conformance.checks.enumerations import is_integer
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import (
     CREDENTIALS,
@@ -32,6 +31,7 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import (
     INVALID_PARAMETER,
     TOKEN_REFUSED,

@@ -246,6 +246,17 @@ class Limits:
 
 LIMITS = Limits()
 
+RECORD_OF_PARAMETER: Mapping[str, str] = MappingProxyType(
+    {
+        "userBizId": "account",
+        "institutionBizId": "institution",
+        "roleBizId": "role",
+        "fileBizId": "file",
+        "workspaceId": "workspace",
+    }
+)
+"""The kind of record whose id stands in each parameter of a path, as a profile's ``[records]`` names it."""
+
 LANGUAGES = ("en", "zh", "zh-Hant", "ja", "vi")
 
 READS_FILE_HEADERS = (

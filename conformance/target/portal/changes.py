@@ -23,9 +23,10 @@ from conformance.spec.endpoints import (
     PASSWORD_CHANGE,
 )
 from conformance.spec.operations import operation
+from conformance.spec.requests import UNFILTERED
 from conformance.target.clock import Clock
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import EMPTY_QUERIES, records_in
+from conformance.target.portal.records import records_in
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 from conformance.traffic.redaction.redact import Secrets
 
@@ -315,7 +316,7 @@ def _found_again(portal: Portal, change: Change) -> str | None:
     if listing is None or change.name is None:
         raise Untestable("it is not known whether it was made, and no listing shows it")
     key, items = listing
-    answer = portal.call(key, json=EMPTY_QUERIES.get(key, ABSENT), token=portal.account(change.account).token)
+    answer = portal.call(key, json=UNFILTERED.get(key, ABSENT), token=portal.account(change.account).token)
     if not answer.success:
         raise Untestable(f"{key} was refused: {refusal(answer)}", "target")
     for record in records_in(dig(answer.envelope, steps(items))):

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, FaultClass
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, LOGOUT, TOKEN_REFRESH
+from conformance.spec.tables import MFA_METHODS
 from conformance.target.portal.budget import is_cooldown, retry_after
 from conformance.target.portal.left import LeftSessions
 from conformance.target.profile.model import Factor
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import is_number
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import Account
 
 
-METHODS: Mapping[str, int] = {"EMAIL": 10011001, "OTP": 10011002}
+METHODS = MFA_METHODS
 """The values of ``method`` on the wire."""
 
 
@@ -151,7 +153,7 @@ def text_at(exchange: Exchange, path: str) -> str | None:
 
 def expires_in(exchange: Exchange) -> float | None:
     value = exchange.at("data.expiresIn")
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return float(value) if is_number(value) else None
 
 
 def refusal(exchange: Exchange) -> str:

@@ -27,6 +27,7 @@ from conformance.target.portal.cipher import (
 from conformance.target.portal.login import refusal, text_at
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Response
+from conformance.traffic.values import is_number
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
@@ -316,6 +317,6 @@ def _is_malformed(answer: Exchange) -> bool:
 
 def _moment(value: Json) -> float | None:
     """Epoch milliseconds (or seconds, where only those make sense) as epoch seconds."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 1e8:
+    if not is_number(value) or value < 1e8:
         return None
     return value / 1000 if value >= 1e11 else float(value)

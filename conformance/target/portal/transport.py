@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import ssl
 import threading
 from collections.abc import Callable, Sequence
@@ -17,9 +16,11 @@ from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreach
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, MovableClock, SystemClock, Watch
 from conformance.target.profile.model import Profile
+from conformance.traffic.addresses import is_at_loopback
 from conformance.traffic.capture.bodies import body_of, text_of
 from conformance.traffic.exchange import ABSENT, Exchange, Form, Header, Json, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets, secrets_in
+from conformance.traffic.values import is_number
 
 READ_AT_MOST = 20_000_000
 """Bytes of an answer that are read; of a longer one the record says that it was cut."""
@@ -61,7 +62,7 @@ class Transport:
             timeout=self._timeout,
             transport=handler,
             follow_redirects=False,
-            trust_env=not is_loopback(self.url),
+            trust_env=not is_at_loopback(self.url),
             # A server closes an idle connection after 5 s or later; ours must be the one to give it up.
             limits=httpx.Limits(max_connections=50, max_keepalive_connections=20, keepalive_expiry=2.0),
             headers={"user-agent": f"portal-conformance/{conformance.__version__}"},
@@ -205,7 +206,7 @@ def fetch(
     try:
         # Certificates take longer to load than the call takes, and plain HTTP needs none.
         secure = url.startswith("https:")
-        with httpx.Client(timeout=timeout, verify=secure, trust_env=not is_loopback(url)) as client:
+        with httpx.Client(timeout=timeout, verify=secure, trust_env=not is_at_loopback(url)) as client:
             answer = (
                 client.get(url, headers=headers)
                 if json is None
@@ -241,7 +242,7 @@ def _advance(profile: Profile, address: str, seconds: float) -> float | None:
         )
     body, _ = body_of(text.encode())
     now = body.get("now") if isinstance(body, dict) else None
-    return float(now) if isinstance(now, int | float) and not isinstance(now, bool) else None
+    return float(now) if is_number(now) else None
 
 
 def unreachable(url: str, problem: Exception) -> str:
@@ -261,15 +262,6 @@ def unreachable(url: str, problem: Exception) -> str:
     if isinstance(problem, httpx.ConnectTimeout):
         return f"Nothing answers at {url} (no connection in time). Is it reachable from here?"
     return f"Nothing answers at {url} (connection refused). Is the portal running?"
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address stays on this machine: proxies of the environment are not for it."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _verification(profile: Profile) -> ssl.SSLContext | bool:
