@@ -1,0 +1,109 @@
+"""Writes every generated file (``make generate``); with ``--check`` it fails where it would change one.
+
+It stands here and not in the product, as only a checkout has these files to write. Each is made from the code
+alone, so that two runs give the same bytes: costs are counts, and no file holds a time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from conformance.report.model.run import schema
+from conformance.spec import REQUIREMENTS
+from conformance.target.bundled import FAULTS, VARIANTS
+
+ROOT = Path(__file__).parents[1]
+TOTALS = re.compile(
+    r"\d+ faults, \d+ variants: \d+ of \d+ musts and \d+ of \d+ shoulds are proven able to fail, 0 problems"
+)
+
+
+def results_schema() -> str:
+    """The JSON Schema of ``results.json``, from its model."""
+    return json.dumps(schema(), indent=1) + "\n"
+
+
+def readme() -> str:
+    """The README with its totals, which hold where the selftest finds no problem."""
+    levels = [row.level for row in REQUIREMENTS.values() if not row.untestable]
+    musts, shoulds = levels.count("must"), levels.count("should")
+    totals = (
+        f"{len(FAULTS)} faults, {len(VARIANTS)} variants: {musts} of {musts} musts and {shoulds} of {shoulds}"
+        " shoulds are proven able to fail, 0 problems"
+    )
+    text, replaced = TOTALS.subn(totals, (ROOT / "README.md").read_text(encoding="utf-8"))
+    if replaced != 1:
+        raise SystemExit("README.md: its sentence with the totals of the selftest is not there.")
+    return text
+
+
+def costs() -> str:
+    """What each case sends, counted in a run against the bundled portal."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "costs.json"
+        command("run", "--out", folder, "--record-costs", str(file))
+        return file.read_text(encoding="utf-8")
+
+
+def proofs(*, may_lose: bool = False) -> str:
+    """Which checks and cases are proven able to contradict each requirement, from a whole selftest. It fails
+    where one is not proven any more, unless it ``may_lose`` some."""
+    with tempfile.TemporaryDirectory() as folder:
+        command("selftest", "--out", folder, *["--update"] * may_lose)
+        matrix = json.loads((Path(folder) / "selftest.json").read_text(encoding="utf-8"))
+        return json.dumps(matrix["proofs"], indent=1) + "\n"
+
+
+def command(*arguments: str) -> None:
+    """Runs the suite's command. SystemExit: it fails."""
+    words = [sys.executable, "-m", "conformance.cli", *arguments]
+    if subprocess.run(words, cwd=ROOT, check=False).returncode:
+        raise SystemExit(f"portal-conformance {' '.join(arguments)} fails; no file was written for it.")
+
+
+GENERATED: Mapping[str, Callable[[], str]] = {
+    "conformance/report/model/results.schema.json": results_schema,
+    "README.md": readme,
+    "conformance/run/costs.json": costs,
+    "conformance/selftest/proofs.json": proofs,
+}
+"""The files, the quick ones first, each with the function that gives its text."""
+
+
+def main(arguments: list[str]) -> int:
+    return check() if arguments == ["--check"] else generate()
+
+
+def generate() -> int:
+    for name, text_of in {
+        **GENERATED,
+        "conformance/selftest/proofs.json": partial(proofs, may_lose=True),
+    }.items():
+        before, text = present(name), text_of()
+        if text != before:
+            (ROOT / name).write_text(text, encoding="utf-8")
+            print(f"{name} has changed.")
+    return 0
+
+
+def check() -> int:
+    stale = [name for name, text_of in GENERATED.items() if text_of() != present(name)]
+    for name in stale:
+        print(f"{name} is stale. Run `make generate`.")
+    return int(bool(stale))
+
+
+def present(name: str) -> str:
+    file = ROOT / name
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
