@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.authentication.steps import factor_at_hand, right_code
-from cases.premises import answered, authorized, granted, outcome, said
+from cases.premises import answered, authorized, granted, outcome, refusal_text
 from conformance.cases import (
     BY_KEY,
     Account,
@@ -83,7 +83,7 @@ def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, ad
         portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": None})
     )
     if exchange.code == "GA2031" or (exchange.status == 404 and exchange.code is not None):
-        raise Untestable(f"the account has no current workspace ({said(exchange)})", "environment")
+        raise Untestable(f"the account has no current workspace ({refusal_text(exchange)})", "environment")
     verify("HEADER-009", is_success(exchange))
 
 

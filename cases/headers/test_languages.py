@@ -34,12 +34,12 @@ EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS_QUERY)
 
 
 def pairs() -> list[ParameterSet]:
-    found: list[ParameterSet] = []
+    parameters: list[ParameterSet] = []
     for row in READABLE:
         turn = row.number % len(LANGUAGES)
         chosen = LANGUAGES if row.key in EVERYWHERE else (LANGUAGES[turn], LANGUAGES[turn - 2])
-        found += [pytest.param(row, language, id=f"{row.key}-{language}") for language in chosen]
-    return found
+        parameters += [pytest.param(row, language, id=f"{row.key}-{language}") for language in chosen]
+    return parameters
 
 
 @requirement("HEADER-004", "HEADER-018")
@@ -136,14 +136,14 @@ def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify,
         if unnamed.shown == english.shown:
             verify("HEADER-020", HELD)
         elif unnamed.shown in foreign:
-            verify("HEADER-020", contradicts(unnamed.told, place, english.shown[0], unnamed.shown[0]))
+            verify("HEADER-020", contradicts(unnamed.answer, place, english.shown[0], unnamed.shown[0]))
 
 
 @dataclass(frozen=True)
 class Texts:
     """What an answer says to people."""
 
-    told: Exchange
+    answer: Exchange
     shown: list[str]
 
 
