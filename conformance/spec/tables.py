@@ -228,7 +228,7 @@ ERROR_BY_CODE: Mapping[str, ErrorRow] = MappingProxyType({row.code: row for row 
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StatedLimits:
     """The limits table. Units beyond ``cooldownSeconds`` are only implied to be seconds."""
 
     login_initiations: int = 10
@@ -244,7 +244,7 @@ class Limits:
     order_range_days: int = 30
 
 
-LIMITS = Limits()
+LIMITS = StatedLimits()
 
 RECORD_OF_PARAMETER: Mapping[str, str] = MappingProxyType(
     {
