@@ -127,7 +127,7 @@ def check(
     ).model_copy(update={"coverage": coverage.as_json(), "set_aside": dict(passing.set_aside)})
     if known is not None:
         run = baseline.held_against(run, known, is_updated=baseline_update)
-    write_all(run, Path(out), exchanges=log.path, redact=secrets.redact)
+    run = write_all(run, Path(out), exchanges=log.path, secrets=secrets)
     return Checked(run, count, passing.set_aside)
 
 

@@ -94,13 +94,20 @@ class Proxy:
     """An ASGI application that stands for the portal at ``upstream``."""
 
     def __init__(
-        self, upstream: str, log: Log, *, channel: OpenChannel | None = None, verify: bool | str = True
+        self,
+        upstream: str,
+        log: Log,
+        *,
+        channel: OpenChannel | None = None,
+        verify: bool | str = True,
+        timeout: float = 60.0,
     ) -> None:
         self.upstream = upstream.rstrip("/")
         self.host = urlsplit(upstream).netloc.rpartition("@")[2]
         self.log = log
         self.channel = channel
         self.verify = verify
+        self.timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -167,6 +174,8 @@ class Proxy:
         """The request's body: streamed, but for what the channel must change."""
         has_body = any(name in ("content-length", "content-type") for name, _ in passing.headers)
         first = await receive()
+        if first["type"] == "http.disconnect":
+            raise ConnectionError("the client went away before its request was whole")
         if not first.get("more_body") and not first.get("body"):
             return b"" if has_body else None
         if self.channel is None or passing.operation != SECURE_SESSION:
@@ -254,7 +263,7 @@ class Proxy:
                 connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=30),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.timeout, sock_read=self.timeout),
             )
         return self._session
 

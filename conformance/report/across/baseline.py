@@ -114,7 +114,7 @@ def load(path: Path) -> Baseline:
         ) from None
     except OSError as refused:
         raise UsageError(f"{path}: cannot be read ({refused.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
         raise UsageError(f"{path}: not TOML: {broken}.") from None
     for name in document:
         if name not in TABLES:

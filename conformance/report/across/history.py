@@ -157,7 +157,7 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             database.executescript(TABLES)
             database.execute(f"PRAGMA user_version = {VERSION}")
             yield database
-    except sqlite3.DatabaseError as wrong:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as wrong:
         raise UsageError(
             f"{path}: not a history of this suite, or it cannot be used ({wrong}). Name another file."
         ) from None

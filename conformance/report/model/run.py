@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 import conformance
 from conformance.errors import UsageError
 from conformance.report.model.clip import clipped
-from conformance.report.model.visible import each_text, json_text
+from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.verdicts.findings import Finding, Observation, Result
@@ -317,12 +316,6 @@ class Run(Part):
 
     def write(self, path: Path) -> None:
         path.write_text(self.text(), encoding="utf-8")
-
-    def changed(self, change: Callable[[str], str]) -> Self:
-        """The same run with every text in it changed: the one place where secrets are taken out of it."""
-        whole = self.dump()
-        clean = each_text(whole, cache(change))  # most texts stand in several places
-        return self if clean == whole else self.model_validate(clean)
 
     def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
         return [entry for entry in self.requirements if entry.verdict == verdict]

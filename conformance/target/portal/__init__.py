@@ -168,7 +168,7 @@ class Portal:
 
     def wrong_password(self) -> str:
         """A well-formed password that is nobody's."""
-        return f"Wrong-{random.token_hex(8)}!"
+        return self.secrets.made_up(f"Wrong-{random.token_hex(8)}!")
 
     def account(self, name: str) -> Account:
         """One of the profile's accounts. Raises Untestable where it is missing."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
+import msgspec
+
 from conformance.errors import CannotSignIn, LedgerError, Untestable
 from conformance.spec.endpoints import (
     CHANNEL_CREATE,
@@ -141,7 +143,7 @@ class ChangeLedger:
         for number, line in enumerate(lines, 1):
             try:
                 self._take(json.loads(line))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 # A crash may cut the last line: then its request was never sent.
                 if number == len(lines) and not text.endswith("\n"):
                     self._cut = len(line.encode())
@@ -236,11 +238,20 @@ class ChangeLedger:
             self.run_id, self.target = row["run"], row["target"]
         elif event == "change":
             fields = {name: row[name] for name in Change.__dataclass_fields__ if name in row}
-            self._changes[row["id"]] = Change(**fields)
+            self._changes[row["id"]] = _change_of(fields)
         elif event == "created":
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
         elif event == "undone":
             self._undone.add(row["id"])
+
+
+def _change_of(fields: dict[str, Json]) -> Change:
+    """A change as a ledger holds it. ValueError: a field is of another type. KeyError: no such endpoint."""
+    change = msgspec.convert(fields, Change)
+    operation(change.key)
+    if change.kind != "password":
+        operation(change.undo_key)
+    return change
 
 
 def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[Left]:

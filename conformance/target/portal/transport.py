@@ -25,6 +25,9 @@ from conformance.traffic.values import is_number
 READ_AT_MOST = 20_000_000
 """Bytes of an answer that are read; of a longer one the record says that it was cut."""
 
+FROM_PROFILE = frozenset({"access-code", "bot-token"})
+"""Kinds of secrets that the suite has from the profile only."""
+
 SHOWN_OF_CUT = 100_000
 
 Opener = Callable[[Response], Plain | None]
@@ -149,6 +152,13 @@ class Transport:
         body, form = _answered(bytes(content), cut=cut, undecodable=undecodable)
         return Response(status=answer.status_code, headers=headers, body=body, form=form)
 
+    def _register_secrets(self, exchange: Exchange) -> None:
+        """What the profile alone can give, and does not, is a wrong value that the suite made up."""
+        for value, kind in secrets_in(exchange):
+            if kind in FROM_PROFILE and self._secrets.placeholder(value) is None:
+                self._secrets.made_up(value)
+        self._secrets.add_from(exchange)
+
     def _record(
         self,
         request: Request,
@@ -174,8 +184,7 @@ class Transport:
                 error=error,
                 plain=plain,
             )
-            for value, kind in secrets_in(exchange):
-                self._secrets.add(value, kind)
+            self._register_secrets(exchange)
             self._on_exchange(exchange)
         return exchange
 
