@@ -50,9 +50,9 @@ class Application:
         await send({"type": "http.response.body", "body": body})
 
     def reply(self, asked: Asked) -> Reply:
-        told = self.tools.answer(asked)
-        if told is not None:
-            return _reply(told.status, wire.encoded(told.data))
+        tool_answer = self.tools.answer(asked)
+        if tool_answer is not None:
+            return _reply(tool_answer.status, wire.encoded(tool_answer.data))
         before = self.portal.changes
         reply = self._portal_reply(asked)
         offered.log(self.portal, asked, status=reply.status, changed=self.portal.changes != before)

@@ -92,9 +92,9 @@ def _echoes(name: str) -> Rewriting:
 
 
 def _another_value_each_time(seen: Seen, answer: Answer) -> None:
-    for found in answer.body["data"] or []:
-        if found["invitationStatus"]["code"] == "CANCELLED":
-            found["invitationStatus"]["value"] = 10050390 + seen.memory["calls"]
+    for entry in answer.body["data"] or []:
+        if entry["invitationStatus"]["code"] == "CANCELLED":
+            entry["invitationStatus"]["value"] = 10050390 + seen.memory["calls"]
 
 
 def _answer_with_status_404(answer: Answer) -> bool:
@@ -104,8 +104,8 @@ def _answer_with_status_404(answer: Answer) -> bool:
 def _status_value(**values: int) -> Callable[[dict[str, Any]], None]:
     """The numbers that these symbolic codes carry."""
 
-    def turn(found: dict[str, Any]) -> None:
-        found["value"] = values.get(found["code"], found["value"])
+    def turn(entry: dict[str, Any]) -> None:
+        entry["value"] = values.get(entry["code"], entry["value"])
 
     return turn
 
@@ -220,7 +220,7 @@ FAULTS = (
         apply=turned(
             MFA,
             "[].mfaMethod",
-            lambda found: spoil(found, "code", lambda code: {"OTP": "TOTP"}.get(code, code)),
+            lambda entry: spoil(entry, "code", lambda code: {"OTP": "TOTP"}.get(code, code)),
         ),
     ),
     of(

@@ -52,8 +52,8 @@ def _nulls_meant(*names: str) -> Any:
     return around
 
 
-def _enabled_always(found: dict[str, Any]) -> None:
-    found["enabled"] = True
+def _enabled_always(record: dict[str, Any]) -> None:
+    record["enabled"] = True
 
 
 def _some_of_another(handler: Handler) -> Handler:

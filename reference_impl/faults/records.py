@@ -25,8 +25,8 @@ def _whole_seconds(value: str) -> str:
     return f"{value[:19]}Z"
 
 
-def _updated_before(found: dict[str, Any]) -> None:
-    found["updatedAt"] = "2019-01-01T00:00:00.000Z"
+def _updated_before(record: dict[str, Any]) -> None:
+    record["updatedAt"] = "2019-01-01T00:00:00.000Z"
 
 
 FAULTS = (

@@ -58,9 +58,9 @@ def _known_accounts_only(name: str) -> Callable[[Handler], Handler]:
 def _any_password(portal: Portal, caller: Caller, body: Body) -> None:
     """Only the beginning of a password is compared."""
     account = portal.account_of(body["email"])
-    known = portal.passwords.get(account["bizId"]) if account else None
-    if account and known and not known.matches(body["password"]):
-        portal.passwords[account["bizId"]] = _Lenient(known)  # type: ignore[assignment]
+    password = portal.passwords.get(account["bizId"]) if account else None
+    if account and password and not password.matches(body["password"]):
+        portal.passwords[account["bizId"]] = _Lenient(password)  # type: ignore[assignment]
 
 
 class _Lenient:

@@ -78,10 +78,10 @@ class Issued:
         return self.reading.read(token)
 
 
-def _tokens(made: Callable[[Tokens], Tokens]) -> Change:
+def _tokens(build: Callable[[Tokens], Tokens]) -> Change:
     def change(plan: Plan) -> None:
         usual = plan.tokens
-        plan.tokens = lambda choices, draw: made(usual(choices, draw))
+        plan.tokens = lambda choices, draw: build(usual(choices, draw))
 
     return change
 
@@ -159,12 +159,12 @@ def _telling(**profile: str) -> Callable[[Tokens], Tokens]:
 
 def _same_token(handler: Handler) -> Handler:
     """A refresh gives the access token that was given before."""
-    given: dict[str, str] = {}
+    newest: dict[str, str] = {}
 
     def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
         data = handler(portal, caller, body)
         session = portal.refresh_tokens[data["refreshToken"]].session_id
-        data["accessToken"] = given.setdefault(session, data["accessToken"])
+        data["accessToken"] = newest.setdefault(session, data["accessToken"])
         return data
 
     return refreshing
@@ -195,8 +195,8 @@ def _refresh_tokens_open(plan: Plan) -> None:
     def around(handler: Handler) -> Handler:
         def issuing(portal: Portal, caller: Caller, body: Body) -> Any:
             data = handler(portal, caller, body)
-            known = portal.refresh_tokens[data["refreshToken"]]
-            alike[-1].sessions[data["refreshToken"]] = {"sid": known.session_id, "exp": known.expires}
+            entry = portal.refresh_tokens[data["refreshToken"]]
+            alike[-1].sessions[data["refreshToken"]] = {"sid": entry.session_id, "exp": entry.expires}
             return data
 
         return issuing
@@ -214,9 +214,11 @@ def _refreshed_for_nobody(handler: Handler) -> Handler:
             return handler(portal, caller, body)
         except Refusal:
             session = _latest_session(portal)
-            known = [token for token, one in portal.refresh_tokens.items() if one.session_id == session.id]
-            portal.refresh_tokens[known[-1]].state = "VALID"
-            return handler(portal, caller, body | {"refreshToken": known[-1]})
+            tokens = [
+                token for token, entry in portal.refresh_tokens.items() if entry.session_id == session.id
+            ]
+            portal.refresh_tokens[tokens[-1]].state = "VALID"
+            return handler(portal, caller, body | {"refreshToken": tokens[-1]})
 
     return refreshing
 
@@ -480,7 +482,7 @@ FAULTS = (
     of(
         "AUTHN-011",
         "access-token-never-expires",
-        apply=_tokens(lambda tokens: Read(tokens, lambda known, token: known.read(token) | {"exp": 10**12})),
+        apply=_tokens(lambda tokens: Read(tokens, lambda right, token: right.read(token) | {"exp": 10**12})),
         spreads=True,
     ),
 )

@@ -50,7 +50,7 @@ class HeardOf:
         if scope["type"] == "http" and self.due:
             now = scope["app"].state.portal.now()
             come = [effect for moment, effect in self.due if moment <= now]
-            self.due[:] = [one for one in self.due if one[0] > now]
+            self.due[:] = [item for item in self.due if item[0] > now]
             for effect in come:
                 effect()
         await self.app(scope, receive, send)
