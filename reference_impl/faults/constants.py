@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import data_rewritten, rewritten
-from reference_impl.faults.fault import Fault, from_call, of, spoil, told_in_last, turned
+from reference_impl.faults.fault import Fault, from_call, of, reported_in_last, spoil, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CURRENT_WORKSPACE,
@@ -151,13 +151,13 @@ FAULTS = (
         "CONSTANT-005",
         "last-country-lacks-its-alpha-3-code",
         constants("countries"),
-        apply=told_in_last(constants("countries"), "[]", alpha3Code=None),
+        apply=reported_in_last(constants("countries"), "[]", alpha3Code=None),
     ),
     of(
         "CONSTANT-002",
         "last-wallet-status-has-no-value",
         constants("wallet-statuses"),
-        apply=told_in_last(constants("wallet-statuses"), "[]", value=None),
+        apply=reported_in_last(constants("wallet-statuses"), "[]", value=None),
     ),
     of(
         "CONSTANT-062",
@@ -236,7 +236,7 @@ FAULTS = (
         "STATE-007",
         "completed-order-by-another-name",
         ORDERS,
-        apply=told_in_last(ORDERS, "content[]", status=2, statusName="DONE"),
+        apply=reported_in_last(ORDERS, "content[]", status=2, statusName="DONE"),
         also="ORDER-034",
     ),
 )

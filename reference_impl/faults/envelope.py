@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import chosen, rewritten, row
-from reference_impl.faults.fault import GONE, Wrong, from_call, of, spoil, told, turned
+from reference_impl.faults.fault import GONE, Wrong, from_call, of, reported, spoil, turned
 from reference_impl.faults.operations import (
     ACCOUNT,
     CURRENT_WORKSPACE,
@@ -227,7 +227,7 @@ FAULTS = (
         "ENUM-006",
         "workspace-kind-by-another-name",
         CURRENT_WORKSPACE,
-        apply=told(CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"),
+        apply=reported(CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"),
     ),
     of(
         "ENUM-010",
@@ -240,7 +240,7 @@ FAULTS = (
         "ENUM-011",
         "institution-type-by-another-name",
         INSTITUTION,
-        apply=told(INSTITUTION, "institutionType", code="HOUSE"),
+        apply=reported(INSTITUTION, "institutionType", code="HOUSE"),
     ),
     of(
         "ENUM-009",

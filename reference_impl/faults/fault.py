@@ -74,8 +74,8 @@ def spoil(record: dict[str, Any], name: str, wrong: Wrong) -> None:
         record[name] = wrong
 
 
-def told(operation: str, place: str, **wrong: Wrong) -> Change:
-    """Successes of an operation tell other values in these fields of every object at a place."""
+def reported(operation: str, place: str, **wrong: Wrong) -> Change:
+    """Successes of an operation report other values in these fields of every object at a place."""
 
     def rewriting(data: Any) -> Any:
         for record in objects(data, place):
@@ -86,8 +86,8 @@ def told(operation: str, place: str, **wrong: Wrong) -> Change:
     return data_rewritten(rewriting, operation)
 
 
-def told_in_last(operation: str, place: str, **wrong: Wrong) -> Change:
-    """As ``told``, but in the last object at the place only."""
+def reported_in_last(operation: str, place: str, **wrong: Wrong) -> Change:
+    """As ``reported``, but in the last object at the place only."""
 
     def rewriting(data: Any) -> Any:
         for record in list(objects(data, place))[-1:]:

@@ -90,7 +90,7 @@ class Bodies:
 
 def _is_for(scope: Scope, operation: str) -> bool:
     routes: Routes = scope["app"].state.routes
-    match = routes.known(scope["method"], scope["path"])
+    match = routes.find_or_none(scope["method"], scope["path"])
     return match is not None and operation in ("", match[0].name)
 
 

@@ -20,7 +20,7 @@ from reference_impl.changes import (
     together,
 )
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import erring, of, optional, renamed, told
+from reference_impl.faults.fault import erring, of, optional, renamed, reported
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     COMPLETE,
@@ -319,14 +319,14 @@ FAULTS = (
         "LIMIT-008",
         "access-token-of-7200",
         COMPLETE,
-        apply=told(COMPLETE, "", expiresIn=7200),
+        apply=reported(COMPLETE, "", expiresIn=7200),
         also="TOKEN-020",
     ),
     of(
         "LIMIT-009",
         "refreshed-token-of-1800",
         REFRESH,
-        apply=told(REFRESH, "", expiresIn=1800),
+        apply=reported(REFRESH, "", expiresIn=1800),
         also="TOKEN-020",
     ),
     of(
@@ -337,13 +337,15 @@ FAULTS = (
         apply=chosen(access_token="opaque"),
         spreads=True,
     ),
-    of("LIMIT-016", "refreshed-token-of-3599", REFRESH, apply=told(REFRESH, "", expiresIn=3599)),
+    of("LIMIT-016", "refreshed-token-of-3599", REFRESH, apply=reported(REFRESH, "", expiresIn=3599)),
     of(
         "LIMIT-008 LIMIT-009",
         "access-token-in-milliseconds",
         COMPLETE,
         REFRESH,
-        apply=together((told(COMPLETE, "", expiresIn=3_600_000), told(REFRESH, "", expiresIn=3_600_000))),
+        apply=together(
+            (reported(COMPLETE, "", expiresIn=3_600_000), reported(REFRESH, "", expiresIn=3_600_000))
+        ),
         also="TOKEN-020",
     ),
     # Refresh.
@@ -383,8 +385,8 @@ FAULTS = (
     ),
     of("TOKEN-011", "access-token-outlives-logout", LOGOUT, apply=_STILL_CALLS, spreads=True),
     of("TOKEN-012", "refresh-token-outlives-logout", LOGOUT, apply=_STILL_REFRESHES, spreads=True),
-    of("LOGOUT-003", "logout-counts-no-session", LOGOUT, apply=told(LOGOUT, "", terminatedSessions=0)),
-    of("LOGOUT-004", "logout-says-no-success", LOGOUT, apply=told(LOGOUT, "", success=False)),
+    of("LOGOUT-003", "logout-counts-no-session", LOGOUT, apply=reported(LOGOUT, "", terminatedSessions=0)),
+    of("LOGOUT-004", "logout-says-no-success", LOGOUT, apply=reported(LOGOUT, "", success=False)),
     of(
         "SESSION-031",
         "logged-out-session-is-listed",

@@ -46,7 +46,7 @@ class Elsewhere:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         routes: Routes = scope["app"].state.routes
         path = scope["path"]
-        is_endpoint = any(routes.known(method, path) for method in ("GET", "POST"))
+        is_endpoint = any(routes.find_or_none(method, path) for method in ("GET", "POST"))
         if is_endpoint or not path.startswith("/web/"):
             await self.app(scope, receive, send)
             return
