@@ -170,7 +170,7 @@ def compare(megabytes: int) -> None:
             file = Path(folder) / "traffic.har"
             count = write(file, megabytes, indent)
             runs = [{how: told(how, file) for how in READERS} for _ in range(ROUNDS)]
-            assert all(one[0] == count for run in runs for one in run.values())
+            assert all(figures[0] == count for run in runs for figures in run.values())
             print(f"{form}: {file.stat().st_size / 1e6:.0f} MB, {count:,.0f} entries")
         for how in READERS:
             seconds, memory = (min(run[how][at] for run in runs) for at in (1, 2))

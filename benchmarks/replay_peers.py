@@ -133,10 +133,10 @@ def ours(capture: Path, profile: Path, sessions: int) -> None:
 
     reports, write = [0.0], replays.finished
 
-    def finished(*given: Any, **named: Any) -> Any:
+    def finished(*arguments: Any, **named: Any) -> Any:
         start = time.process_time()
         try:
-            return write(*given, **named)
+            return write(*arguments, **named)
         finally:
             reports.append(time.process_time() - start)
 
@@ -209,8 +209,10 @@ def compare(exchanges: int, sessions: int) -> None:
                 "mitmproxy": [python, "-c", MITMPROXY, str(flows), str(sum(map(len, few.values())))],
             }
             rounds = [{tool: told(command) for tool, command in commands.items()} for _ in range(ROUNDS)]
-    each = {tool: median(one[tool][1] / one[tool][0] for one in rounds) * 1e6 for tool in commands}
-    reports = median(one["ours"][3] / one["ours"][0] for one in rounds) * 1e6
+    each = {
+        tool: median(figures[tool][1] / figures[tool][0] for figures in rounds) * 1e6 for tool in commands
+    }
+    reports = median(figures["ours"][3] / figures["ours"][0] for figures in rounds) * 1e6
     compared, _, imports, _ = rounds[0]["ours"]
     print(f"{compared:,.0f} of {exchanges:,} exchanges of {sessions} sessions compared")
     print(f"CPU each: {each['ours']:,.0f} us, {reports:,.0f} of them for the reports")
