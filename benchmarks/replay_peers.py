@@ -181,7 +181,7 @@ def stub(visit: Path) -> Iterator[int]:
             server.terminate()
 
 
-def told(command: list[str]) -> list[float]:
+def measured(command: list[str]) -> list[float]:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode or not done.stdout:
         raise SystemExit(f"{command[:3]}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
@@ -208,7 +208,7 @@ def compare(exchanges: int, sessions: int) -> None:
                 "locust": [str(peers.python_of("locust")), "-c", LOCUST, str(sent), url],
                 "mitmproxy": [python, "-c", MITMPROXY, str(flows), str(sum(map(len, few.values())))],
             }
-            rounds = [{tool: told(command) for tool, command in commands.items()} for _ in range(ROUNDS)]
+            rounds = [{tool: measured(command) for tool, command in commands.items()} for _ in range(ROUNDS)]
     each = {
         tool: median(figures[tool][1] / figures[tool][0] for figures in rounds) * 1e6 for tool in commands
     }

@@ -40,12 +40,13 @@ def main() -> int:
             "by the browser, as a HAR": by_the_browser(Path(folder) / "browser.har"),
         }
         good = [
-            told(name, path, asked.seed, None if asked.all else DRAWN) for name, path in recordings.items()
+            is_reported(name, path, asked.seed, None if asked.all else DRAWN)
+            for name, path in recordings.items()
         ]
     return 0 if all(good) else 1
 
 
-def told(name: str, recording: Path, seed: int, most: int | None) -> bool:
+def is_reported(name: str, recording: Path, seed: int, most: int | None) -> bool:
     """Prints what came of one recording; whether that is enough."""
     bench = Bench(recording)
     verdicts = list(itertools.islice(touched(bench, seed), most))

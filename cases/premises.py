@@ -1,4 +1,4 @@
-"""What must hold before a case may compare: an answer passes, or it is said why nothing follows from it."""
+"""Premises: what must hold of an answer before a case may compare it; without it the case is UNTESTED."""
 
 from __future__ import annotations
 
