@@ -20,6 +20,10 @@ from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS
 
 ROOT = Path(__file__).parents[1]
+PROOFS = "conformance/selftest/proofs.json"
+Generated = Mapping[str, Callable[[], str]]
+"""Files by their path in the project, each with the function that gives its text."""
+
 TOTALS = re.compile(
     r"\d+ faults, \d+ variants: \d+ of \d+ musts and \d+ of \d+ shoulds are proven able to fail, 0 problems"
 )
@@ -68,41 +72,45 @@ def command(*arguments: str) -> None:
         raise SystemExit(f"portal-conformance {' '.join(arguments)} fails; no file was written for it.")
 
 
-GENERATED: Mapping[str, Callable[[], str]] = {
+GENERATED: Generated = {
     "conformance/report/model/results.schema.json": results_schema,
     "README.md": readme,
     "conformance/run/costs.json": costs,
-    "conformance/selftest/proofs.json": proofs,
+    PROOFS: proofs,
 }
-"""The files, the quick ones first, each with the function that gives its text."""
+"""The quick ones first."""
 
 
 def main(arguments: list[str]) -> int:
-    return check() if arguments == ["--check"] else generate()
-
-
-def generate() -> int:
-    for name, text_of in {
-        **GENERATED,
-        "conformance/selftest/proofs.json": partial(proofs, may_lose=True),
-    }.items():
-        before, text = present(name), text_of()
-        if text != before:
-            (ROOT / name).write_text(text, encoding="utf-8")
-            print(f"{name} has changed.")
+    if arguments == ["--check"]:
+        names = stale(GENERATED, ROOT)
+        for name in names:
+            print(f"{name} is stale. Run `make generate`.")
+        return int(bool(names))
+    names = write({**GENERATED, PROOFS: partial(proofs, may_lose=True)}, ROOT)
+    for name in names:
+        print(f"{name} has changed.")
     return 0
 
 
-def check() -> int:
-    stale = [name for name, text_of in GENERATED.items() if text_of() != present(name)]
-    for name in stale:
-        print(f"{name} is stale. Run `make generate`.")
-    return int(bool(stale))
+def stale(generated: Generated, root: Path) -> list[str]:
+    """The files that would change; writes none."""
+    return [name for name, text_of in generated.items() if text_of() != present(root / name)]
 
 
-def present(name: str) -> str:
-    file = ROOT / name
-    return file.read_text(encoding="utf-8") if file.exists() else ""
+def write(generated: Generated, root: Path) -> list[str]:
+    """Writes the files; gives those that changed."""
+    changed = []
+    for name, text_of in generated.items():
+        before, text = present(root / name), text_of()
+        if text != before:
+            (root / name).write_text(text, encoding="utf-8")
+            changed.append(name)
+    return changed
+
+
+def present(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8") if file.exists() else None
 
 
 if __name__ == "__main__":
