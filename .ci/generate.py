@@ -66,10 +66,14 @@ def proofs(*, may_lose: bool = False) -> str:
 
 
 def command(*arguments: str) -> None:
-    """Runs the suite's command. SystemExit: it fails."""
+    """Runs the suite's command, and prints its last line. SystemExit: it fails; all its output is printed."""
     words = [sys.executable, "-m", "conformance.cli", *arguments]
-    if subprocess.run(words, cwd=ROOT, check=False).returncode:
-        raise SystemExit(f"portal-conformance {' '.join(arguments)} fails; no file was written for it.")
+    done = subprocess.run(
+        words, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}portal-conformance {arguments[0]} fails; nothing is written for it.")
+    print(done.stdout.rstrip().rpartition("\n")[2], flush=True)
 
 
 GENERATED: Generated = {
