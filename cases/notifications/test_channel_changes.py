@@ -23,6 +23,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
+from conformance.spec.tables import RECORD_UNKNOWN
 
 CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
@@ -115,7 +116,6 @@ def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Acco
         verify("CHANNEL-059", is_error(refused, "4000"))
 
 
-CHANNEL_UNKNOWN = ("4040", "RESOURCE.NOT_FOUND")
 """The error table has a code for channels and one for ids; both are lawful."""
 
 
@@ -127,5 +127,5 @@ def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, ad
     refused = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": unknown}, token=admin.token))
     if refused.code in INVALID_PARAMETER:
         raise Untestable(f"an id of this form is refused as such ({refusal_text(refused)})", "environment")
-    if verify("CHANNEL-053", is_error(refused, CHANNEL_UNKNOWN)):
+    if verify("CHANNEL-053", is_error(refused, RECORD_UNKNOWN)):
         verify("CHANNEL-060", is_error(refused, "4040"))

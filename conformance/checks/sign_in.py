@@ -29,12 +29,10 @@ from conformance.spec.endpoints import (
     PASSWORD_FORGOT,
     TOKEN_REFRESH,
 )
-from conformance.spec.tables import LIMITS, MFA_METHODS
+from conformance.spec.tables import INVALID_PARAMETER, LIMITS, MFA_METHODS, TOKEN_REFUSED
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import (
-    INVALID_PARAMETER,
-    TOKEN_REFUSED,
     contradicts,
     equal,
     holds,

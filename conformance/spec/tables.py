@@ -203,6 +203,15 @@ ERRORS: tuple[ErrorRow, ...] = (
     ErrorRow("4040", (), "channel not found"),
 )
 
+INVALID_PARAMETER = ("VALIDATION.INVALID_PARAMETER", "4000")
+"""The table has two codes for a body that breaks its rules; both are lawful."""
+
+TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
+"""The table has two codes for a missing token; both are lawful."""
+
+RECORD_UNKNOWN = ("RESOURCE.NOT_FOUND", "4040")
+"""The table has a code for an id that no record has, and one for that of a channel."""
+
 ERROR_BY_CODE: Mapping[str, ErrorRow] = MappingProxyType({row.code: row for row in ERRORS})
 
 

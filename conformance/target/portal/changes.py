@@ -26,6 +26,7 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.operations import operation
 from conformance.spec.requests import UNFILTERED
+from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import Clock
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import records_in
@@ -45,8 +46,6 @@ LISTED_BY = {
     CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
 }
 """Where a record stands whose id its creation did not tell, or that was made just before a crash."""
-
-GONE = ("RESOURCE.NOT_FOUND", "4040")
 
 
 @dataclass(frozen=True)
@@ -296,7 +295,7 @@ def _put_back(portal: Portal, ledger: ChangeLedger, change: Change) -> str | Non
     answer = portal.call(
         change.undo_key, json=_undo_body(portal, change, result), token=portal.account(change.account).token
     )
-    gone = change.kind == "creating" and (answer.status == 404 or answer.code in GONE)
+    gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
     return None if answer.success or gone else f"{change.undo_key} was refused: {refusal(answer)}"
 
 

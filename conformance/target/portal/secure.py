@@ -14,6 +14,7 @@ import msgspec
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
+from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.portal.cipher import (
     VERSION,
     FoundKey,
@@ -312,7 +313,7 @@ def wrapped(key: bytes, found: FoundKey, wrapping: Wrapping) -> str:
 
 def _is_malformed(answer: Exchange) -> bool:
     """Whether a body was refused before anything in it was looked at."""
-    return not answer.success and answer.code in ("VALIDATION.INVALID_PARAMETER", "4000")
+    return not answer.success and answer.code in INVALID_PARAMETER
 
 
 def _moment(value: Json) -> float | None:
