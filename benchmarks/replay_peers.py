@@ -129,7 +129,7 @@ def ours(capture: Path, profile: Path, sessions: int) -> None:
     began = time.process_time()
     import conformance.replay as replays
     from conformance.replay import Options, replay
-    from conformance.target.profile import profile as profiles
+    from conformance.target.profile.model import load
 
     reports, write = [0.0], replays.finished
 
@@ -144,7 +144,7 @@ def ours(capture: Path, profile: Path, sessions: int) -> None:
     imported = time.process_time()
     with tempfile.TemporaryDirectory() as out:
         options = Options(out=Path(out), impact="disruptive", pace="max", concurrency=sessions)
-        replayed = replay([capture], profiles.load(profile), options)
+        replayed = replay([capture], load(profile), options)
     spent = time.process_time() - imported
     assert replayed.run.exit_code in (0, 1), replayed.notes
     assert not replayed.run.regressions, replayed.run.regressions[:3]
