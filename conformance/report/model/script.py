@@ -14,18 +14,10 @@ from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
 from conformance.spec import BY_KEY, Operation, operation_of
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
+from conformance.spec.tables import MFA_METHODS, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
-FACTORS = {10011001: "EMAIL", 10011002: "OTP"}
-RECORDS = {
-    "userBizId": "account",
-    "institutionBizId": "institution",
-    "roleBizId": "role",
-    "fileBizId": "file",
-    "workspaceId": "workspace",
-}
-"""The path parameters with the name of the record that stands for each in a profile."""
-
+FACTORS = {value: code for code, value in MFA_METHODS.items()}
 KEPT_HEADERS = ("accept-language", "x-workspace-id", "x-api-key", "cookie")
 MOST_STEPS = 8
 PAUSE = 5.0
@@ -190,7 +182,7 @@ class Steps:
         found = row.pattern.search(exchange.request.path)
         for name in row.parameters if found else ():
             value = found[name] if found else ""
-            record = RECORDS.get(name)
+            record = RECORD_OF_PARAMETER.get(name)
             known = value in self.given
             by_name = exchange.success and record is not None and not known
             yield name, f"portal.record({record!r})" if by_name else self._value(value)
