@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 
-from conformance import __version__
+import conformance
 from conformance.cli.output import redacted_output
 from conformance.errors import SuiteError
 
@@ -106,7 +106,7 @@ class Parser(argparse.ArgumentParser):
 def _parser(wanted: str | None = None) -> argparse.ArgumentParser:
     """The parser with all commands, or only with those of the module that has the wanted one."""
     parser = Parser(prog="portal-conformance", description=DESCRIPTION)
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--version", action="version", version=conformance.__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in [module for module, names in MODULES.items() if wanted in names] or MODULES:
         import_module(f"conformance.cli.{module}").add_commands(commands)

@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance import check as passive
 from conformance.cli.options import Commands, baseline_options, command, format_option, out_option
 from conformance.errors import UsageError
-from conformance.report.across import compare, history, matrix
+from conformance.report.across import compare, compare_pages, history, matrix
 from conformance.report.model.run import Run
 
 RUN = "a results.json, or the folder of a run"
@@ -70,8 +70,10 @@ def compare_runs(options: argparse.Namespace) -> int:
     """Prints how two runs differ; exit code 1 where something fails that did not fail before."""
     comparison = compare.compare(Run.read(_results(options.old)), Run.read(_results(options.new)))
     if options.out:
-        compare.write_all(comparison, options.out)
-    print(compare.as_json(comparison) if options.format == "json" else compare.as_text(comparison))
+        compare_pages.write_all(comparison, options.out)
+    print(
+        compare_pages.as_json(comparison) if options.format == "json" else compare_pages.as_text(comparison)
+    )
     return 1 if comparison.is_worse else 0
 
 

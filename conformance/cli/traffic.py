@@ -48,64 +48,74 @@ def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
-    replayed = command(
+    replay = command(
         commands, "replay", replay_traffic, "replay recorded traffic and report every regression"
     )
-    replayed.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a capture or a HAR file")
-    target_options(replayed)
-    impact_option(replayed)
-    out_option(replayed)
-    replayed.add_argument(
+    replay.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a capture or a HAR file")
+    target_options(replay)
+    impact_option(replay)
+    out_option(replay)
+    _add_selection(replay)
+    _add_comparison(replay)
+    replay.add_argument(
+        "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
+    )
+    replay.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
+    baseline_options(replay)
+    replay.add_argument("--dry-run", action="store_true", help="print what would be sent, and send nothing")
+    replay.add_argument("--explain", action="store_true", help="print where each dynamic value comes from")
+    format_option(replay)
+
+
+def _add_selection(replay: argparse.ArgumentParser) -> None:
+    """Which exchanges are replayed, how fast, and how many at a time."""
+    replay.add_argument(
         "--pace", default="max", help="speed of the replay: max (default), recorded, or a factor such as 10x"
     )
-    replayed.add_argument(
+    replay.add_argument(
         "--concurrency",
         type=int,
         default=1,
         metavar="N",
-        help="number of sessions replayed in parallel (default: 1)",
+        help="number of sessions replay in parallel (default: 1)",
     )
-    replayed.add_argument(
+    replay.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="PATTERN",
         help="replay only the endpoints that match; may be repeated",
     )
-    replayed.add_argument(
+    replay.add_argument(
         "--skip",
         action="append",
         default=[],
         metavar="PATTERN",
         help="leave out the endpoints that match; may be repeated",
     )
-    replayed.add_argument(
+
+
+def _add_comparison(replay: argparse.ArgumentParser) -> None:
+    """Which account stands for a recorded one, and which differences are noise."""
+    replay.add_argument(
         "--account",
         action="append",
         default=[],
         metavar="EMAIL=NAME",
         help="the profile's account in place of a recorded email",
     )
-    replayed.add_argument(
+    replay.add_argument(
         "--learn",
         type=Path,
         metavar="FILE",
         help="write what differs between replays of one build to this noise file",
     )
-    replayed.add_argument(
+    replay.add_argument(
         "--noise",
         type=Path,
         metavar="FILE",
         help="compare the places in this noise file by type, shape or range only",
     )
-    replayed.add_argument(
-        "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
-    )
-    replayed.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
-    baseline_options(replayed)
-    replayed.add_argument("--dry-run", action="store_true", help="print what would be sent, and send nothing")
-    replayed.add_argument("--explain", action="store_true", help="print where each dynamic value comes from")
-    format_option(replayed)
 
 
 def record_traffic(options: argparse.Namespace) -> int:

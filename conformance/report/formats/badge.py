@@ -57,4 +57,4 @@ def drawing(run: Run) -> str:
 
 def _width(text: str) -> int:
     """About how many pixels the text takes at 11 pixels of height."""
-    return round(sum(9.2 if one in WIDE else 4.2 if one in NARROW else 6.9 for one in text))
+    return round(sum(9.2 if char in WIDE else 4.2 if char in NARROW else 6.9 for char in text))

@@ -48,7 +48,7 @@ def cause(finding: FindingEntry, exchange: Exchange | None) -> str | None:
     """The likely cause in a sentence or two, or None where the pattern is not known."""
     name = str(next(reversed(place(finding.path)), ""))
     clue = Clue(finding.path, name, finding.expected, finding.actual, exchange)
-    return next((told for fits, told in CAUSES if _fits(fits, clue)), None)
+    return next((text for fits, text in CAUSES if _fits(fits, clue)), None)
 
 
 def _fits(pattern: Pattern, clue: Clue) -> bool:
@@ -70,11 +70,11 @@ def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-def usually(told: str) -> Callable[[Pattern], Pattern]:
+def usually(text: str) -> Callable[[Pattern], Pattern]:
     """Enters a pattern with what it usually comes from; the surest stand first."""
 
     def enter(pattern: Pattern) -> Pattern:
-        CAUSES.append((pattern, told))
+        CAUSES.append((pattern, text))
         return pattern
 
     return enter

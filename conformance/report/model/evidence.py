@@ -32,7 +32,7 @@ OTHER = "Other paths"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EarlierStep:
     """One exchange in one line, for what led to another."""
 
     number: int
@@ -75,7 +75,7 @@ class Pulse:
 
 
 @dataclass
-class SignIns:
+class SignInRecord:
     """Who signed in, as far as a record without secrets tells: the account of each access token's
     placeholder,
     how often each password's was sent for an email, and the access code's."""
@@ -112,26 +112,26 @@ class SignIns:
 
 
 @dataclass
-class Evidence:
+class RunEvidence:
     """``exchanges`` by number; ``before`` the steps of the same client that led to each; ``timings`` of
     all."""
 
     exchanges: dict[int, Exchange] = field(default_factory=dict)
-    before: dict[int, tuple[Step, ...]] = field(default_factory=dict)
+    before: dict[int, tuple[EarlierStep, ...]] = field(default_factory=dict)
     pulse: Pulse = field(default_factory=Pulse)
     times: dict[str, Times] = field(default_factory=dict)
-    sign_ins: SignIns = field(default_factory=SignIns)
+    sign_ins: SignInRecord = field(default_factory=SignInRecord)
     total: int = 0
     unread: int = 0
 
-    def count(self, seen: _Glance, where: _Where) -> None:
+    def count(self, glance: _Glance, where: _Where) -> None:
         times = self.times.get(where.endpoint)
         if times is None:
             times = self.times[where.endpoint] = Times()
-        times.add(seen.elapsed_ms)
+        times.add(glance.elapsed_ms)
         pulse = self.pulse
-        pulse.started.append(moment(seen.started))
-        pulse.elapsed.append(seen.elapsed_ms)
+        pulse.started.append(moment(glance.started))
+        pulse.elapsed.append(glance.elapsed_ms)
         pulse.sign_in.append(where.is_sign_in)
 
     @property
@@ -169,34 +169,34 @@ _envelope = msgspec.json.Decoder(_Envelope)
 _whole = msgspec.json.Decoder(Exchange)
 
 
-def read(path: Path, wanted: Iterable[int]) -> Evidence:
+def read(path: Path, wanted: Iterable[int]) -> RunEvidence:
     """Reads the file once, in the memory of its longest line; what is not there or broken is left out.
 
     Numbers are line numbers, from 1.
     """
-    found = Evidence()
+    evidence = RunEvidence()
     named = set(wanted)
     last = max(named, default=0)
-    recent: OrderedDict[str, deque[Step]] = OrderedDict()
+    recent: OrderedDict[str, deque[EarlierStep]] = OrderedDict()
     for number, line in _lines(path):
-        found.total = number
+        evidence.total = number
         try:
-            seen = _glance.decode(line)
-            where = _where(seen.request.method, seen.request.url)
-            found.count(seen, where)
+            glance = _glance.decode(line)
+            where = _where(glance.request.method, glance.request.url)
+            evidence.count(glance, where)
             whole = _whole.decode(line) if where.signs or number in named else None
             if whole is not None and where.signs:
-                found.sign_ins.take(whole)
+                evidence.sign_ins.take(whole)
             if number > last:
                 continue
-            steps = _recent_of(recent, seen.client)
+            steps = _recent_of(recent, glance.client)
             if whole is not None and number in named:
-                found.exchanges[number] = whole
-                found.before[number] = tuple(step for step in steps if step.number not in named)
-            steps.append(_step(number, seen))
+                evidence.exchanges[number] = whole
+                evidence.before[number] = tuple(step for step in steps if step.number not in named)
+            steps.append(_step(number, glance))
         except (msgspec.DecodeError, ValueError, RecursionError):
-            found.unread += 1
-    return found
+            evidence.unread += 1
+    return evidence
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -216,7 +216,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _recent_of(recent: OrderedDict[str, deque[Step]], client: str) -> deque[Step]:
+def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deque[EarlierStep]:
     if client in recent:
         recent.move_to_end(client)
         return recent[client]
@@ -242,15 +242,15 @@ def _where(method: str, url: str) -> _Where:
     return _Where(endpoint, "/auth/login/" in endpoint, signs)
 
 
-def _step(number: int, seen: _Glance) -> Step:
+def _step(number: int, glance: _Glance) -> EarlierStep:
     code = None
-    if seen.response is not None and 0 < len(bytes(seen.response.body)) < 65_536:
+    if glance.response is not None and 0 < len(bytes(glance.response.body)) < 65_536:
         try:
-            code = _envelope.decode(seen.response.body).code
+            code = _envelope.decode(glance.response.body).code
         except msgspec.DecodeError:
             code = None
-    status = None if seen.response is None else seen.response.status
-    return Step(number, seen.request.method, _path(seen.request.url), status, code)
+    status = None if glance.response is None else glance.response.status
+    return EarlierStep(number, glance.request.method, _path(glance.request.url), status, code)
 
 
 def _path(url: str) -> str:

@@ -71,8 +71,8 @@ def json_text(value: Json) -> str:
         return json.dumps(each_text(value, encodable), indent=1, ensure_ascii=False) + "\n"
 
 
-def _written(found: re.Match[str]) -> str:
-    point = ord(found[0])
+def _written(match: re.Match[str]) -> str:
+    point = ord(match[0])
     if point < 0x20:
         return chr(0x2400 + point)
     return "␡" if point == 0x7F else f"‹U+{point:04X}›"

@@ -64,7 +64,7 @@ def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> M
     total = sum(row.total_ms for row in rows)
     usual = min(total, sum(row.median_ms * row.requests for row in rows))
     requests = sum(row.requests for row in rows)
-    told = f"{duration(total / 1000)} in {plural(requests, 'request')}"
+    words = f"{duration(total / 1000)} in {plural(requests, 'request')}"
     return Markup(
         '<text class="ink" x="{}" y="{}" text-anchor="end">{}</text>'
         '<rect class="bar2" x="{}" y="{}" width="{:.1f}" height="15" rx="2"/>'
@@ -74,7 +74,7 @@ def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> M
         left - 12, top + 12, name,
         left, top, max(1.0, room * total / longest),
         left, top, max(1.0, room * usual / longest),
-        left + max(1.0, room * total / longest) + 8, top + 12, told,
+        left + max(1.0, room * total / longest) + 8, top + 12, words,
     )  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def _pauses(stretches: Sequence[Stretch]) -> Iterator[Markup]:
 def _waits(waits: Sequence[Timed], stretches: Sequence[Stretch]) -> Iterator[Markup]:
     """Waits that run at once are drawn below each other, in at most three rows."""
     taken = [0.0, 0.0, 0.0]
-    for wait in sorted(waits, key=lambda one: one.start)[:MOST_WAITS]:
+    for wait in sorted(waits, key=lambda span: span.start)[:MOST_WAITS]:
         start, end = _place(wait.start, stretches), _place(wait.end, stretches)
         lane = next((at for at, until in enumerate(taken) if start >= until), 2)
         taken[lane] = end
@@ -215,14 +215,14 @@ def _waits(waits: Sequence[Timed], stretches: Sequence[Stretch]) -> Iterator[Mar
 
 def aligned(timeline: Sequence[Timed], pulse: Pulse) -> list[Timed]:
     """The waits on the exchanges' clock: one that was measured on another begins with them."""
-    waits = [one for one in timeline if one.kind == "wait"]
+    waits = [span for span in timeline if span.kind == "wait"]
     first = min((time for time in pulse.started if time > 0), default=0.0)
-    begin = min((one.start for one in timeline), default=0.0)
+    begin = min((span.start for span in timeline), default=0.0)
     if not waits or abs(begin - first) < 86_400:
         return waits
     return [
-        one.model_copy(update={"start": one.start - begin + first, "end": one.end - begin + first})
-        for one in waits
+        span.model_copy(update={"start": span.start - begin + first, "end": span.end - begin + first})
+        for span in waits
     ]
 
 
@@ -235,6 +235,6 @@ def _axis(stretches: Sequence[Stretch]) -> Iterator[Markup]:
         is_last = (time, at) in ends
         if at - taken > 84 and (is_last or WIDTH - at > 140):
             anchor = "end" if is_last else "start"
-            told = "0" if time == start else f"+{duration(time - start)}"
-            yield Markup('<text x="{:.1f}" y="149" text-anchor="{}">{}</text>').format(at, anchor, told)
+            label = "0" if time == start else f"+{duration(time - start)}"
+            yield Markup('<text x="{:.1f}" y="149" text-anchor="{}">{}</text>').format(at, anchor, label)
             taken = at
