@@ -26,14 +26,6 @@ MODULES = {
 PASSES_ON = ("run", "serve")
 """Commands that pass options which they do not have themselves to pytest, or to the reference portal."""
 
-FILE_ERRORS = (
-    FileNotFoundError,
-    FileExistsError,
-    NotADirectoryError,
-    IsADirectoryError,
-    PermissionError,
-)
-
 DESCRIPTION = (
     "Tests whether a portal conforms to the System Portal Web API specification, and shows the evidence."
 )
@@ -41,18 +33,18 @@ DESCRIPTION = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; a user's error ends it with a line on what to do, without a traceback."""
-    with redacted_output():
+    with _private_files(), _open_output(), redacted_output():
         try:
             return _run(sys.argv[1:] if arguments is None else arguments)
         except SuiteError as error:
             print(f"portal-conformance: {error}", file=sys.stderr)
             return int(error.exit_code)
-        except FILE_ERRORS as error:
-            print(f"portal-conformance: {_file_error(error)}", file=sys.stderr)
-            return 4
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+        except OSError as error:
+            print(f"portal-conformance: {_file_error(error)}", file=sys.stderr)
+            return 4
         except KeyboardInterrupt:
             return 2
 
@@ -62,7 +54,7 @@ def _file_error(error: OSError) -> str:
     place, reason = error.filename, (error.strerror or str(error)).lower()
     if isinstance(error, FileNotFoundError):
         return f"Cannot read {place}: {reason}. Check the path."
-    return f"Cannot write {place}: {reason}. Choose another --out or file."
+    return f"Cannot write {place or 'the output'}: {reason}. Choose another --out or file."
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -75,6 +67,28 @@ def _run(arguments: Sequence[str]) -> int:
     options.further = further
     with ending_by_signals():
         return int(options.run(options))
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Whatever a command writes may hold what a portal answered: its owner alone may read it."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@contextmanager
+def _open_output() -> Iterator[None]:
+    """Replaces a closed standard output or error by one that goes nowhere."""
+    before = sys.stdout, sys.stderr
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from conformance.report.across.trends import (
 )
 from conformance.report.model.run import Run, Since, VerdictName
 from conformance.report.model.words import headline, listed
+from conformance.spec import present_id
 
 __all__ = [
     "Failing",
@@ -121,9 +122,8 @@ def since(run: Run, path: Path) -> Since | None:
         ).fetchone()
         if row is None:
             return None
-        before = dict(
-            database.execute("SELECT requirement, verdict FROM verdicts WHERE run = ?", (row[0],)).fetchall()
-        )
+        verdicts = database.execute("SELECT requirement, verdict FROM verdicts WHERE run = ?", (row[0],))
+        before = {present_id(requirement): verdict for requirement, verdict in verdicts}
     weighed = CONTRADICTED if run.strict else ("fail",)
     return Since(
         started=row[1],
@@ -155,7 +155,7 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             database.executescript(TABLES)
             database.execute(f"PRAGMA user_version = {VERSION}")
             yield database
-    except sqlite3.DatabaseError as wrong:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as wrong:
         raise UsageError(
             f"{path}: not a history of this suite, or not usable ({wrong}). Choose another file."
         ) from None
@@ -169,7 +169,7 @@ def _trend(database: sqlite3.Connection, target: str) -> Trend:
     ).fetchall()[::-1]
     lines = sorted(_verdict_lines(database, {row[0]: row[2] for row in rows}).items())
     requirements: dict[str, tuple[str, str]] = {
-        name: (level, statement)
+        present_id(name): (level, statement)
         for name, level, statement in database.execute("SELECT id, level, statement FROM requirements")
     }
     flaky = [_flaky(name, line, *requirements[name]) for name, line in lines if _flips(line) >= FLIPS]
@@ -196,7 +196,7 @@ def _verdict_lines(
     )
     rows = database.execute(query, list(started)).fetchall()
     for run, requirement, verdict in sorted(rows, key=lambda row: started[row[0]]):
-        lines.setdefault(requirement, []).append((started[run], verdict))
+        lines.setdefault(present_id(requirement), []).append((started[run], verdict))
     return lines
 
 

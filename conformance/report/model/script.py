@@ -11,13 +11,10 @@ from conformance.report.model.evidence import SignInRecord
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.script_text import script_text
 from conformance.report.model.visible import visible
-from conformance.spec import BY_KEY, Operation, operation_of
+from conformance.spec import Operation, operation_of
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
-AUTH = "/web/v1/system/auth"
-INITIATE = f"POST {AUTH}/login/initiate"
-SEND = f"POST {AUTH}/login/mfa/send"
-COMPLETE = f"POST {AUTH}/login/complete"
 FACTORS = {10011001: "EMAIL", 10011002: "OTP"}
 RECORDS = {
     "userBizId": "account",
@@ -101,11 +98,11 @@ class ScriptSteps:
     def _call(self, row: Operation, exchange: Exchange) -> str:
         sent = exchange.sent
         if isinstance(sent, dict):
-            if row.key == INITIATE and sent.keys() == {"email", "password"}:
+            if row.key == LOGIN_INITIATE and sent.keys() == {"email", "password"}:
                 return self._initiate(exchange, sent)
-            if row.key == SEND and sent.keys() == {"sessionId", "method"}:
+            if row.key == LOGIN_MFA_SEND and sent.keys() == {"sessionId", "method"}:
                 return f"portal.login.send({self._session(sent['sessionId'])}, {sent['method']!r})"
-            if row.key == COMPLETE and sent.keys() == {"sessionId", "method", "code"}:
+            if row.key == LOGIN_COMPLETE and sent.keys() == {"sessionId", "method", "code"}:
                 return self._complete(exchange, sent)
         if row.encrypted and exchange.plain is not None:
             raise Unrepeatable  # what is in it are passwords
@@ -115,7 +112,7 @@ class ScriptSteps:
         """By an account of the profile, with its password or another."""
         email, password = sent["email"], sent["password"]
         if not isinstance(password, str) or not REDACTED.fullmatch(password):
-            return f"portal.call({INITIATE!r}, json={self._value(dict(sent))})"
+            return f"portal.call({LOGIN_INITIATE!r}, json={self._value(dict(sent))})"
         if not exchange.client:
             return f"portal.login.initiate({self._value(email)})"
         right = self.sign_ins.password_of(str(email))
@@ -248,6 +245,3 @@ def _texts(value: Json, path: str) -> Iterator[tuple[str, str]]:
             yield from _texts(item, f"{path}[{at}]")
     elif isinstance(value, str):
         yield path, value
-
-
-assert {INITIATE, SEND, COMPLETE} <= BY_KEY.keys()

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from conformance import __version__
+import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, MovableClock, SystemClock, Watch
@@ -67,7 +67,7 @@ class Transport:
             trust_env=not is_loopback(self.url),
             # A server closes an idle connection after 5 s or later; ours must be the one to give it up.
             limits=httpx.Limits(max_connections=50, max_keepalive_connections=20, keepalive_expiry=2.0),
-            headers={"user-agent": f"portal-conformance/{__version__}"},
+            headers={"user-agent": f"portal-conformance/{conformance.__version__}"},
             # What one account is given must not go along with the requests of another, or of none.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )

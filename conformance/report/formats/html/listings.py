@@ -135,7 +135,7 @@ def _moved(run: Run, evidence: RunEvidence) -> tuple[str, str] | None:
 
 
 def _by_group(timings: Sequence[OperationTime]) -> list[OperationTime]:
-    order = {operation.group: operation.number for operation in reversed(OPERATIONS)}
+    order = {name: at for at, name in enumerate(dict.fromkeys(row.group for row in OPERATIONS))}
     return sorted(timings, key=lambda timing: order.get(timing.group, 10_000))
 
 
