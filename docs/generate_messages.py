@@ -13,12 +13,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from jinja2 import Environment, nodes
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "messages.md"
 PACKAGE = ROOT / "conformance"
 TEMPLATES = PACKAGE / "report" / "formats" / "templates"
 LEFT_OUT = ("tests", "spec", "judging")
 """Folders without messages: the specification's own texts, and the judge, whose texts are those of checks."""
+
+NO_MESSAGES = (
+    "report/model/script.py",
+    "report/model/script_text.py",
+    "selftest/pages.py",
+    "target/profile/template.py",
+)
+"""Modules whose texts are code, a style sheet, or the profile that ``init`` prints."""
 
 HELP = ("help", "description", "epilog")
 COMMAND = 3
@@ -47,8 +57,10 @@ def messages() -> Iterator[Message]:
     errors = _error_classes()
     for path in sorted(PACKAGE.rglob("*.py")):
         place = path.relative_to(PACKAGE)
-        if place.parts[0] not in LEFT_OUT:
-            yield from Collector(str(place), errors).collected(ast.parse(path.read_text(encoding="utf-8")))
+        if place.parts[0] not in LEFT_OUT and place.as_posix() not in NO_MESSAGES:
+            yield from Collector(place.as_posix(), errors).collected(
+                ast.parse(path.read_text(encoding="utf-8"))
+            )
     for path in sorted(TEMPLATES.glob("*.j2")):
         for text in _texts_of_template(path.read_text(encoding="utf-8")):
             yield Message("Report pages", path.name, text)
@@ -157,14 +169,15 @@ def _is_message(text: str) -> bool:
 
 
 def _texts_of_template(source: str) -> Iterator[str]:
-    """What a template shows besides values: the texts between its tags, and those of its macros' calls."""
-    for literal in re.findall(r'"([^"<>{}=]* [^"<>{}=]*)"', " ".join(re.findall(r"{[{%].*?[}%]}", source))):
-        if len(literal.split()) >= 3:
-            yield literal.strip()
+    """What a template shows besides values: its own text, and the sentences in its expressions."""
+    tree = Environment(autoescape=True).parse(source)
+    for constant in tree.find_all(nodes.Const):
+        if isinstance(constant.value, str) and _is_message(constant.value):
+            yield constant.value.strip()
     text = re.sub(r"{%.*?%}", "\n", re.sub(r"{{.*?}}", "{…}", source, flags=re.DOTALL), flags=re.DOTALL)
     text = re.sub(r"</?(b|code|small|kbd)\b[^>]*>", "", text)
-    for line in re.sub(r"<[^>]*>", "\n", text).split("\n"):
-        if len(re.findall(r"[A-Za-z]{2,}", line)) >= 2:
+    for line in re.sub(r"<[^>]*>|&nbsp;", "\n", text).split("\n"):
+        if re.search(r"[A-Za-z]{2,} \S*[A-Za-z]{2,}", line):
             yield line.strip()
 
 

@@ -40,8 +40,7 @@ class ComparedRun(FrozenModel):
 
 
 class VerdictChange(FrozenModel):
-    """A requirement that came to another verdict. ``endpoints`` are those of its findings in the run
-    that has them."""
+    """A requirement whose verdict changed. ``endpoints`` are those of its findings in either run."""
 
     requirement: str
     level: str

@@ -1,4 +1,4 @@
-"""The trend of a target's runs to read: as text, as JSON, and as a page with a column for each run."""
+"""Shows the trend of a target's runs: as text, as JSON, and as a page with a column for each run."""
 
 from __future__ import annotations
 
@@ -108,8 +108,7 @@ def as_html(trends: Sequence[Trend]) -> str:
 
 
 def drawing(trend: Trend) -> Markup:
-    """The newest runs as columns of what failed and warned, with their number; a run without is a green
-    dot."""
+    """The newest runs as columns of failures and warnings; a run without any is a green dot."""
     runs = trend.runs[-60:]
     most = max([5, *(run.failed + run.warned for run in runs)])
     step = 960 / max(16, len(runs))
@@ -155,5 +154,5 @@ def _ends(runs: Sequence[Point], step: float) -> Markup:
 
 
 def _signs(verdicts: Sequence[VerdictName]) -> str:
-    """The newest verdicts as signs: a dot where it held, a cross where it was contradicted."""
+    """The newest verdicts as signs: a dot where the requirement held, a cross where it failed."""
     return "".join("×" if verdict in CONTRADICTED else "·" for verdict in verdicts[-40:])

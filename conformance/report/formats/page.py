@@ -1,4 +1,4 @@
-"""A self-contained HTML page: its own style and script, and a policy that lets nothing else in."""
+"""Renders a self-contained HTML page: its style, its script, and a policy that allows nothing else."""
 
 from __future__ import annotations
 

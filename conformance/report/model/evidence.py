@@ -1,5 +1,4 @@
-"""The exchanges that findings name, read from ``exchanges.jsonl`` as a stream, and when every one took
-place."""
+"""Reads ``exchanges.jsonl`` as a stream: the exchanges that findings name, and the times of all."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from conformance.spec import operation_of
 from conformance.traffic.exchange import Exchange
 
 LONGEST_LINE = 64_000_000
-"""Bytes; a longer line is counted and not read."""
+"""Bytes of the longest line that is read; a longer one is only counted."""
 
 BUFFER = 1 << 20
 
@@ -26,14 +25,14 @@ STEPS_BEFORE = 3
 MOST_CLIENTS = 500
 MOST_SIGN_INS = 5_000
 MOST_TIMES = 2_000
-"""Times kept of one endpoint for its median; from there on every n-th stands for n."""
+"""The size of the sample for an endpoint's median; a full sample is thinned out."""
 
 OTHER = "Other paths"
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierStep:
-    """One exchange in one line, for what led to another."""
+    """One exchange in one line: a request of the same client before the one of a finding."""
 
     number: int
     method: str
@@ -76,9 +75,8 @@ class Pulse:
 
 @dataclass
 class SignInRecord:
-    """Who signed in, as far as a record without secrets tells: the account of each access token's
-    placeholder,
-    how often each password's was sent for an email, and the access code's."""
+    """Who signed in, by the placeholders of a redacted record: the account of each access token, how often
+    each password was sent for an email, and the access code."""
 
     tokens: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
@@ -86,12 +84,12 @@ class SignInRecord:
     access_code: str | None = None
 
     def password_of(self, email: str) -> str | None:
-        """The placeholder of an account's own password: the one that was sent most."""
+        """The placeholder of an account's password: the one that was sent most often."""
         sent = self.passwords.get(email.lower())
         return sent.most_common(1)[0][0] if sent else None
 
     def take(self, exchange: Exchange) -> None:
-        """Takes note of one exchange of a sign-in or refresh."""
+        """Adds one exchange of a sign-in or refresh."""
         if len(self.tokens) > MOST_SIGN_INS or len(self.passwords) > MOST_SIGN_INS:
             return
         token, session, sent = exchange.at("data.accessToken"), exchange.at("data.sessionId"), exchange.sent
@@ -113,8 +111,8 @@ class SignInRecord:
 
 @dataclass
 class RunEvidence:
-    """``exchanges`` by number; ``before`` the steps of the same client that led to each; ``timings`` of
-    all."""
+    """What reports show of ``exchanges.jsonl``: the ``exchanges`` that findings name, by number, the steps
+    of the same client ``before`` each, and the ``timings`` of all."""
 
     exchanges: dict[int, Exchange] = field(default_factory=dict)
     before: dict[int, tuple[EarlierStep, ...]] = field(default_factory=dict)
@@ -155,7 +153,7 @@ class _Answer(msgspec.Struct):
 
 
 class _Glance(msgspec.Struct):
-    """What is needed of an exchange that no finding names."""
+    """The part of an exchange that is decoded where no finding names it."""
 
     request: _Head
     started: str = ""
@@ -170,7 +168,7 @@ _whole = msgspec.json.Decoder(Exchange)
 
 
 def read(path: Path, wanted: Iterable[int]) -> RunEvidence:
-    """Reads the file once, in the memory of its longest line; what is not there or broken is left out.
+    """Reads the file once, in the memory of its longest line; missing and broken lines are left out.
 
     Numbers are line numbers, from 1.
     """
@@ -200,7 +198,7 @@ def read(path: Path, wanted: Iterable[int]) -> RunEvidence:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Each line with its number; one that is too long comes as what cannot be decoded."""
+    """Each line with its number; a line that is too long is replaced by one that cannot be decoded."""
     try:
         file = path.open("rb", BUFFER)
     except OSError:
@@ -226,8 +224,8 @@ def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deq
 
 
 class _Where(NamedTuple):
-    """What a request is for: its endpoint, whether that is part of a sign-in, and whether tokens or passwords
-    are traded there."""
+    """The endpoint of a request: whether it is part of a sign-in, and whether it exchanges tokens or
+    passwords."""
 
     endpoint: str
     is_sign_in: bool
