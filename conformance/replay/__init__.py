@@ -50,6 +50,10 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
     A target that does not answer, or not any more, ends it with exit code 6, an interrupt with 2: what was
     judged until then is written.
     """
+    if profile.portal.proxy is not None:
+        raise UsageError(
+            f"{profile.source}: [portal] proxy: a replay reaches the portal itself. Take the proxy out."
+        )
     drive = _drive()
     started = datetime.now(UTC)
     scale = options.scale

@@ -256,8 +256,14 @@ class Examination:
             strict=self.options.strict,
             exit_code=0,
             timeline=self.timeline,
-            notes=[self.unreachable] if self.unreachable else (),
+            notes=self._notes(),
         )
+
+    def _notes(self) -> list[str]:
+        """Why the run ended early, and how many of its requests had no answer."""
+        silent = self.portal.transport.availability.sentence()
+        availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
+        return [note for note in (self.unreachable, availability) if note]
 
     def _results(self) -> list[Result]:
         """The results; what a target that went away kept from being tried is nobody's failure."""

@@ -17,7 +17,7 @@ from conformance.replay.fast_lane.lines import (
     note_said,
     said_by,
 )
-from conformance.traffic.capture.bodies import body_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, body_of, unpacked
 from conformance.traffic.exchange import Exchange, Header, Request, Response
 from conformance.traffic.facts import Facts, data_facts
 from conformance.verdicts.findings import endpoint_of
@@ -79,7 +79,7 @@ class Familiar:
         """The exchange of a request that is the same but for its id, and what the marks in the halves stand
         for this time."""
         response, body = self._response, answer.body
-        raw = body if self._encoding is None else unpacked(body, self._encoding)
+        raw = body if self._encoding is None else unpacked(body, self._encoding, most=LARGEST_ANSWER)
         if answer.status != response.status or raw is None:
             return None
         id = request.header("x-request-id") or ""
@@ -151,7 +151,7 @@ def familiar_of(live: Exchange) -> Familiar | None:
     response, asked, half, answer = live.response, kept_half(live.request), said_by(live), answer_to(live)
     if response is None or asked is None or half is None or answer is None or response.lacks:
         return None
-    raw = unpacked(answer.body, response.sought("content-encoding"))
+    raw = unpacked(answer.body, response.sought("content-encoding"), most=LARGEST_ANSWER)
     values = dict(half.values)
     if raw is None or not _stands_once(values.get(MOMENT), raw, response):
         return None
