@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -76,7 +77,13 @@ def command(*arguments: str) -> None:
     print(done.stdout.rstrip().rpartition("\n")[2], flush=True)
 
 
+def messages() -> str:
+    """The page of every message, by the script that stands beside it."""
+    return str(runpy.run_path(str(ROOT / "docs" / "generate_messages.py"))["page"]())
+
+
 GENERATED: Generated = {
+    "docs/messages.md": messages,
     "conformance/report/model/results.schema.json": results_schema,
     "README.md": readme,
     "conformance/run/costs.json": costs,
