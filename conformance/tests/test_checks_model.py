@@ -1,0 +1,269 @@
+"""The checks of ``conformance.checks.model``: what several answers say of the same thing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from conformance.checks.model.agreement import PLACES_KEPT, RECORDS_KEPT, are_different
+from conformance.checks.registry import CHECKS, Memory
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    INVITATIONS,
+    LOGIN_COMPLETE,
+    OWN_INVITATIONS,
+    PROFILE,
+    PROFILE_UPDATE,
+    ROLE,
+    ROLES,
+    TRANSFER_ORDERS,
+    WORKSPACES_CURRENT,
+    WORKSPACES_MINE,
+)
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    NOW,
+    account,
+    account_page,
+    answer,
+    at,
+    channel,
+    channel_type,
+    coded,
+    contradicted_by,
+    invitation,
+    judged,
+    order,
+    order_page,
+    page,
+    role,
+    workspace,
+)
+from conformance.traffic.exchange import Exchange, Json
+
+
+def read(n: int, key: str, data: Json, *, seconds: float | None = None, **other: Json) -> Exchange:
+    """The numbered exchange of a trace, a second after the one before."""
+    later = timedelta(seconds=n if seconds is None else seconds)
+    return answer(key, data, n=n, started=NOW + later, **other)
+
+
+def profile(n: int, **other: Json) -> Exchange:
+    return read(n, PROFILE, account(**other))
+
+
+def detail(n: int, **other: Json) -> Exchange:
+    return read(n, ACCOUNT, account(**other), userBizId="account-1")
+
+
+PROOFS = [
+    Proof(
+        "AGREE-001",
+        [profile(1), detail(2, accountPhone="555-0100", accountRemark="x", accountName="ONE"), profile(3)],
+        [profile(1), detail(2, accountPhone="+1 555 0199"), profile(3)],
+    ),
+    Proof(
+        "AGREE-002",
+        [read(1, ROLES, [role()]), read(2, ROLE, role(permissionCodes=["a"])), read(3, ROLES, [role()])],
+        [read(1, ROLES, [role()]), read(2, ROLE, role(roleName="Other")), read(3, ROLES, [role()])],
+    ),
+    Proof(
+        "AGREE-003",
+        [
+            read(1, WORKSPACES_CURRENT, workspace()),
+            read(2, WORKSPACES_MINE, [workspace(), workspace(bizId="workspace-2", workspaceName="B")]),
+            read(3, WORKSPACES_CURRENT, workspace()),
+        ],
+        [
+            read(1, WORKSPACES_CURRENT, workspace()),
+            read(2, WORKSPACES_MINE, [workspace(workspaceKind=coded("TEST", 10050102))]),
+            read(3, WORKSPACES_CURRENT, workspace()),
+        ],
+    ),
+    Proof(
+        "AGREE-004",
+        [
+            read(1, OWN_INVITATIONS, [invitation()]),
+            read(2, INVITATIONS, [{"bizId": invitation()["bizId"], "email": "other@example.test"}]),
+            read(3, OWN_INVITATIONS, [invitation()]),
+        ],
+        [
+            read(1, OWN_INVITATIONS, [invitation()]),
+            read(2, INVITATIONS, [invitation(inviteeEmail="other@example.test")]),
+            read(3, OWN_INVITATIONS, [invitation()]),
+        ],
+    ),
+    Proof(
+        "AGREE-005",
+        [
+            read(1, CHANNELS_QUERY, page(channel()), sent={}),
+            read(2, CHANNELS_QUERY, page(channel()), sent={"activeOnly": True}),
+            read(3, CHANNELS_QUERY, page(channel()), sent={}),
+        ],
+        [
+            read(1, CHANNELS_QUERY, page(channel()), sent={}),
+            read(
+                2, CHANNELS_QUERY, page(channel(channelHost="mx.example.test")), sent={"bizId": "channel-1"}
+            ),
+            read(3, CHANNELS_QUERY, page(channel()), sent={}),
+        ],
+    ),
+    Proof(
+        "AGREE-006",
+        [
+            read(1, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+            read(2, CHANNEL_TYPES_QUERY, page(channel_type(iconUrl="/a?s=1")), sent={"enabledOnly": True}),
+            read(3, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+        ],
+        [
+            read(1, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+            read(2, CHANNEL_TYPES_QUERY, page(channel_type(enabled=False)), sent={"typeCode": "EMAIL"}),
+            read(3, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+        ],
+    ),
+    Proof(
+        "AGREE-007",
+        [
+            read(1, TRANSFER_ORDERS, order_page(order())),
+            read(2, TRANSFER_ORDERS, order_page(order()), query="size=5"),
+            read(3, TRANSFER_ORDERS, order_page(order())),
+        ],
+        [
+            read(1, TRANSFER_ORDERS, order_page(order())),
+            read(2, TRANSFER_ORDERS, order_page(order(remark="another")), query="size=5"),
+            read(3, TRANSFER_ORDERS, order_page(order())),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+# What may explain that two answers differ.
+
+OTHER, LATELY = "+1 555 0199", at(seconds=20)
+UPDATE = read(9, PROFILE_UPDATE, account(), sent={"accountName": "One"})
+SIGN_IN = read(9, LOGIN_COMPLETE, {"accessToken": "x", "refreshToken": "y", "expiresIn": 3600}, sent={})
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [profile(1), detail(2, accountPhone=OTHER)],
+        [profile(1), detail(2, accountPhone=OTHER), profile(3, accountPhone=OTHER)],
+        [profile(1), UPDATE, detail(10, accountPhone=OTHER), profile(11)],
+        [profile(1), detail(8, accountPhone=OTHER), UPDATE, profile(10)],
+        [profile(1), detail(8, accountPhone=OTHER), SIGN_IN, profile(10)],
+        [UPDATE, profile(10), detail(11, accountPhone=OTHER), profile(12)],
+        [profile(1), profile(2, accountName="B"), detail(3), profile(4, accountName="B")],
+        [profile(1), detail(2, accountPhone=OTHER, updatedAt=LATELY), profile(3)],
+        [profile(1, updatedAt=LATELY), detail(2, accountPhone=OTHER), profile(3, updatedAt=LATELY)],
+        [
+            profile(1),
+            read(2, ACCOUNT, account(accountPhone=OTHER), headers={"Authorization": "Bearer of-another"}),
+            profile(3),
+        ],
+        [
+            profile(1),
+            read(2, ACCOUNT, account(accountName="Eins"), headers={"Accept-Language": "ja"}),
+            profile(3),
+        ],
+        [
+            read(n, key, account(accountPhone=phone), headers={"Authorization": "Bearer [REDACTED]"})
+            for n, key, phone in ((1, PROFILE, "+1"), (2, ACCOUNT, "+2"), (3, PROFILE, "+1"))
+        ],
+        [profile(1), read(2, ACCOUNT, account(accountPhone=OTHER), seconds=1.001), profile(3)],
+        [profile(1), read(2, ACCOUNTS_QUERY, account_page(account(bizId="account-2")), sent={}), profile(3)],
+    ],
+    ids=[
+        "two reads alone", "a change by somebody", "a write before", "a write after", "a sign-in",
+        "a write shortly before", "a change that was observed", "a record changed lately there",
+        "a record changed lately here", "another viewer", "another language", "a token put out of sight",
+        "answers that overlap", "another record",
+    ],
+)  # fmt: skip
+def test_what_may_explain_a_difference_acquits(trace: list[Exchange]) -> None:
+    assert "AGREE-001" not in contradicted_by(*trace)
+
+
+def test_a_write_is_forgotten_after_a_minute() -> None:
+    trace = [UPDATE, profile(80), detail(81, accountPhone=OTHER), profile(82)]
+
+    assert "AGREE-001" in contradicted_by(*trace)
+
+
+def test_a_sign_in_before_does_not_delay_the_comparison() -> None:
+    trace = [SIGN_IN, profile(10), detail(11, accountPhone=OTHER), profile(12)]
+
+    assert "AGREE-001" in contradicted_by(*trace)
+
+
+def test_a_finding_names_both_places_and_both_values() -> None:
+    (finding,) = [
+        one
+        for one in judged(profile(4), detail(5, accountPhone=OTHER), profile(6)).findings
+        if one.requirement == "AGREE-001"
+    ]
+
+    assert (finding.endpoint, finding.path) == (PROFILE, "data.accountPhone")
+    assert (finding.expected, finding.actual) == (OTHER, account()["accountPhone"])
+    assert finding.exchanges == (4, 5, 6)
+    assert ACCOUNT in finding.message
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("A", "B", True),
+        ("A", None, False),
+        ("A", "", False),
+        ("a@example.test", "a***@example.test", False),
+        ("Émile", "emile", False),
+        ("A long text", "A long te", False),
+        ("A long text", "A lo...", False),
+        ("+81 90 1234 5678", "090-1234-5678", False),
+        ("+81 90 1234 5678", "+81 90 1234 5679", True),
+        ("2031-05-06T07:08:09Z", "2031-05-06T16:08:09.123+09:00", False),
+        ("2031-05-06T07:08:09Z", "2031-05-06T07:08:11Z", True),
+        ("2031-05-06T07:08:09Z", "2031-05-06T09:08:09", False),
+        ("2031-05-06", "2031-05-06T09:08:09Z", False),
+        (coded("ACTIVE", 1), coded("ACTIVE", 2), True),
+        (coded("ACTIVE", 1), coded("Active", 1, label="x"), False),
+        (coded("ACTIVE", 1), "ACTIVE", False),
+        (1, 1.0, False),
+        (1, 2, True),
+        (1, True, False),
+        (True, False, True),
+        (["a"], ["b"], False),
+    ],
+)
+def test_two_values_differ_where_they_surely_mean_different_things(
+    one: Json, other: Json, differ: bool
+) -> None:
+    assert are_different(one, other) is are_different(other, one) is differ
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    (check,) = [one for one in CHECKS if one.requirement == "AGREE-001"]
+    memory = Memory()
+    for number in range(1, RECORDS_KEPT + 500):
+        listed = account_page(account(bizId=f"account-{number}"))
+        list(check(read(number, ACCOUNTS_QUERY, listed, sent={"page": number}), memory))
+    for number in range(3 * PLACES_KEPT):
+        listed = account_page(account())
+        list(check(read(9000 + number, ACCOUNTS_QUERY, listed, sent={"page": number}), memory))
+
+    assert len(memory) <= RECORDS_KEPT
+    assert max(len(one.places) for one in memory.values()) == PLACES_KEPT
