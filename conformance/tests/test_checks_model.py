@@ -134,7 +134,7 @@ PROOFS = [
         ],
         [
             read(1, TRANSFER_ORDERS, order_page(order())),
-            read(2, TRANSFER_ORDERS, order_page(order(remark="another")), query="size=5"),
+            read(2, TRANSFER_ORDERS, order_page(order(currency="another")), query="size=5"),
             read(3, TRANSFER_ORDERS, order_page(order())),
         ],
     ),
@@ -239,6 +239,7 @@ def test_a_finding_names_both_places_and_both_values() -> None:
         ("2031-05-06T07:08:09Z", "2031-05-06T07:08:11Z", True),
         ("2031-05-06T07:08:09Z", "2031-05-06T09:08:09", False),
         ("2031-05-06", "2031-05-06T09:08:09Z", False),
+        ("06/05/2031", "2031-05-06T09:08:09Z", False),
         (coded("ACTIVE", 1), coded("ACTIVE", 2), True),
         (coded("ACTIVE", 1), coded("Active", 1, label="x"), False),
         (coded("ACTIVE", 1), "ACTIVE", False),

@@ -273,6 +273,8 @@ def _are_different_texts(one: str, other: str) -> bool:
     early, late = moment(one), moment(other)
     if early is not None and late is not None:
         return has_offset(one) and has_offset(other) and abs((late - early).total_seconds()) >= 1
+    if early is not None or late is not None:
+        return False
     return not (_is_part(one, other) or _is_part(other, one))
 
 
