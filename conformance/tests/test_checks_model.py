@@ -18,9 +18,12 @@ from conformance.spec.endpoints import (
     OWN_INVITATIONS,
     PROFILE,
     PROFILE_UPDATE,
+    PUBLIC_KEY,
     ROLE,
     ROLES,
     TRANSFER_ORDERS,
+    USER_ACCOUNT_STATUSES,
+    USER_INSTITUTION_STATUSES,
     WORKSPACES_CURRENT,
     WORKSPACES_MINE,
 )
@@ -35,6 +38,7 @@ from conformance.tests.traffic import (
     channel_type,
     coded,
     contradicted_by,
+    envelope,
     invitation,
     judged,
     order,
@@ -43,7 +47,7 @@ from conformance.tests.traffic import (
     role,
     workspace,
 )
-from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 
 def read(n: int, key: str, data: Json, *, seconds: float | None = None, **other: Json) -> Exchange:
@@ -58,6 +62,23 @@ def profile(n: int, **other: Json) -> Exchange:
 
 def detail(n: int, **other: Json) -> Exchange:
     return read(n, ACCOUNT, account(**other), userBizId="account-1")
+
+
+def of_version(version: Json) -> Exchange:
+    return answer(PUBLIC_KEY, body=envelope(data={"key": "x"}, version=version))
+
+
+def accounts_on(n: int, number: int, listed: int) -> Exchange:
+    """A page of the account query that counts 21 accounts, 20 on a page."""
+    records = [account(bizId=f"account-{index}") for index in range(listed)]
+    shown = account_page(*records, totalElements=21, totalPages=2, currentPage=number)
+    return read(n, ACCOUNTS_QUERY, shown, sent={"page": number})
+
+
+def stamped(n: int, ahead: float, key: str = ACCOUNTS_QUERY) -> Exchange:
+    """An answer whose timestamp is so many seconds ahead of the sender's clock."""
+    moment = int((NOW + timedelta(seconds=n + ahead)).timestamp() * 1000)
+    return read(n, key, None, body=envelope(data=account_page(), timestamp=moment), sent={})
 
 
 PROOFS = [
@@ -137,6 +158,56 @@ PROOFS = [
             read(2, TRANSFER_ORDERS, order_page(order(currency="another")), query="size=5"),
             read(3, TRANSFER_ORDERS, order_page(order())),
         ],
+    ),
+    Proof(
+        "MODEL-001",
+        [answer(PUBLIC_KEY, {"key": "x"}), of_version("1.3.0"), of_version(None), of_version(ABSENT)],
+        of_version("2.1.0"),
+    ),
+    Proof(
+        "MODEL-002",
+        [profile(1), profile(2, accountStatus=coded("Active", 10010202, label="Aktiv"))],
+        [
+            profile(1, accountStatus=coded("LOCKED", 10010209)),
+            profile(2, accountStatus=coded("FROZEN", 10010209)),
+        ],
+    ),
+    Proof(
+        "MODEL-003",
+        [
+            read(1, USER_ACCOUNT_STATUSES, [coded("ACTIVE", 10010202), coded("LOCKED", 10010205)]),
+            profile(2),
+            profile(3, accountStatus=coded("FROZEN", 10010209)),
+        ],
+        [
+            profile(1, accountStatus=coded("LOCKED", 10010204)),
+            read(2, USER_ACCOUNT_STATUSES, [coded("ACTIVE", 10010202), coded("LOCKED", 10010205)]),
+        ],
+    ),
+    Proof(
+        "MODEL-004",
+        [
+            read(1, CHANNELS_QUERY, page(channel()), sent={}),
+            read(2, CHANNELS_QUERY, page(totalRecords=1, currentPage=2), sent={"page": 2}),
+            read(3, ACCOUNTS_QUERY, account_page(account(), totalElements=21, totalPages=2), sent={}),
+            accounts_on(4, 1, 1),
+        ],
+        read(1, CHANNELS_QUERY, page(channel(), totalRecords=2), sent={}),
+    ),
+    Proof(
+        "MODEL-005",
+        [
+            profile(1, updatedAt=at(days=3)),
+            read(30, PROFILE, account(updatedAt=at(days=4))),
+            read(200, PROFILE, account(updatedAt=at(days=2))),
+            read(400, PROFILE, account(updatedAt=at(days=2))),
+        ],
+        [profile(1, updatedAt=at(days=3)), read(200, PROFILE, account(updatedAt=at(days=4)))],
+    ),
+    Proof(
+        "MODEL-006",
+        [stamped(1, -900), stamped(2, -880), stamped(3, -910), stamped(4, 0), stamped(5, 0)],
+        [stamped(1, 0), stamped(2, -900), stamped(3, 0)],
     ),
 ]
 
@@ -268,3 +339,49 @@ def test_what_is_remembered_is_bounded() -> None:
 
     assert len(memory) <= RECORDS_KEPT
     assert max(len(one.places) for one in memory.values()) == PLACES_KEPT
+
+
+# Codes, counts and times.
+
+
+def test_a_value_with_another_code_than_in_its_list_is_found_whichever_comes_first() -> None:
+    listed = read(1, USER_ACCOUNT_STATUSES, [coded("ACTIVE", 10010202), coded("LOCKED", 10010205)])
+    shown = profile(2, accountStatus=coded("FROZEN", 10010205))
+
+    for trace in ([listed, shown], [shown, listed]):
+        assert "MODEL-003" in contradicted_by(*trace)
+
+
+def test_a_list_of_another_family_says_nothing_of_a_field() -> None:
+    listed = read(1, USER_INSTITUTION_STATUSES, [coded("PENDING", 10010401), coded("ACTIVE", 10010403)])
+
+    assert "MODEL-003" not in contradicted_by(listed, profile(2))
+
+
+@pytest.mark.parametrize(
+    ("number", "listed", "is_found"),
+    [(0, 20, False), (1, 1, False), (1, 0, True), (1, 2, True), (2, 0, False)],
+)
+def test_the_last_page_of_accounts_holds_what_is_left(number: int, listed: int, is_found: bool) -> None:
+    assert ("MODEL-004" in contradicted_by(accounts_on(1, number, listed))) is is_found
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [stamped(1, 0), stamped(2, -900)],
+        [stamped(1, 0), stamped(2, -900), stamped(3, -900)],
+        [stamped(1, 0), stamped(2, -200), stamped(3, 0)],
+        [stamped(1, 0), stamped(2, -900, key=PROFILE), stamped(3, 0)],
+    ],
+    ids=["nothing after it", "a clock that was set", "servers that differ", "what a cache may answer"],
+)
+def test_what_may_explain_a_timestamp_acquits(trace: list[Exchange]) -> None:
+    assert "MODEL-006" not in contradicted_by(*trace)
+
+
+def test_a_finding_names_the_answer_with_the_wrong_timestamp() -> None:
+    trace = [stamped(1, 0), stamped(2, -900, key=CHANNELS_QUERY), stamped(3, 0)]
+    (finding,) = [one for one in judged(*trace).findings if one.requirement == "MODEL-006"]
+
+    assert (finding.endpoint, finding.exchanges, finding.path) == (CHANNELS_QUERY, (2,), "timestamp")
