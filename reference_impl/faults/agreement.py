@@ -1,7 +1,7 @@
 """Answers that are right each by itself and contradict another one (several chapters)."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from reference_impl.changes import Change, rewritten
@@ -11,10 +11,11 @@ from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANNELS_QUERY,
     CURRENT_WORKSPACE,
-    INSTITUTION,
+    HISTORY,
     MY_WORKSPACES,
     ORDERS,
     OWN_INVITATIONS,
+    PROFILE,
     PUBLIC_KEY,
     ROLE,
     ROLES,
@@ -23,8 +24,7 @@ from reference_impl.faults.operations import (
 )
 from reference_impl.wrappers import Answer, Rewriting, Seen
 
-
-TYPE_STATUSES = constants("notification-channel-type-statuses")
+INVITATION_STATUSES = constants("user-invitation-statuses")
 
 
 def _where(operation: str, place: str, asks: Callable[[Seen], object], **wrong: Any) -> Change:
@@ -54,9 +54,20 @@ def _enveloped(**fields: Any) -> Rewriting:
     return lambda seen, answer: answer.body.update(fields)
 
 
-def _in_service(workspace: dict[str, Any]) -> None:
-    if workspace["workspaceStatus"]["code"] == "PENDING_REVIEW":
-        workspace["workspaceStatus"]["code"] = "IN_REVIEW"
+def _value_of_declined(invitation: dict[str, Any]) -> None:
+    status = invitation["invitationStatus"]
+    if status["code"] == "CANCELLED":
+        status["value"] = 10050303
+
+
+def _another_value(item: dict[str, Any]) -> None:
+    if item["code"] == "CANCELLED":
+        item["value"] = 10050309
+
+
+def _one_more(page: dict[str, Any]) -> None:
+    if 0 < page["totalRecords"] < page["pageSize"]:
+        page["totalRecords"] += 1
 
 
 def _one_less_at_the_end(data: dict[str, Any]) -> None:
@@ -64,15 +75,15 @@ def _one_less_at_the_end(data: dict[str, Any]) -> None:
         del data["accounts"][-1]
 
 
-def _older(seen: Seen, institution: dict[str, Any]) -> None:
-    """With every minute that passes the record was updated two minutes earlier."""
+def _older(seen: Seen, profile: dict[str, Any]) -> None:
+    """The more time passes the longer ago the account was updated."""
     began = seen.memory.setdefault("began", seen.portal.now())
-    updated = datetime.fromisoformat(institution["updatedAt"]) - timedelta(seconds=seen.portal.now() - began)
-    institution["updatedAt"] = f"{updated:%Y-%m-%dT%H:%M:%S}.000Z"
+    updated = datetime.fromtimestamp(2 * began - seen.portal.now() - 3600, UTC)
+    profile["updatedAt"] = f"{updated:%Y-%m-%dT%H:%M:%S}.000Z"
 
 
-def _first_stamp(seen: Seen, answer: Answer) -> None:
-    answer.body["timestamp"] = seen.memory.setdefault("timestamp", answer.body["timestamp"])
+def _stamped_yesterday(seen: Seen, answer: Answer) -> None:
+    answer.body["timestamp"] -= 86_400_000
 
 
 FAULTS = (
@@ -151,21 +162,22 @@ FAULTS = (
     ),
     of(
         "MODEL-002",
-        "one-workspace-is-called-active-otherwise",
-        MY_WORKSPACES,
-        apply=turned(MY_WORKSPACES, "[]", _in_service),
+        "cancelled-carries-the-value-of-declined",
+        OWN_INVITATIONS,
+        apply=turned(OWN_INVITATIONS, "[]", _value_of_declined),
+        also="MODEL-003 ENUM-009",
     ),
     of(
         "MODEL-003",
-        "listed-types-of-channels-have-values-of-their-own",
-        TYPE_STATUSES,
-        apply=reported(TYPE_STATUSES, "[]", value=lambda value: value + 4000),
+        "listed-cancelled-has-a-value-of-its-own",
+        INVITATION_STATUSES,
+        apply=turned(INVITATION_STATUSES, "[]", _another_value),
     ),
     of(
         "MODEL-004",
-        "channels-count-one-more",
-        CHANNELS_QUERY,
-        apply=reported(CHANNELS_QUERY, "pagination", totalRecords=lambda total: total + 1),
+        "the-history-counts-one-more",
+        HISTORY,
+        apply=turned(HISTORY, "pagination", _one_more),
     ),
     of(
         "MODEL-004",
@@ -175,14 +187,14 @@ FAULTS = (
     ),
     of(
         "MODEL-005",
-        "the-institution-grows-older",
-        INSTITUTION,
-        apply=rewritten(on_success(_older), INSTITUTION),
+        "the-profile-grows-older",
+        PROFILE,
+        apply=rewritten(on_success(_older), PROFILE),
     ),
     of(
         "MODEL-006",
-        "the-account-query-is-stamped-with-its-first-answer",
+        "the-account-query-is-stamped-a-day-before",
         ACCOUNTS_QUERY,
-        apply=rewritten(_first_stamp, ACCOUNTS_QUERY),
+        apply=rewritten(_stamped_yesterday, ACCOUNTS_QUERY),
     ),
 )

@@ -79,7 +79,7 @@ def _in_the_other(memory: Memory, family: str, place: str, entry: Mapping[str, J
 def _compared(
     wanted: Pair | None, exchange: Exchange, entry: Mapping[str, Json], path: str
 ) -> Iterator[Comparison]:
-    """An entry beside its like; its place in the data is looked for only where none is given and it differs."""
+    """An entry beside its like; without a path its place is looked for, where the two differ."""
     if wanted is None:
         return
     code, value = wanted

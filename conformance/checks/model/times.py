@@ -29,7 +29,7 @@ def a_record_does_not_grow_older(exchange: Exchange, memory: Memory) -> Iterator
     for path, record in records(exchange):
         id, text = record.get("bizId"), record.get("updatedAt")
         updated = moment(text)
-        if not isinstance(id, str) or updated is None or not has_offset(text):
+        if not isinstance(id, str) or not isinstance(text, str) or updated is None or not has_offset(text):
             continue
         key = f"{operation.key} {viewer} {id}"
         latest, shown, first = memory.get(key) or (updated, text, exchange.time)
@@ -64,41 +64,50 @@ class Stamp:
 
     n: int
     started: str
+    key: str
     url: str
     value: int
     ahead: float
+
+    def distance(self, other: Stamp) -> float:
+        return abs(self.ahead - other.ahead)
 
     def exchange(self) -> Exchange:
         return Exchange(n=self.n, started=self.started, request=Request(method="POST", url=self.url))
 
 
+def _stamp_of(exchange: Exchange) -> Stamp | None:
+    operation, value = exchange.request.operation, exchange.at("timestamp")
+    if operation is None or not is_integer(value) or value not in MILLISECONDS:
+        return None
+    ahead = value / 1000 - exchange.time
+    return Stamp(exchange.n, exchange.started, operation.key, exchange.request.url, int(value), ahead)
+
+
 @check("MODEL-006", on=answers(*POSTED).enveloped().at_its_moment(), remembers=True)
 def a_timestamp_is_of_its_answer(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Whatever the portal's clock says: a timestamp contradicts the ones before and after it, which agree."""
-    value = exchange.at("timestamp")
-    if not is_integer(value) or value not in MILLISECONDS:
+    """Whatever the portal's clock says: one endpoint's timestamps contradict those of others before and after
+    them, which agree. Where those of two endpoints differ from before, the clock was set."""
+    latest, host = _stamp_of(exchange), exchange.request.parts.netloc
+    if latest is None:
         return
-    latest = Stamp(
-        exchange.n, exchange.started, exchange.request.url, int(value), value / 1000 - exchange.time
-    )
-    host = exchange.request.parts.netloc
-    before: tuple[Stamp | None, Stamp | None] = memory.get(host) or (None, None)
-    first, middle = before
-    memory[host] = (middle, latest)
-    if first is None or middle is None or abs(first.ahead - latest.ahead) > NEAR:
+    steady, odd = memory.get(host) or (None, None)
+    memory[host] = (latest, None)
+    if steady is None:
         return
-    distance = abs(middle.ahead - latest.ahead)
-    if distance <= NEAR:
-        yield HELD
-    elif distance > FAR:
-        yield _out_of_line(first, middle, latest)
-        memory[host] = (first, latest)
+    if steady.distance(latest) <= NEAR:
+        if odd is None:
+            yield HELD
+        elif odd.key != latest.key:
+            yield _out_of_line(steady, odd, latest)
+    elif steady.distance(latest) > FAR and steady.key != latest.key == (odd or latest).key:
+        memory[host] = (steady, odd or latest)
 
 
-def _out_of_line(first: Stamp, middle: Stamp, latest: Stamp) -> Comparison:
-    right = int(middle.value + (latest.ahead - middle.ahead) * 1000)
+def _out_of_line(before: Stamp, odd: Stamp, after: Stamp) -> Comparison:
+    right = int(odd.value + (after.ahead - odd.ahead) * 1000)
     message = (
-        f"the timestamp {middle.value} lies {abs(middle.ahead - latest.ahead):.0f} seconds from the portal's "
-        f"clock, as the answers before and after show it (exchanges {first.n} and {latest.n})"
+        f"the timestamp {odd.value} lies {odd.distance(after):.0f} seconds from the portal's clock, as other "
+        f"answers before and after show it (exchanges {before.n} and {after.n})"
     )
-    return contradicts(middle.exchange(), "timestamp", f"about {right}", middle.value, message)
+    return contradicts(odd.exchange(), "timestamp", f"about {right}", odd.value, message)

@@ -12,8 +12,7 @@ from conformance.verdicts.comparisons import one_of
 from conformance.verdicts.findings import Comparison
 
 BESIDE_THE_PORTAL = answers().keys - set(PORTAL_KEYS)
-"""The secure channel, and two endpoints outside ``/web/v1/system/``: which of the two versions that the document
-shows is theirs is not stated."""
+"""The secure channel, and two others outside ``/web/v1/system/``: which version is theirs is not stated."""
 
 
 @check(
