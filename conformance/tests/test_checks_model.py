@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from conformance.checks.model.agreement import PLACES_KEPT, RECORDS_KEPT, are_different
+from conformance.checks.model.agreement import LISTED, PLACES_KEPT, VIEWERS_KEPT, are_different
 from conformance.checks.registry import CHECKS, Memory
 from conformance.spec.endpoints import (
     ACCOUNT,
@@ -335,15 +335,17 @@ def test_two_values_differ_where_they_surely_mean_different_things(
 def test_what_is_remembered_is_bounded() -> None:
     (check,) = [one for one in CHECKS if one.requirement == "AGREE-001"]
     memory = Memory()
-    for number in range(1, RECORDS_KEPT + 500):
-        listed = account_page(account(bizId=f"account-{number}"))
-        list(check(read(number, ACCOUNTS_QUERY, listed, sent={"page": number}), memory))
-    for number in range(3 * PLACES_KEPT):
-        listed = account_page(account())
-        list(check(read(9000 + number, ACCOUNTS_QUERY, listed, sent={"page": number}), memory))
+    listed = account_page(*(account(bizId=f"account-{index}") for index in range(LISTED + 9)))
+    for viewer in range(VIEWERS_KEPT + 3):
+        sent_by = {"Authorization": f"Bearer token-{viewer}"}
+        for place in range(PLACES_KEPT + 3):
+            asked = {"page": place}
+            list(check(read(place + 1, ACCOUNTS_QUERY, listed, sent=asked, headers=sent_by), memory))
 
-    assert len(memory) <= RECORDS_KEPT
-    assert max(len(one.places) for one in memory.values()) == PLACES_KEPT
+    views = [one for name, one in memory.items() if name != "writes"]
+    assert len(memory) == VIEWERS_KEPT
+    assert {len(view.places) for view in views} == {PLACES_KEPT}
+    assert {len(place.shown) for view in views for place in view.places.values()} == {LISTED}
 
 
 # Codes, counts and times.

@@ -190,6 +190,7 @@ FAULTS = (
         "the-profile-grows-older",
         PROFILE,
         apply=rewritten(on_success(_older), PROFILE),
+        also="AGREE-001 PROFILE-008",
     ),
     of(
         "MODEL-006",

@@ -7,11 +7,11 @@ Shortly after a change not even a bracket counts, while caches and replicas may 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from conformance.checks.envelope import is_mask
-from conformance.checks.model.places import OF_SESSIONS, WRITES, Visit, viewer_of, visit_of
+from conformance.checks.model.places import OF_SESSIONS, WRITES, Visit, place_of, viewer_of, visit_of
 from conformance.checks.records import are_alike, has_offset, moment, records
 from conformance.checks.registry import Memory, answers, check
 from conformance.spec.endpoints import (
@@ -29,12 +29,14 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.facts import data_fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts
-from conformance.verdicts.findings import HELD, Comparison, Contradiction
+from conformance.verdicts.findings import HELD, Comparison, Contradiction, endpoint_of
 
-RECORDS_KEPT, PLACES_KEPT = 2_000, 4
-"""How many records are remembered for each kind, and at how many places each."""
+VIEWERS_KEPT, PLACES_KEPT, LISTED = 30, 12, 100
+"""Of how many viewers it is remembered what they were shown, at how many places of a kind each, and how many
+records of a place."""
 
 LAG = 60.0
 """Seconds after a change in which caches and replicas may still show what was before."""
@@ -104,53 +106,71 @@ KINDS = {
 }
 """By the requirement that its values agree. What moves by itself, and what differs by place, is left out."""
 
+FIELDS = {key: kind.fields for kind in KINDS.values() for key in kind.reads}
+
 CHANGED_AT = frozenset({"createdAt", "updatedAt", "acceptedAt", "completedAt"})
 """Times of a record's changes."""
 
-Values = tuple[Json, ...]
+Shown = Mapping[str, tuple[Json, ...]]
+"""The values of the records of a place by their ids, in the order of their kind's fields."""
 
 
-@dataclass(slots=True)
+@data_fact
+def shown_by(exchange: Exchange) -> Shown:
+    """What an answer shows of its records: the same object for answers that repeat each other."""
+    operation = exchange.request.operation
+    fields = FIELDS[operation.key] if operation is not None else ()
+    return {
+        record["bizId"]: tuple(map(record.get, fields))
+        for _, record in records(exchange)[:LISTED]
+        if isinstance(record.get("bizId"), str)
+    }
+
+
 class Sighting:
-    """What a place showed of a record, from the first visit to the last one, without a change."""
+    """What a place showed, from the first visit to the last one, without a change."""
 
-    values: Values
-    first: Visit
-    last: Visit
+    __slots__ = ("agreed", "first", "last", "shown")
+
+    def __init__(self, shown: Shown, visit: Visit) -> None:
+        self.shown, self.first, self.last = shown, visit, visit
+        self.agreed: list[Shown] = []
+        """What other places showed, and agreed."""
 
 
-@dataclass(slots=True)
-class Sightings:
-    """What the places showed of one record to one viewer since the last write of anybody."""
+class View:
+    """What the places of a kind showed to one viewer since the last write of anybody."""
 
-    writes: int
-    changed: float = 0.0
-    """When a place was found to show something else than before, although no write was observed."""
-    places: list[Sighting] = field(default_factory=list)
+    __slots__ = ("changed", "places", "writes")
 
-    def at(self, visit: Visit) -> Sighting | None:
-        return next((one for one in self.places if one.last.is_of_the_same_place(visit)), None)
+    def __init__(self, writes: int) -> None:
+        self.writes = writes
+        self.changed = 0.0
+        """When a place was found to show something else than before, although no write was observed."""
+        self.places: dict[tuple[str, int], Sighting] = {}
 
-    def note(self, values: Values, visit: Visit) -> Sighting | None:
+    def note(self, exchange: Exchange, visit: Visit) -> Sighting | None:
         """Keeps what a place shows. The sighting before, where the place still shows the same."""
-        before = self.at(visit)
-        if before is None:
-            self.places = [*self.places[-PLACES_KEPT + 1 :], Sighting(values, visit, visit)]
-        elif before.values == values:
+        place, shown = place_of(exchange), shown_by(exchange)
+        before = self.places.get(place)
+        if before is not None and (before.shown is shown or before.shown == shown):
             before.last = visit
             return before
-        else:
+        if before is not None:
             self.changed = visit.began
-            before.values, before.first, before.last = values, visit, visit
+        elif len(self.places) >= PLACES_KEPT:
+            del self.places[next(iter(self.places))]
+        self.places[place] = Sighting(shown, visit)
         return None
 
 
-@dataclass(slots=True)
 class Writes:
     """The writes of anybody: how many there were, and the end of the last one that may show for a while."""
 
-    number: int = 0
-    ended: float = 0.0
+    __slots__ = ("ended", "number")
+
+    def __init__(self) -> None:
+        self.number, self.ended = 0, 0.0
 
 
 def _agreement_rule(requirement: str, kind: Kind) -> None:
@@ -159,97 +179,104 @@ def _agreement_rule(requirement: str, kind: Kind) -> None:
     @check(requirement, on=selected, remembers=True)
     def a_record_shows_the_same_everywhere(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
         operation = exchange.request.operation
+        writes = memory.get("writes")
+        if writes is None:
+            writes = memory["writes"] = Writes()
         if operation is None or operation.key not in kind.reads:
-            _note_write(memory, exchange)
+            _note_write(writes, exchange)
         elif exchange.success and (viewer := viewer_of(exchange)) is not None:
-            visit = visit_of(exchange, operation.key)
-            compared = list(_compared(kind, exchange, visit, memory, viewer))
-            yield from (one for one in compared if one is not HELD)
-            if HELD in compared:
-                yield HELD
+            view = _view_of(memory, viewer, writes.number)
+            visit = visit_of(exchange)
+            before = view.note(exchange, visit)
+            if before is not None:
+                yield from _bracketed(kind, exchange, view, before, writes)
 
 
-def _note_write(memory: Memory, exchange: Exchange) -> None:
-    writes = memory.pop("writes", None) or Writes()
+def _note_write(writes: Writes, exchange: Exchange) -> None:
     writes.number += 1
     operation = exchange.request.operation
     if operation is not None and operation.key not in OF_SESSIONS:
         writes.ended = exchange.time + exchange.elapsed_ms / 1000
-    memory["writes"] = writes
 
 
-def _compared(
-    kind: Kind, exchange: Exchange, visit: Visit, memory: Memory, viewer: str
-) -> Iterator[Comparison]:
-    """Every record of an answer beside what other places showed of it meanwhile."""
-    writes = memory.get("writes") or Writes()
-    for path, record in records(exchange):
-        id = record.get("bizId")
-        if not isinstance(id, str):
-            continue
-        values = tuple(map(record.get, kind.fields))
-        sightings = _sightings(memory, f"{viewer} {id}", writes.number)
-        before = sightings.note(values, visit)
-        if before is None:
-            continue
-        for other in sightings.places:
-            if _is_bracketed(other.last, before.first, visit):
-                settled = max(writes.ended, sightings.changed) + LAG <= other.last.began
-                yield from _beside(kind, exchange, path, before, other, is_settled=settled)
-        before.first = visit
-
-
-def _sightings(memory: Memory, key: str, writes: int) -> Sightings:
-    sightings = memory.get(key)
-    if not isinstance(sightings, Sightings) or sightings.writes != writes:
-        sightings = memory[key] = Sightings(writes)
-        if len(memory) > RECORDS_KEPT:
+def _view_of(memory: Memory, viewer: str, writes: int) -> View:
+    view = memory.get(viewer)
+    if view is None or view.writes != writes:
+        memory.pop(viewer, None)
+        view = memory[viewer] = View(writes)
+        if len(memory) > VIEWERS_KEPT:
             del memory[next(name for name in memory if name != "writes")]
-    return sightings
+    return view
 
 
-def _is_bracketed(middle: Visit, first: Visit, last: Visit) -> bool:
+def _bracketed(
+    kind: Kind, exchange: Exchange, view: View, before: Sighting, writes: Writes
+) -> Iterator[Comparison]:
+    """What other places showed between two visits of this one, beside what it showed both times."""
+    first, before.first = before.first, before.last
+    for other in view.places.values():
+        if not _is_between(other.last, first, before.last):
+            continue
+        if any(shown is other.shown for shown in before.agreed):
+            yield HELD
+            continue
+        settled = max(writes.ended, view.changed) + LAG <= other.last.began
+        compared = list(_compared(kind, exchange, before, other, first=first, is_settled=settled))
+        if compared == [HELD]:
+            before.agreed = [*before.agreed[-PLACES_KEPT:], other.shown]
+        yield from compared
+
+
+def _is_between(middle: Visit, first: Visit, last: Visit) -> bool:
     """Whether one visit took place between two others, by number and by the clock."""
     in_order = first.n < middle.n < last.n
     return in_order and first.ended <= middle.began and middle.ended <= last.began
 
 
-def _beside(
-    kind: Kind, exchange: Exchange, path: str, here: Sighting, there: Sighting, *, is_settled: bool
+def _compared(
+    kind: Kind, exchange: Exchange, here: Sighting, there: Sighting, *, first: Visit, is_settled: bool
 ) -> Iterator[Comparison]:
-    """The values of two places: what holds, or the fields in which they contradict each other."""
-    different = [
-        (name, one, other)
-        for name, one, other in zip(kind.fields, here.values, there.values, strict=True)
-        if one != other and are_different(one, other)
-    ]
-    if not different:
+    """The records that both places show: the fields that contradict each other, or that all agree."""
+    shared = here.shown.keys() & there.shown.keys()
+    different = [id for id in here.shown if id in shared and here.shown[id] != there.shown[id]]
+    agree = bool(shared)
+    for id in different:
+        values = here.shown[id], there.shown[id]
+        fields = [
+            (name, one, other)
+            for name, one, other in zip(kind.fields, *values, strict=True)
+            if are_different(one, other)
+        ]
+        agree = agree and not fields
+        if is_settled and not any(_has_just_changed(kind, row, there.last) for row in values):
+            path = next(path for path, record in records(exchange) if record.get("bizId") == id)
+            for name, one, other in fields:
+                yield _contradiction(kind, exchange, f"{path}.{name}", (one, other), (first, there.last))
+    if agree:
         yield HELD
-    elif is_settled and not _has_just_changed(kind, here) and not _has_just_changed(kind, there):
-        for name, one, other in different:
-            yield _contradiction(kind, exchange, f"{path}.{name}", (one, other), (here.first, there.last))
 
 
 def _contradiction(
     kind: Kind, exchange: Exchange, path: str, values: tuple[Json, Json], visits: tuple[Visit, Visit]
 ) -> Contradiction:
     first, between = visits
+    place = endpoint_of(between.exchange())
     message = (
-        f"{kind.article} shows another value at {between.key} (exchange {between.n}), which was read between "
-        f"two answers here that are alike (exchanges {first.n} and {exchange.n}), without a write in between"
+        f"{kind.article} shows another value at {place} (exchange {between.n}), which was read between two "
+        f"answers here that are alike (exchanges {first.n} and {exchange.n}), without a write in between"
     )
     found = contradicts(exchange, path, values[1], values[0], message)
     return replace(found, also=(first.exchange(), between.exchange()))
 
 
-def _has_just_changed(kind: Kind, sighting: Sighting) -> bool:
+def _has_just_changed(kind: Kind, values: tuple[Json, ...], visit: Visit) -> bool:
     """Whether a record is so young, or was changed so lately, that another place may not show it yet."""
     times = [
         found
-        for name, value in zip(kind.fields, sighting.values, strict=True)
+        for name, value in zip(kind.fields, values, strict=True)
         if name in CHANGED_AT and (found := moment(value)) is not None
     ]
-    return any(sighting.last.portal_time - found.timestamp() < LAG for found in times)
+    return any(visit.portal_time - found.timestamp() < LAG for found in times)
 
 
 def are_different(one: Json, other: Json) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
-from conformance.checks.envelope import is_mask
-from conformance.checks.records import portal_time
+from conformance.checks.envelope import MILLISECONDS, is_mask
 from conformance.spec import OPERATIONS
 from conformance.spec.endpoints import (
     ACCOUNTS_QUERY,
@@ -18,7 +18,7 @@ from conformance.spec.endpoints import (
     SECURE_SESSION_CLOSE,
     TOKEN_REFRESH,
 )
-from conformance.traffic.exchange import ABSENT, Exchange, Request
+from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Request
 
 CHANGES_NO_RECORD = frozenset(
     {
@@ -42,8 +42,7 @@ OF_SESSIONS = tuple(
 """Those that concern sessions and factors: of the records they change none but the account's times."""
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(NamedTuple):
     """One answer in which records were read; its data is not kept."""
 
     n: int
@@ -51,33 +50,31 @@ class Visit:
     began: float
     ended: float
     portal_time: float
-    key: str
     method: str
     url: str
-    body: int
-    """A hash of the request's body: another body of a query is another place."""
-
-    def is_of_the_same_place(self, other: Visit) -> bool:
-        return self.url == other.url and self.body == other.body
 
     def exchange(self) -> Exchange:
         """The exchange without what is not kept: enough to name it."""
         return Exchange(n=self.n, started=self.started, request=Request(method=self.method, url=self.url))
 
 
-def visit_of(exchange: Exchange, key: str) -> Visit:
+def visit_of(exchange: Exchange) -> Visit:
+    request, began = exchange.request, exchange.time
+    ended = began + exchange.elapsed_ms / 1000
+    stamp = (exchange.envelope or NO_ENVELOPE).get("timestamp")
+    shown = stamp / 1000 if type(stamp) is int and stamp in MILLISECONDS else began
+    return Visit(exchange.n, exchange.started, began, ended, shown, request.method, request.url)
+
+
+def place_of(exchange: Exchange) -> tuple[str, int]:
+    """Where records are read: another query, and another body of a query, is another place."""
     request = exchange.request
-    return Visit(
-        exchange.n,
-        exchange.started,
-        exchange.time,
-        exchange.time + exchange.elapsed_ms / 1000,
-        portal_time(exchange).timestamp(),
-        key,
-        request.method,
-        request.url,
-        0 if exchange.sent is ABSENT else hash(msgspec.json.encode(exchange.sent)),
-    )
+    asked = 0 if request.body is ABSENT and exchange.plain is None else _hash_of(exchange.sent)
+    return request.url, asked
+
+
+def _hash_of(sent: Json) -> int:
+    return 0 if sent is ABSENT else hash(msgspec.json.encode(sent))
 
 
 def viewer_of(exchange: Exchange) -> str | None:
@@ -85,7 +82,13 @@ def viewer_of(exchange: Exchange) -> str | None:
     a token that was put out of sight may stand for several."""
     request = exchange.request
     token = request.bearer
-    if token is None or is_mask(token) or "redacted" in token.lower():
+    if token is None:
         return None
-    language, locale = request.header("accept-language"), request.header("x-locale")
-    return f"{request.parts.netloc} {token} {language} {locale}"
+    return _viewer(request.parts.netloc, token, request.header("accept-language"), request.header("x-locale"))
+
+
+@lru_cache(maxsize=512)
+def _viewer(host: str, token: str, language: str | None, locale: str | None) -> str | None:
+    if is_mask(token) or "redacted" in token.lower():
+        return None
+    return f"{host} {token} {language} {locale}"

@@ -2,52 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import NamedTuple
 
 from conformance.checks.envelope import MILLISECONDS
-from conformance.checks.model.agreement import LAG, RECORDS_KEPT
-from conformance.checks.model.places import viewer_of
+from conformance.checks.model.agreement import LAG, LISTED
+from conformance.checks.model.places import place_of, viewer_of
 from conformance.checks.records import DATED, has_offset, moment, records
 from conformance.checks.registry import Memory, answers, check, successes, with_data
 from conformance.spec import OPERATIONS
 from conformance.spec.endpoints import ACCOUNT, WORKSPACES_MINE
-from conformance.traffic.exchange import Exchange, Json, Request
-from conformance.traffic.values import is_integer
+from conformance.traffic.exchange import NO_ENVELOPE, Exchange, Request
+from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison
+
+PAGES_KEPT = 300
+"""Of how many pages the times of updates are remembered."""
+
+A_SECOND = timedelta(seconds=1)
 
 UPDATED = (*DATED, *with_data("AccountPage", "Profile", "ChannelPage"), ACCOUNT, WORKSPACES_MINE)
 
 
+Updates = Mapping[str, str]
+"""When the records of an answer were updated, as it is written, by their ids."""
+
+
+@data_fact
+def updates(exchange: Exchange) -> Updates:
+    """The same object for answers that repeat each other."""
+    return {
+        record["bizId"]: record["updatedAt"]
+        for _, record in records(exchange)[:LISTED]
+        if isinstance(record.get("bizId"), str) and isinstance(record.get("updatedAt"), str)
+    }
+
+
+def _is_before(text: str, other: str) -> bool:
+    """Whether a time is surely before another one, by a second at least."""
+    early, late = moment(text), moment(other)
+    if early is None or late is None or not has_offset(text) or not has_offset(other):
+        return False
+    return late - early >= A_SECOND
+
+
 @check("MODEL-005", on=successes(*dict.fromkeys(UPDATED)).at_its_moment(), remembers=True)
 def a_record_does_not_grow_older(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """At one endpoint, and a minute after the later time was shown there: till then a replica may lag."""
-    operation, viewer, held = exchange.request.operation, viewer_of(exchange), False
-    if operation is None or viewer is None:
+    """At one place, and a minute after the later time was shown there: till then a replica may lag."""
+    viewer, latest = viewer_of(exchange), updates(exchange)
+    if viewer is None or not latest:
         return
-    for path, record in records(exchange):
-        id, text = record.get("bizId"), record.get("updatedAt")
-        updated = moment(text)
-        if not isinstance(id, str) or not isinstance(text, str) or updated is None or not has_offset(text):
-            continue
-        key = f"{operation.key} {viewer} {id}"
-        latest, shown, first = memory.get(key) or (updated, text, exchange.time)
-        if updated > latest or key not in memory:
-            _keep(memory, key, (updated, text, exchange.time))
-        elif (latest - updated).total_seconds() < 1:
-            held = True
-        elif exchange.time > first + LAG:
-            message = f"{text} is shown, after {shown} was shown for this record"
-            yield contradicts(exchange, f"{path}.updatedAt", f"not before {shown}", text, message)
-    if held:
+    key = f"{viewer} {place_of(exchange)}"
+    kept: tuple[Updates, float] = memory.get(key) or ({}, exchange.time)
+    before, first = kept
+    if before is latest or before == latest:
         yield HELD
+        return
+    both = before.keys() & latest.keys()
+    older = [id for id in latest if id in both and _is_before(latest[id], before[id])]
+    if not older:
+        _keep(memory, key, (latest, exchange.time))
+        if any(moment(latest[id]) is not None for id in both):
+            yield HELD
+    elif exchange.time > first + LAG:
+        for id in older:
+            path = next(path for path, record in records(exchange) if record.get("bizId") == id)
+            message = f"{latest[id]} is shown, after {before[id]} was shown for this record"
+            yield contradicts(exchange, f"{path}.updatedAt", f"not before {before[id]}", latest[id], message)
 
 
-def _keep(memory: Memory, key: str, value: Json) -> None:
+def _keep(memory: Memory, key: str, value: tuple[Updates, float]) -> None:
     memory.pop(key, None)
     memory[key] = value
-    if len(memory) > RECORDS_KEPT:
+    if len(memory) > PAGES_KEPT:
         del memory[next(iter(memory))]
 
 
@@ -58,8 +87,7 @@ POSTED = tuple(row.key for row in OPERATIONS if row.method == "POST")
 """What no cache on the way answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """The timestamp of one answer, and how far it lies from the sender's clock."""
 
     n: int
@@ -77,11 +105,12 @@ class Stamp:
 
 
 def _stamp_of(exchange: Exchange) -> Stamp | None:
-    operation, value = exchange.request.operation, exchange.at("timestamp")
-    if operation is None or not is_integer(value) or value not in MILLISECONDS:
+    operation = exchange.request.operation
+    value = (exchange.envelope or NO_ENVELOPE).get("timestamp")
+    if operation is None or type(value) is not int or value not in MILLISECONDS:
         return None
     ahead = value / 1000 - exchange.time
-    return Stamp(exchange.n, exchange.started, operation.key, exchange.request.url, int(value), ahead)
+    return Stamp(exchange.n, exchange.started, operation.key, exchange.request.url, value, ahead)
 
 
 @check("MODEL-006", on=answers(*POSTED).enveloped().at_its_moment(), remembers=True)
