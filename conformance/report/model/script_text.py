@@ -19,7 +19,7 @@ def script_text(run: Run, finding: FindingEntry, lines: Sequence[str], *, answer
     rule = next((row.statement for row in run.requirements if row.id == finding.requirement), "")
     profile = run.target.profile or ""
     compared = comparison(finding)
-    door = f"Portal.connect(profile, impact={run.impact!r}, on_exchange=Judge(ledger).feed) as portal:"
+    door = f"Portal.connect(profile, impact={run.impact!r}, on_exchange=watch(ledger)) as portal:"
     if profile in BUNDLED:
         opening = [f"with running_portal() as profile, {door}"]
     else:
@@ -49,7 +49,7 @@ def _imports(profile: str, *, is_compared: bool) -> list[str]:
         *([] if is_bundled else ["from pathlib import Path"]),
         "",
         *([] if is_compared else ["from conformance.cli import main"]),
-        "from conformance.judging import Judge",
+        "from conformance.judging import watch",
         "from conformance.spec import REQUIREMENTS",
         *(["from conformance.target.bundled import running_portal"] if is_bundled else []),
         "from conformance.target.portal import Portal",
