@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from conformance.report.model.marked import at, place
 from conformance.report.model.run import FindingEntry
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
+from conformance.traffic.values import is_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,6 @@ def _fits(pattern: Pattern, clue: Clue) -> bool:
         return pattern(clue)
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
         return False  # a hint is never worth an error: what the target sent has any shape
-
-
-def _number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _speaks_of(value: Json, *words: str) -> bool:
@@ -136,12 +133,12 @@ def _error_with_200(clue: Clue) -> bool:
     "Epoch seconds in place of milliseconds: the code that writes the envelope misses a factor of 1,000."
 )
 def _epoch_seconds(clue: Clue) -> bool:
-    return clue.name == "timestamp" and _number(clue.actual) and 1e8 < clue.actual < 1e11
+    return clue.name == "timestamp" and is_number(clue.actual) and 1e8 < clue.actual < 1e11
 
 
 @usually("A time is sent as a number: the serializer writes timestamps instead of ISO 8601 text.")
 def _epoch_for_iso(clue: Clue) -> bool:
-    return _number(clue.actual) and clue.actual > 1e8 and clue.name.endswith(("At", "Time"))
+    return is_number(clue.actual) and clue.actual > 1e8 and clue.name.endswith(("At", "Time"))
 
 
 @usually("A local time without a zone: its type has none. Convert it to UTC and write the Z.")
@@ -178,8 +175,8 @@ def _left_out(clue: Clue) -> bool:
 
 
 @usually("A number is sent as text: a serializer set to write long numbers or decimals as strings.")
-def _quoted_number(clue: Clue) -> bool:
-    wants_number = _number(clue.expected) or _speaks_of(clue.expected, "integer", "number")
+def _quotedis_number(clue: Clue) -> bool:
+    wants_number = is_number(clue.expected) or _speaks_of(clue.expected, "integer", "number")
     return isinstance(clue.actual, str) and bool(re.fullmatch(r"-?\d+(\.\d+)?", clue.actual)) and wants_number
 
 
@@ -196,7 +193,10 @@ def _bare_enumeration(clue: Clue) -> bool:
 def _off_by_one(clue: Clue) -> bool:
     in_page = clue.name in ("currentPage", "number")
     return (
-        in_page and _number(clue.expected) and _number(clue.actual) and abs(clue.expected - clue.actual) == 1
+        in_page
+        and is_number(clue.expected)
+        and is_number(clue.actual)
+        and abs(clue.expected - clue.actual) == 1
     )
 
 
@@ -204,8 +204,8 @@ def _off_by_one(clue: Clue) -> bool:
 def _rounded_down(clue: Clue) -> bool:
     return (
         clue.name == "totalPages"
-        and _number(clue.expected)
-        and _number(clue.actual)
+        and is_number(clue.expected)
+        and is_number(clue.actual)
         and clue.actual == clue.expected - 1
     )
 
@@ -214,8 +214,8 @@ def _rounded_down(clue: Clue) -> bool:
 def _page_for_whole(clue: Clue) -> bool:
     return (
         clue.name in ("totalElements", "totalRecords")
-        and _number(clue.actual)
-        and _number(clue.expected)
+        and is_number(clue.actual)
+        and is_number(clue.expected)
         and clue.actual < clue.expected
     )
 
@@ -224,22 +224,22 @@ def _page_for_whole(clue: Clue) -> bool:
 def _text_for_boolean(clue: Clue) -> bool:
     as_text = clue.actual in ("true", "false", "True", "False", "Y", "N")
     wants = isinstance(clue.expected, bool) or _speaks_of(clue.expected, "boolean")
-    return wants and (as_text or (_number(clue.actual) and clue.actual in (0, 1)))
+    return wants and (as_text or (is_number(clue.actual) and clue.actual in (0, 1)))
 
 
 @usually("The number belongs to a neighbouring row: the constants table is shifted, or numbered by hand.")
 def _neighbour(clue: Clue) -> bool:
     return (
         clue.name == "value"
-        and _number(clue.expected)
-        and _number(clue.actual)
+        and is_number(clue.expected)
+        and is_number(clue.actual)
         and abs(clue.expected - clue.actual) < 10
     )
 
 
 @usually("The portal accepted what it must refuse: the rule is not checked, or only on another path.")
 def _accepted(clue: Clue) -> bool:
-    wants_refusal = _number(clue.expected) and 400 <= clue.expected < 500
+    wants_refusal = is_number(clue.expected) and 400 <= clue.expected < 500
     return clue.path == "status" and clue.actual in (200, 201, 204) and wants_refusal
 
 

@@ -13,18 +13,10 @@ from conformance.report.model.script_text import script_text
 from conformance.report.model.visible import visible
 from conformance.spec import Operation, operation_of
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
+from conformance.spec.tables import MFA_METHODS, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
-FACTORS = {10011001: "EMAIL", 10011002: "OTP"}
-RECORDS = {
-    "userBizId": "account",
-    "institutionBizId": "institution",
-    "roleBizId": "role",
-    "fileBizId": "file",
-    "workspaceId": "workspace",
-}
-"""The path parameters with the name of the record that stands for each in a profile."""
-
+FACTORS = {value: code for code, value in MFA_METHODS.items()}
 KEPT_HEADERS = ("accept-language", "x-workspace-id", "x-api-key", "cookie")
 MOST_STEPS = 8
 PAUSE = 5.0
@@ -189,7 +181,7 @@ class ScriptSteps:
         match = row.pattern.search(exchange.request.path)
         for name in row.parameters if match else ():
             value = match[name] if match else ""
-            record = RECORDS.get(name)
+            record = RECORD_OF_PARAMETER.get(name)
             is_handed_over = value in self.variables
             by_name = exchange.success and record is not None and not is_handed_over
             yield name, f"portal.record({record!r})" if by_name else self._value(value)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from conformance.spec.tables import ERRORS, SUCCESS_CODE
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.context import WordsInContext, is_secret_pair, names_a_value
 from conformance.traffic.redaction.encodings import blocks, texts
@@ -22,7 +23,16 @@ PLAINEST = 3
 """Shorter values, and texts of fewer different characters, are not redacted: they stand anywhere."""
 
 NOBODYS = frozenset(
-    {"null", "true", "false", "none", "undefined", "Bearer", "2000", "4000", "4010", "4030", "4040"}
+    {
+        "null",
+        "true",
+        "false",
+        "none",
+        "undefined",
+        "Bearer",
+        SUCCESS_CODE,
+        *(row.code for row in ERRORS if row.code.isdigit()),
+    }
 )
 """Words that stand where a secret is expected without being one, and the specification's numeric codes."""
 
