@@ -35,12 +35,6 @@ def results_schema() -> str:
     return json.dumps(schema(), indent=1) + "\n"
 
 
-def messages() -> str:
-    """The page with every message that a user can meet, from the code and the templates."""
-    page: Callable[[], str] = runpy.run_path(str(ROOT / "docs" / "generate_messages.py"))["page"]
-    return page()
-
-
 def readme() -> str:
     """The README with its totals, which hold where the selftest finds no problem."""
     levels = [row.level for row in REQUIREMENTS.values() if not row.untestable]
@@ -81,6 +75,11 @@ def command(*arguments: str) -> None:
     if done.returncode:
         raise SystemExit(f"{done.stdout}portal-conformance {arguments[0]} fails; nothing is written for it.")
     print(done.stdout.rstrip().rpartition("\n")[2], flush=True)
+
+
+def messages() -> str:
+    """The page of every message, by the script that stands beside it."""
+    return str(runpy.run_path(str(ROOT / "docs" / "generate_messages.py"))["page"]())
 
 
 GENERATED: Generated = {
