@@ -193,6 +193,16 @@ class Ending(Part):
     inconclusive: str = ""
 
 
+class Scope(Part):
+    """What a run set out to test. ``selection`` names the options that selected some of the cases;
+    ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
+    impact let be tested, where that was worked out."""
+
+    selection: str = ""
+    bundled: bool = False
+    testable: int | None = None
+
+
 class RunFacts(TypedDict, total=False):
     """What a run holds beside its verdicts: the arguments of ``Run.of``."""
 
@@ -205,6 +215,7 @@ class RunFacts(TypedDict, total=False):
     exit_code: int
     command: str
     ending: Ending
+    scope: Scope
     regressions: Sequence[Regression]
     timings: Sequence[OperationTime]
     timeline: Sequence[Timed | Mapping[str, Any]]
@@ -233,6 +244,7 @@ class Run(Part):
     timeline: list[Timed] = []
     notes: list[str] = []
     ending: Ending = Ending()
+    scope: Scope = Scope()
     baseline: BaselineOutcome | None = None
     since: Since | None = None
 
@@ -266,6 +278,7 @@ class Run(Part):
             timeline=[Timed.model_validate(part) for part in facts.get("timeline", ())],
             notes=list(facts.get("notes", ())),
             ending=facts.get("ending", Ending()),
+            scope=facts.get("scope", Scope()),
         )
 
     @classmethod
@@ -296,6 +309,8 @@ class Run(Part):
                 del whole[name]
         if self.ending == Ending():
             del whole["ending"]
+        if self.scope == Scope():
+            del whole["scope"]
         if self.command != "replay" and not whole["regressions"]:
             del whole["regressions"]
         return whole
