@@ -30,7 +30,7 @@ def finished(made: Sample, out: Path, *, baseline: Baseline | None = None, **fac
     return finish_run(made.ledger, outputs, **(arguments | facts))
 
 
-GRAVEST_FIRST = [
+GRAVEST_FIRST: list[tuple[dict[str, Any], ExitCode]] = [
     ({"unreachable": "gone"}, ExitCode.UNREACHABLE),
     ({"interrupted": True}, ExitCode.INTERRUPTED),
     ({"errors": {"check x": "ValueError"}}, ExitCode.INTERNAL_ERROR),
