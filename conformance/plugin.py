@@ -47,7 +47,7 @@ def pytest_pycollect_makeitem(
 ) -> list[pytest.Item] | None:
     """A case that waits is a generator, which pytest itself would refuse."""
     if inspect.isgeneratorfunction(obj) and name.startswith("test") and _is_case(obj):
-        return list(collector._genfunctions(name, obj))
+        return list(collector._genfunctions(name, obj))  # noqa: SLF001 (pytest has no public way)
     return None
 
 

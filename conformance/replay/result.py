@@ -59,7 +59,7 @@ def finish_replay(
         Outputs(
             options.out,
             played.evidence.path,
-            played.secrets.redact,
+            played.secrets,
             baseline,
             baseline_update=options.baseline_update,
         ),

@@ -13,7 +13,7 @@ from conformance.run.options import value_of
 from conformance.run.planning import ids_of
 from conformance.run.readings import pinned_by
 from conformance.run.stash import DESELECTED
-from conformance.spec import BY_KEY, REQUIREMENTS
+from conformance.spec import BY_KEY, REQUIREMENTS, present_id
 
 BY_OPTION = {"keyword": "-k", "markexpr": "-m", "ignore": "--ignore", "ignore_glob": "--ignore-glob"}
 """pytest's own options that leave cases out, by the attribute that holds each."""
@@ -34,7 +34,7 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
             f"--rerun {rerun}: an endpoint is no requirement, case or finding. Give the id of one, "
             f"or -k with a part of a case's name."
         )
-    first = rerun.split()[0]
+    first = present_id(rerun.split()[0])
     return frozenset(({first} & REQUIREMENTS.keys()) | pinned_by(first))
 
 

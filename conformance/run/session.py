@@ -210,7 +210,7 @@ class RunSession:
         return Outputs(
             self.options.out,
             self.log.path,
-            self.secrets.redact,
+            self.secrets,
             baseline=self.baseline,
             baseline_update=self.options.baseline_update,
             history=self.options.history,

@@ -18,7 +18,7 @@ LOST = Regression(exchange=1, endpoint="GET /web/v1/system/roles", path="data", 
 
 
 def finished(made: Sample, out: Path, *, baseline: Baseline | None = None, **facts: Any) -> Run:
-    outputs = Outputs(out, made.write(out / "exchanges.jsonl"), str, baseline=baseline)
+    outputs = Outputs(out, made.write(out / "exchanges.jsonl"), None, baseline=baseline)
     arguments: dict[str, Any] = {
         "target_url": URL,
         "target_profile": "staging.toml",
@@ -90,7 +90,7 @@ def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: P
     updating = Outputs(
         tmp_path,
         tmp_path / "exchanges.jsonl",
-        str,
+        None,
         baseline=Baseline(str(tmp_path / "known.toml")),
         baseline_update=True,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, Untestable
-from conformance.target.portal.login import REFRESH, refusal
+from conformance.spec.endpoints import PROFILE, TOKEN_REFRESH
+from conformance.target.portal.login import refusal
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.comparisons import TOKEN_REFUSED
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
-GUARDED = "GET /web/v1/system/profile"
 MISMATCH = "ACCESS.PORTAL_MISMATCH"
 REFUSALS = (400, 401, 403, 404, 503)
 """The statuses of an ingress that lets nobody in, or of a portal that is down for maintenance."""
@@ -28,10 +28,10 @@ def refusal_at_ingress(portal: Portal) -> str | None:
     that needs none, alike. Raises TargetUnreachable.
     """
     try:
-        guarded = portal.call(GUARDED)
+        guarded = portal.call(PROFILE)
         if _speaks_of_tokens(guarded):
             return None
-        open_to_all = portal.call(REFRESH, json={"refreshToken": "none"})
+        open_to_all = portal.call(TOKEN_REFRESH, json={"refreshToken": "none"})
     except NoAnswer:
         return None
     if _outcome(open_to_all) != _outcome(guarded) or not _is_refusal(guarded):
