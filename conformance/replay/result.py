@@ -56,13 +56,7 @@ def finish_replay(
     finished = datetime.now(UTC)
     run = finish_run(
         played.ledger,
-        Outputs(
-            options.out,
-            played.evidence.path,
-            played.secrets,
-            baseline,
-            baseline_update=options.baseline_update,
-        ),
+        _outputs(played, options, baseline),
         details={"replay": _details(plan, machine, tally)},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
@@ -85,6 +79,11 @@ def finish_replay(
         seconds=(finished - played.started).total_seconds(),
         run=run,
     )
+
+
+def _outputs(played: Played, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
+    path, update = played.evidence.path, options.baseline_update
+    return Outputs(options.out, path, played.secrets, baseline, baseline_update=update)
 
 
 def _ending(played: Played, options: ReplayOptions) -> Ending:
