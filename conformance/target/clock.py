@@ -15,6 +15,10 @@ Watch = Callable[[float, str], None]
 """Told of each wait before it begins: the seconds, and what is waited for."""
 
 
+LONG_WAIT = 1.0
+"""Seconds from which a wait is refused where waits are refused."""
+
+
 class Clock(Protocol):
     """The target's time, in epoch seconds. ``movable`` says whether waiting costs nothing."""
 
@@ -46,6 +50,9 @@ class Clock(Protocol):
     def stop(self) -> None:
         """Ends every wait, in whatever thread, with OutOfTime: the run is over."""
 
+    def refuse_waits(self, reason: str | None) -> None:
+        """From now on waits that take time raise OutOfTime with this reason; None allows them again."""
+
 
 class SystemClock:
     """The time of this machine: a wait takes as long as it says.
@@ -58,6 +65,7 @@ class SystemClock:
     def __init__(self, time_budget: float | None = None, on_wait: Watch | None = None) -> None:
         self.on_wait = on_wait
         self._stopped = threading.Event()
+        self._refusal: str | None = None
         self._deadline = None if time_budget is None else time.monotonic() + time_budget
 
     def now(self) -> float:
@@ -87,6 +95,9 @@ class SystemClock:
     def stop(self) -> None:
         self._stopped.set()
 
+    def refuse_waits(self, reason: str | None) -> None:
+        self._refusal = reason
+
     def _sleep(self, seconds: float, why: str) -> None:
         if self._stopped.wait(seconds):
             raise OutOfTime(f"waiting for {why} was given up: the run is over")
@@ -95,6 +106,8 @@ class SystemClock:
         return None if self._deadline is None else self._deadline - time.monotonic()
 
     def _demand(self, seconds: float, why: str) -> None:
+        if self._refusal is not None and seconds > LONG_WAIT:
+            raise OutOfTime(f"waiting for {why} takes {seconds:.0f} s: {self._refusal}")
         left = self.remaining()
         if left is not None and seconds > left:
             raise OutOfTime(

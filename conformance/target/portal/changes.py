@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
@@ -80,6 +80,7 @@ class Left:
 class ChangeLedger:
     """Append-only, a line for each step, on the disk before the request is sent. It holds no secret.
 
+    ``check_way_back`` raises Untestable where a change could not be put back: then it is not made.
     Without a path it is kept in memory only. The file appears with the first change. What an earlier run left
     in it stays in it. Raises LedgerError where that was at another target.
     """
@@ -92,8 +93,10 @@ class ChangeLedger:
         clock: Clock | None = None,
         target: str = "",
         secrets: Secrets | None = None,
+        check_way_back: Callable[[Change], None] = lambda change: None,
     ) -> None:
         self.path = path
+        self._check_way_back = check_way_back
         self.run_id = run_id
         self.target = target
         self._clock = clock
@@ -199,6 +202,7 @@ class ChangeLedger:
                 self._file = None
 
     def _note(self, change: Change) -> int:
+        self._check_way_back(change)
         if self._secrets.redact_json(change.undo_body) != change.undo_body:
             raise Untestable(f"{change.key} could not be undone without writing down a secret")
         with self._lock:
