@@ -12,7 +12,8 @@ import pytest
 
 from conformance.errors import CannotSignIn, LedgerError, Untestable
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import CHANGE_PASSWORD, ChangeLedger, restore
+from conformance.target.portal.changes import CHANGE_PASSWORD, ChangeLedger
+from conformance.target.portal.restoring import restore
 from conformance.target.portal.transport import fetch
 from conformance.tests.reached import answer, answering, connected
 from conformance.traffic.exchange import Json

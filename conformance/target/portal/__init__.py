@@ -18,11 +18,13 @@ from conformance.target.clock import Clock
 from conformance.target.portal.accounts import Account, SignedIn
 from conformance.target.portal.bodies import filled
 from conformance.target.portal.budget import Budget, is_rate_limited
-from conformance.target.portal.changes import Change, ChangeLedger, restore
+from conformance.target.portal.changes import Change, ChangeLedger
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.headers import request_headers
 from conformance.target.portal.login import FORGOT, INITIATE, SEND, Login, refusal
+from conformance.target.portal.password_history import PasswordHistory
 from conformance.target.portal.records import Lookup
+from conformance.target.portal.restoring import restore
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.transport import Opener, Transport, clock_of
 from conformance.target.portal.used_steps import UsedSteps, step_files
@@ -36,6 +38,9 @@ PROBED = "/web/v1/secure-channel/public-key"
 GUARDED = "/web/v1/system/profile"
 ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
 NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
+RESTORING_SECONDS = 10.0
+"""Seconds of the time budget that are kept for the requests that restore what a run changed."""
+
 INVITE = "POST /web/v1/system/invitations"
 MAILS = frozenset({SEND, FORGOT, INVITE})
 """What has the target send a mail."""
@@ -76,6 +81,7 @@ class Portal:
             secrets=secrets,
             check_way_back=self._check_way_back,
         )
+        self._password_history = PasswordHistory(self)
         self._numbers = count(1)
         self._accounts = {name: Account(self, name, one) for name, one in profile.accounts.items()}
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
@@ -213,12 +219,22 @@ class Portal:
         return filled(self, key, placeholders)
 
     def _check_way_back(self, change: Change) -> None:
-        """Whoever puts a change back must be able to sign in. Raises Untestable."""
-        self.account(change.account).signed_in()
+        """A change is made only where its author can sign in to restore it, in time. Raises Untestable."""
+        account = self.account(change.account)
+        account.signed_in()
+        self.clock.reserve(self._restoring_seconds(account))
+        if change.kind == "password":
+            self._password_history.check(account)
+
+    def _restoring_seconds(self, account: Account) -> float:
+        """How long restoring may take: a new sign-in, where the account's sessions may be ended meanwhile."""
+        if self.clock.movable or account.name == "admin":
+            return RESTORING_SECONDS
+        return RESTORING_SECONDS + self.budget.window + account.code_seconds
 
     def restore(self) -> list[str]:
         """Puts back what this run changed and has not put back; what could not be, as sentences."""
-        return [str(left) for left in restore(self, self.changes, run=self.run_id)]
+        return [self.secrets.redact(str(change)) for change in restore(self, self.changes, run=self.run_id)]
 
     # --- requests
 

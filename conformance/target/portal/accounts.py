@@ -13,7 +13,7 @@ import jwt
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.target.portal.attempts import Attempts
-from conformance.target.portal.codes import wrong_code
+from conformance.target.portal.codes import STEP, wrong_code
 from conformance.target.portal.inboxes import Mark, NothingArrived, Reader, reader
 from conformance.target.portal.login import (
     INITIATE,
@@ -81,6 +81,7 @@ class Account:
         self._limit = portal.profile.limits.max_failed_sign_ins
         self._attempts = Attempts(name, self._limit, lambda: portal.account_stopped(self))
         self._passwords = 0
+        self._preferred: Factor | None = None
         self._reader: Reader | None = None
         self._mark: Mark = None
         self._last_mailed: str | None = None
@@ -96,15 +97,17 @@ class Account:
     @property
     def factors(self) -> tuple[Factor, ...]:
         """The factors it can do, the preferred one first."""
-        preferred = self._settings.mfa
+        preferred = self._preferred or self._settings.mfa
         able: list[Factor] = [factor for factor in ("OTP", "EMAIL") if self.can(factor)]
         return tuple(sorted(able, key=lambda factor: factor != preferred))
 
     @property
     def ready_factors(self) -> tuple[Factor, ...]:
         """The factors it can do, the one first that needs the shortest wait now; else the preferred one."""
-        secret = self._settings.otp_secret
-        if len(self.factors) < 2 or not secret or self._portal.budget.mails_left() < MAILS_KEPT:
+        secret, is_chosen = self._settings.otp_secret, self._preferred is not None
+        if is_chosen or len(self.factors) < 2 or not secret:
+            return self.factors
+        if self._portal.budget.mails_left() < MAILS_KEPT:
             return self.factors
         waits = self._portal.codes.wait_for_totp(secret)
         return self.factors if waits < A_MOMENT else ("EMAIL", "OTP")
@@ -159,6 +162,14 @@ class Account:
         elif text_at(completed, "data.accessToken") is not None:
             self._attempts.token_received()
             self._portal.codes.was_accepted(self._otp_secret, str(code))
+
+    @property
+    def code_seconds(self) -> float:
+        """The longest that a sign-in waits for its code."""
+        if self.mfa == "OTP":
+            return float(STEP)
+        inbox = self._portal.profile.inboxes.get(self._settings.inbox or "")
+        return self._portal.login.cooldown + getattr(inbox, "timeout", 0.0)
 
     def wrong_code(self, factor: Factor | None = None) -> str:
         """A code of the right form that is not the right one."""
@@ -246,6 +257,10 @@ class Account:
             except CannotSignIn:
                 self.password, self._attempts = before
                 raise
+
+    def prefer(self, factor: Factor) -> None:
+        """From now on it signs in by this factor, where it can."""
+        self._preferred = factor
 
     def forget(self) -> None:
         """Drops the shared session, where a case has ended it."""

@@ -17,6 +17,10 @@ REFUSED_CODES = 5
 """Right codes in a row that are refused, after which an account that never held a token is given up."""
 
 
+class PasswordRefused(CannotSignIn):
+    """The target refused an email with a password that it never accepted."""
+
+
 class Attempts:
     """Counts the refused sign-ins of one account; a successful one begins the counts anew.
 
@@ -66,7 +70,10 @@ class Attempts:
     def password_refused(self, answer: str) -> CannotSignIn:
         """Gives the account up at the first refusal of a password that was never accepted."""
         self._sign_ins += 1
-        return self._give_up(f"email or password is refused ({answer})")
+        refused = PasswordRefused(f"[accounts.{self._account}]: email or password is refused ({answer})")
+        self.given_up = self.given_up or refused
+        self._on_stopped()
+        return refused
 
     def sign_in_refused(self, message: str, fault_class: FaultClass) -> CannotSignIn:
         """Counts a sign-in that ended without a token."""
