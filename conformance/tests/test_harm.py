@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.errors import OutOfTime
+from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.clock import SystemClock
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import CHANGE_PASSWORD
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.deployment import Deployment, Done, deployed
 from reference_impl.limits import Limits
@@ -68,8 +68,8 @@ def change_password(portal: Portal, number: int = 1) -> str:
     spare = portal.account(SPARE)
     new = spare.next_password(number)
     portal.changes.changing_password(SPARE, number)
-    body = portal.operation_body(CHANGE_PASSWORD, password=spare.password, new_password=new)
-    assert portal.secure.post(CHANGE_PASSWORD, body, token=spare.token).success
+    body = portal.operation_body(PASSWORD_CHANGE, password=spare.password, new_password=new)
+    assert portal.secure.post(PASSWORD_CHANGE, body, token=spare.token).success
     spare.password_changed_to(new)
     return new
 

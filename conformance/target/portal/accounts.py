@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import jwt
 
 from conformance.errors import CannotSignIn, Untestable
+from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.target.portal.attempts import Attempts
 from conformance.target.portal.codes import STEP, wrong_code
 from conformance.target.portal.inboxes import Mark, NothingArrived, Reader, reader
 from conformance.target.portal.login import (
-    INITIATE,
-    SEND,
     Answer,
     Ask,
     Call,
@@ -37,7 +36,6 @@ from conformance.traffic.exchange import Exchange, Json
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
-PROFILE = "GET /web/v1/system/profile"
 ASSUMED_LIFETIME = 300.0
 
 A_MOMENT = 2.0
@@ -289,9 +287,9 @@ class Account:
     def _take(self, step: Step) -> Answer:
         login = self._portal.login
         match step:
-            case Call(key, _) if key == INITIATE:
+            case Call(key, _) if key == LOGIN_INITIATE:
                 return login.initiate(self)
-            case Call(key, body) if key == SEND:
+            case Call(key, body) if key == LOGIN_MFA_SEND:
                 return login.send(body["sessionId"], body["method"])
             case Call(_, body):
                 return login.complete(body["sessionId"], method=body["method"], code=body["code"])

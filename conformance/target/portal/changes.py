@@ -10,15 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal
 
+import msgspec
+
 from conformance.errors import LedgerError, Untestable
+from conformance.spec.endpoints import PASSWORD_CHANGE
+from conformance.spec.operations import operation
 from conformance.target.clock import Clock
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.redaction.redact import Secrets
 
 Kind = Literal["creating", "changing", "password"]
-
-SYSTEM = "/web/v1/system"
-CHANGE_PASSWORD = f"POST {SYSTEM}/auth/password/change"
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class ChangeLedger:
         for number, line in enumerate(lines, 1):
             try:
                 self._take(json.loads(line))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 # A crash may cut the last line: then its request was never sent.
                 if number == len(lines) and not text.endswith("\n"):
                     self._cut = len(line.encode())
@@ -154,7 +155,7 @@ class ChangeLedger:
             Change(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
         )
 
-    def changing_password(self, account: str, number: int, key: str = CHANGE_PASSWORD) -> int:
+    def changing_password(self, account: str, number: int, key: str = PASSWORD_CHANGE) -> int:
         """Notes that an account gets the run's password of this number (``Account.next_password``)."""
         return self._note(Change(0, "password", key, account, number=number))
 
@@ -197,7 +198,9 @@ class ChangeLedger:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 if self._cut:
                     os.truncate(self.path, self.path.stat().st_size - self._cut)
-                self._file = os.fdopen(os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a")
+                self._file = os.fdopen(
+                    os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8"
+                )
                 os.fchmod(self._file.fileno(), 0o600)
                 if self.target:
                     self._file.write(
@@ -215,8 +218,17 @@ class ChangeLedger:
             self.run_id, self.target = row["run"], row["target"]
         elif event == "change":
             fields = {name: row[name] for name in Change.__dataclass_fields__ if name in row}
-            self._changes[row["id"]] = Change(**fields)
+            self._changes[row["id"]] = _change_of(fields)
         elif event == "created":
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
         elif event == "undone":
             self._undone.add(row["id"])
+
+
+def _change_of(fields: dict[str, Json]) -> Change:
+    """A change as a ledger holds it. ValueError: a field is of another type. KeyError: no such endpoint."""
+    change = msgspec.convert(fields, Change)
+    operation(change.key)
+    if change.kind != "password":
+        operation(change.undo_key)
+    return change

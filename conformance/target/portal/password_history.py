@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
+from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.tables import ERRORS
 from conformance.target.portal.budget import is_rate_limited
-from conformance.target.portal.changes import CHANGE_PASSWORD
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
@@ -38,16 +38,16 @@ class PasswordHistory:
 
     def _is_shown(self) -> bool:
         """Whether the profile has a body by which a password can be set to a certain one."""
-        settings = self._portal.profile.operations.get(CHANGE_PASSWORD)
+        settings = self._portal.profile.operations.get(PASSWORD_CHANGE)
         return settings is not None and "{new_password}" in str(settings.body)
 
     def _ask(self, account: Account) -> None:
         portal, present = self._portal, account.password
         token = account.token
         body = portal.operation_body(
-            CHANGE_PASSWORD, email=account.email, password=present, new_password=present
+            PASSWORD_CHANGE, email=account.email, password=present, new_password=present
         )
-        answer = portal.secure.post(CHANGE_PASSWORD, body, token=token)
+        answer = portal.secure.post(PASSWORD_CHANGE, body, token=token)
         if is_rate_limited(answer):
             return
         self._answers[account.name] = None if answer.success or answer.code in STATED_CODES else answer.code

@@ -8,19 +8,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, LedgerError, NoAnswer, Untestable
+from conformance.spec.endpoints import (
+    CHANNEL_CREATE,
+    CHANNEL_TYPE_CREATE,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    CURRENCY_GRANT,
+    CURRENCY_GRANTS,
+    INVITATIONS,
+    INVITE,
+    PASSWORD_CHANGE,
+)
 from conformance.spec.operations import operation
 from conformance.target.portal.attempts import PasswordRefused
 from conformance.target.portal.budget import is_rate_limited, retry_after
-from conformance.target.portal.changes import CHANGE_PASSWORD, SYSTEM, Change, ChangeLedger
+from conformance.target.portal.changes import Change, ChangeLedger
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import (
-    CHANNEL_TYPES,
-    CHANNELS,
-    EMPTY_QUERIES,
-    GRANTS,
-    INVITATIONS,
-    records_in,
-)
+from conformance.target.portal.records import EMPTY_QUERIES, records_in
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 
 if TYPE_CHECKING:
@@ -28,10 +32,10 @@ if TYPE_CHECKING:
     from conformance.target.portal.accounts import Account
 
 LISTED_BY = {
-    f"POST {SYSTEM}/notifications/channels/create": (CHANNELS, "data.items"),
-    f"POST {SYSTEM}/notifications/channel-types/create": (CHANNEL_TYPES, "data.items"),
-    f"POST {SYSTEM}/invitations": (INVITATIONS, "data"),
-    f"POST {SYSTEM}/currency-grants": (GRANTS, "data"),
+    CHANNEL_CREATE: (CHANNELS_QUERY, "data.items"),
+    CHANNEL_TYPE_CREATE: (CHANNEL_TYPES_QUERY, "data.items"),
+    INVITE: (INVITATIONS, "data"),
+    CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
 }
 """The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
 
@@ -157,11 +161,11 @@ class Restoring:
         password = self._passwords[account.name]
         if password != own:
             body = self._portal.operation_body(
-                CHANGE_PASSWORD, email=account.email, password=password, new_password=own
+                PASSWORD_CHANGE, email=account.email, password=password, new_password=own
             )
-            answer = self._paced(lambda: self._portal.secure.post(CHANGE_PASSWORD, body, token=token))
+            answer = self._paced(lambda: self._portal.secure.post(PASSWORD_CHANGE, body, token=token))
             if not answer.success:
-                return f"{CHANGE_PASSWORD} was refused: {refusal(answer)}"
+                return f"{PASSWORD_CHANGE} was refused: {refusal(answer)}"
             account.password_changed_to(own)
             self._passwords[account.name] = own
         for other in self._ledger.pending:
