@@ -112,7 +112,8 @@ def completed(portal: Portal, session: Exchange | str, factor: Factor, code: str
 
 def code_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
     """Waits until the account's authenticator has a code that was not used, so that a login session does not
-    come to its end meanwhile."""
+    come to its end meanwhile. Raises CannotSignIn where the account is given up."""
+    account.check_usable()
     secret = portal.profile.accounts[account.name].otp_secret
     while secret is not None and (seconds := portal.codes.wait_for_totp(secret)) > 0:
         yield seconds, "the authenticator's next code"
