@@ -47,7 +47,6 @@ def finish_replay(
 ) -> Replayed:
     """Writes the reports of a replay that is over, and returns what it came to."""
     plan, machine = played.plan, played.machine
-    machine.assessor.judge.finish()
     tally, noise = machine.assessor.tally, machine.assessor.comparer.noise
     notes = list(_notes(played))
     if options.learn is not None:

@@ -9,8 +9,8 @@ from typing import Self
 
 import httpx
 
-from conformance.errors import TargetUnreachable
-from conformance.judging import Judge
+from conformance.errors import SuiteError, TargetUnreachable
+from conformance.judging import Watch, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.finish import Outputs, finish_run
@@ -55,7 +55,7 @@ class RunSession:
     profile: Profile
     clock: Clock
     options: RunOptions
-    judge: Judge
+    judge: Watch
     log: ExchangeWriter
     ledger: Ledger
     secrets: Secrets = field(default_factory=Secrets)
@@ -96,7 +96,7 @@ class RunSession:
             profile,
             clock,
             options,
-            judge=Judge(ledger, case=acting),
+            judge=watch(ledger, case=acting),
             log=ExchangeLog(options.out / "exchanges.jsonl", secrets),
             ledger=ledger,
             secrets=secrets,
@@ -117,7 +117,7 @@ class RunSession:
 
     def judge_exchange(self, exchange: Exchange) -> None:
         """Judges an exchange that has been written."""
-        for finding in self.judge.feed(exchange):
+        for finding in self.judge(exchange):
             self.announce(finding)
 
     def announce(self, finding: Finding) -> None:
@@ -166,7 +166,7 @@ class RunSession:
             return False
         return True
 
-    def lose(self, gone: TargetUnreachable) -> None:
+    def lose(self, gone: SuiteError) -> None:
         """Ends the run, as the target cannot be reached."""
         self.unreachable = str(gone)
 
@@ -178,7 +178,6 @@ class RunSession:
         if crashed:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
-        self.judge.finish()
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
             self._leave_all(self.blocked)
@@ -203,8 +202,14 @@ class RunSession:
             ),
             scope=self.scope,
             timeline=self.timeline,
-            notes=[note for note in (self.unreachable, self.blocked) if note],
+            notes=self._notes(),
         )
+
+    def _notes(self) -> list[str]:
+        """Why the run ended early, and how many of its requests had no answer."""
+        silent = self.portal.transport.availability.sentence()
+        availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
+        return [note for note in (self.unreachable, self.blocked, availability) if note]
 
     def _outputs(self) -> Outputs:
         return Outputs(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from conformance.checks import CHECKS
-from conformance.judging.shapes import requirements_of
+from conformance.judging.fields import requirements_of
 from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
