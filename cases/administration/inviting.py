@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from cases.changing import Creation, creation
 from cases.premises import authorized, granted, listed, said, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
+from conformance.verdicts.comparisons import KNOWN_CODES
 
 SENT = "GET /web/v1/system/invitations"
 INVITE = "POST /web/v1/system/invitations"
@@ -57,6 +58,18 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
         if record is not None and isinstance(record.get("bizId"), str):
             making.came_to(record["bizId"])
         yield Invited(record, sent, answer, making)
+
+
+def unless_used_up(portal: Portal, admin: Account, refused: Exchange) -> Exchange:
+    """A refusal that speaks of what was sent. Raises Untestable where a proper invitation is refused too: a
+    quota may be used up, and kept before anything is read."""
+    if refused.success or refused.code is None or refused.code in KNOWN_CODES:
+        return refused
+    if portal.impact != "disruptive":
+        raise Untestable(f"the refusal may be that of a quota ({said(refused)})", "environment")
+    marker = portal.unique()
+    with invited(portal, admin, address_of(marker), marker):
+        return refused
 
 
 def shows(record: Invitation, marker: str) -> bool:

@@ -14,7 +14,7 @@ from conformance.cases import (
     Portal,
     Untestable,
 )
-from conformance.checks.records import moment
+from conformance.checks.records import moment, portal_time
 
 AROUND = timedelta(seconds=5)
 """How far the time of an entry may lie from the sign-in it tells of, on two clocks."""
@@ -59,7 +59,7 @@ def new_entries(portal: Portal, token: str, known: set[Json], begun: Exchange) -
 
 
 def since(page: Exchange, known: set[Json], begun: Exchange) -> list[dict[str, Json]]:
-    start = datetime.fromisoformat(begun.started) - AROUND
+    start = portal_time(begun) - AROUND
     fresh = [entry for entry in entries(page) if entry.get("bizId") not in known]
     return [entry for entry in fresh if (time := moment(entry.get("loginTime"))) and time >= start]
 
@@ -69,4 +69,5 @@ def ids(page: Exchange) -> set[Json]:
 
 
 def is_refusal(entry: dict[str, Json]) -> bool:
-    return entry.get("failureReason") is not None
+    """An empty text says no more than null."""
+    return entry.get("failureReason") not in (None, "")

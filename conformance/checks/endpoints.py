@@ -8,14 +8,19 @@ from conformance.checks.registry import answers, check
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.tables import ERROR_BY_CODE
 from conformance.traffic.exchange import Exchange
-from conformance.verdicts.comparisons import contradicts, summary
+from conformance.verdicts.comparisons import contradicts, is_block_page, summary
 from conformance.verdicts.findings import HELD, Comparison
 
 NOT_FOUND = frozenset(row.code for row in ERROR_BY_CODE.values() if 404 in row.statuses or row.code == "4040")
 
 
 def _offered_rule(operation: Operation) -> None:
-    selected = answers(operation.key).by_surface().through_the_ingress()
+    selected = (
+        answers(operation.key)
+        .by_surface()
+        .through_the_ingress()
+        .where(lambda exchange: not is_block_page(exchange))
+    )
     of_the_caller = not operation.is_prelogin and "/constants/" not in operation.path
     names_a_record = bool(operation.parameters) or operation.method == "POST" or of_the_caller
 

@@ -1,7 +1,19 @@
 """Lawful portals: each takes another reading where the specification leaves room, and says which."""
 
 from reference_impl.changes import together
-from reference_impl.variants import company, envelope, listings, moments, readings, sign_in, wire
+from reference_impl.variants import (
+    company,
+    credentials,
+    envelope,
+    gateways,
+    listings,
+    moments,
+    readings,
+    searches,
+    sign_in,
+    values,
+    wire,
+)
 from reference_impl.variants.variant import Variant, drawn, may
 
 __all__ = ["VARIANTS", "Variant", "drawn"]
@@ -14,6 +26,10 @@ _ROWS = (
     *readings.VARIANTS,
     *company.VARIANTS,
     *moments.VARIANTS,
+    *gateways.VARIANTS,
+    *searches.VARIANTS,
+    *credentials.VARIANTS,
+    *values.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 
