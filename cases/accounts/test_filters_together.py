@@ -59,6 +59,8 @@ def test_filters_together_give_what_each_of_them_gives(
     ]
     verify("ACCOUNT-025", holds(together, LISTING, not wrong, filters, *alone, actual={"others": wrong}))
     fewest = min(total(exchange) for exchange in alone)
+    if not fewest:
+        raise Untestable("a filter for the caller's own account finds nobody", "target")
     fits = 1 <= total(together) <= fewest
     verify("ACCOUNT-025", holds(together, "data.totalElements", fits, f"1 to {fewest}", *alone))
 

@@ -163,14 +163,15 @@ def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> It
         memory[session] = True
 
 
-@check(
-    "LOGOUT-003",
-    on=successes(LOGOUT).where(lambda exchange: is_integer(exchange.at("data.terminatedSessions"))),
-)
-def logout_ends_at_least_one_session(exchange: Exchange) -> Iterator[Comparison]:
-    yield holds(
-        exchange, "data.terminatedSessions", exchange.at("data.terminatedSessions") >= 1, "at least 1"
-    )
+@check("LOGOUT-003", on=successes(LOGOUT, COMPLETE, REFRESH), remembers=True)
+def logout_ends_at_least_one_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Of a token that was issued: a portal may let anybody log out who has no session."""
+    issued = exchange.at("data.accessToken")
+    if isinstance(issued, str):
+        memory[issued] = True
+    ended = exchange.at("data.terminatedSessions")
+    if is_integer(ended) and memory.pop(exchange.request.bearer or "", False):
+        yield holds(exchange, "data.terminatedSessions", ended >= 1, "at least 1")
 
 
 @check(

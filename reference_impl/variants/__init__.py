@@ -2,10 +2,12 @@
 
 from reference_impl.changes import together
 from reference_impl.variants import (
+    bindings,
     company,
     credentials,
     envelope,
     gateways,
+    habits,
     listings,
     moments,
     readings,
@@ -30,6 +32,8 @@ _ROWS = (
     *searches.VARIANTS,
     *credentials.VARIANTS,
     *values.VARIANTS,
+    *habits.VARIANTS,
+    *bindings.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 
