@@ -60,20 +60,6 @@ def _bound_to_its_client(plan: Plan) -> None:
     handled(REFRESH, refreshing)(plan)
 
 
-def _ids_once(plan: Plan) -> None:
-    """A request whose id was there before is taken for a replayed one."""
-    known: set[str] = set()
-
-    def rewriting(seen: Seen, answer: Answer) -> None:
-        id = seen.asked.headers.get("x-request-id")
-        if id is not None and id in known:
-            answer.status = 409
-            answer.body |= {"success": False, "code": "REQUEST.REPEATED", "message": "Repeated", "data": None}
-        known.add(id or "")
-
-    rewritten(enveloped(rewriting))(plan)
-
-
 def _serving_thrice(plan: Plan) -> None:
     """A token of the challenge serves three times."""
     served: list[None] = []
@@ -153,7 +139,6 @@ VARIANTS: tuple[Variant, ...] = (
         _bound_to_its_client,
         "client",
     ),
-    may("request-ids-once", "X-Request-Id is unique per request", _ids_once, "request-ids"),
     may(
         "challenge-tokens-serve-thrice",
         "how often a token serves is not stated",
