@@ -19,6 +19,7 @@ from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Run
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
@@ -26,7 +27,6 @@ from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
 
-PORTAL_PATH = "/web/v1/"
 """What is the portal's: everything below this prefix, whatever stands before it."""
 
 
@@ -127,7 +127,7 @@ def check(
     ).model_copy(update={"coverage": coverage.as_json(), "set_aside": dict(passing.set_aside)})
     if known is not None:
         run = baseline.held_against(run, known, is_updated=baseline_update)
-    write_all(run, Path(out), exchanges=log.path, redact=secrets.redact)
+    run = write_all(run, Path(out), exchanges=log.path, secrets=secrets)
     return Checked(run, count, passing.set_aside)
 
 

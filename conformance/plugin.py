@@ -20,7 +20,7 @@ from conformance.run.planning import foretold, ids_of, is_generator, planned, wh
 from conformance.run.schedule import Agenda, Due, Planned, Steps
 from conformance.run.session import PINNED, Examination, Options
 from conformance.run.settings import seconds_of
-from conformance.spec import IMPACTS, REQUIREMENTS, Impact
+from conformance.spec import IMPACTS, REQUIREMENTS, Impact, present_id
 from conformance.target.clock import Clock, MovableClock, wall
 from conformance.target.portal import Account, Portal
 from conformance.target.portal.transport import clock_of
@@ -115,7 +115,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(f"{error.filename}: {error.strerror}. Name another place.") from None
     rerun = config.getoption("--rerun")
     if rerun:
-        meant = _meant_by(str(rerun))
+        meant = requirements_meant_by(str(rerun))
         chosen = [one for one in items if str(rerun) in one.nodeid or not meant.isdisjoint(ids_of(one))]
         if not chosen:
             raise pytest.UsageError(
@@ -125,9 +125,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = chosen
 
 
-def _meant_by(wanted: str) -> set[str]:
+def requirements_meant_by(wanted: str) -> set[str]:
     """The requirements of a ``--rerun``, which is one, a finding's signature, or a pinned reading."""
-    first = wanted.split()[0]
+    first = present_id(wanted.split()[0])
     return {first} | {row.id for row in REQUIREMENTS.values() if first == f"{PINNED}{row.reading}"}
 
 

@@ -7,16 +7,9 @@ from collections.abc import Generator, Iterator
 from cases.premises import answered, count, said, unless_paced
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import PROFILE
 from conformance.target.portal.login import METHODS, chosen_factor, offered_factors, text_at
 from conformance.target.profile.model import Factor, FixedInbox
-
-AUTH = "/web/v1/system/auth"
-INITIATE = f"POST {AUTH}/login/initiate"
-SEND = f"POST {AUTH}/login/mfa/send"
-COMPLETE = f"POST {AUTH}/login/complete"
-REFRESH = f"POST {AUTH}/token/refresh"
-FORGOT = f"POST {AUTH}/password/forgot"
-PROFILE = "GET /web/v1/system/profile"
 
 WRONG_CODE = "AUTH.MFA_CODE_INVALID"
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cases.authentication.steps import INITIATE, address_of, nobody
+from cases.authentication.steps import address_of, nobody
 from cases.premises import outcome, said, unchallenged, unless_paced
 from conformance.cases import (
     Json,
@@ -17,6 +17,7 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.verdicts.comparisons import may_keep_a_rate
 
 Body = Callable[[Portal], Json]
@@ -47,7 +48,7 @@ REFUSED = [
 @pytest.mark.parametrize("made", REFUSED)
 @sign_ins(1)
 def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, made: Body) -> None:
-    refused = unchallenged(portal.call(INITIATE, json=made(portal)))
+    refused = unchallenged(portal.call(LOGIN_INITIATE, json=made(portal)))
     if refused.status == 403:
         # Of 400 it is asked which code it has; a rate that is kept has none of its own.
         unless_paced(refused)

@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cases.administration.inviting import CANCEL, INVITE, SENT, Invitation, address_of, shows
+from cases.administration.inviting import Invitation, address_of, shows
 from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
-from cases.profile.test_answering_invitations import (
-    ACCEPT,
-    DECLINE,
-    is_open,
-    own_invitations,
-    state_after_accepting,
-)
+from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused
 from conformance.run.search import Machine, Trial, move
+from conformance.spec.endpoints import (
+    INVITATION_ACCEPT,
+    INVITATION_CANCEL,
+    INVITATION_DECLINE,
+    INVITATIONS,
+    INVITE,
+)
 
 AT_ONCE = 3
 MAILS_SPARED = 15
@@ -67,9 +68,12 @@ class Inviting(Machine):
         email = address_of(marker) if invitee is None else invitee.email
         body = {"inviteeEmail": email, "message": marker, "expirationDays": 1}
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        number = self.portal.changes.creating(INVITE, CANCEL, undo, name=marker, account=self.admin.name)
-        creation = Creation(self.portal, number, CANCEL, undo, self.admin)
-        before = listed(granted(self.portal.call(SENT, token=self.admin.token)))
+        self.admin.signed_in()  # first: what was never asked for leaves nothing behind
+        number = self.portal.changes.creating(
+            INVITE, INVITATION_CANCEL, undo, name=marker, account=self.admin.name
+        )
+        creation = Creation(self.portal, number, INVITATION_CANCEL, undo, self.admin)
+        before = listed(granted(self.portal.call(INVITATIONS, token=self.admin.token)))
         answer = authorized(self.portal.call(INVITE, json=body, token=self.admin.token))
         if not answer.success:
             # Who is a member already, or was invited before, may not be invited again.
@@ -113,7 +117,7 @@ class Inviting(Machine):
     def accept(self, which: int) -> None:
         one = newest(self.received(), which)
         open_before = one.state == "PENDING" and self._own(one).get("canAccept") is True
-        answer = self._answer(one, ACCEPT)
+        answer = self._answer(one, INVITATION_ACCEPT)
         if one.state != "PENDING":
             id = "INVITATION-030" if one.state == "DECLINED" else "INVITATION-029"
             self.trial.verify(id, is_refused(answer, *one.steps))
@@ -133,7 +137,7 @@ class Inviting(Machine):
     def decline(self, which: int) -> None:
         """Whether what is closed can still be declined is not stated."""
         one = newest(self.received(), which)
-        answer = self._answer(one, DECLINE)
+        answer = self._answer(one, INVITATION_DECLINE)
         if answer.success and one.state == "PENDING":
             one.creation.settled()
             one.state = "DECLINED"
@@ -144,7 +148,7 @@ class Inviting(Machine):
     @move()
     def look(self) -> None:
         """Every listing, for what is judged of it on the wire."""
-        granted(self.portal.call(SENT, token=self.admin.token))
+        granted(self.portal.call(INVITATIONS, token=self.admin.token))
         for one in self.received():
             if one.state != "PENDING":
                 self._cannot_be_accepted(one)
@@ -153,11 +157,13 @@ class Inviting(Machine):
 
     def _sent(self, shows_it: Callable[[Exchange], bool]) -> Exchange:
         """The invitations that were sent; once more after a while where a change does not show yet."""
-        return settled(self.portal, lambda: granted(self.portal.call(SENT, token=self.admin.token)), shows_it)
+        return settled(
+            self.portal, lambda: granted(self.portal.call(INVITATIONS, token=self.admin.token)), shows_it
+        )
 
     def _answer(self, one: Sent, key: str) -> Exchange:
         assert one.invitee is not None
-        body = {"invitationBizId": one.id} | ({"reason": "of the run"} if key == DECLINE else {})
+        body = {"invitationBizId": one.id} | ({"reason": "of the run"} if key == INVITATION_DECLINE else {})
         answer = authorized(self.portal.call(key, json=body, token=one.invitee.token))
         one.steps.append(answer)
         return answer

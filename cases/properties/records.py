@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from cases.changing import Creation
 from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences, listed_id, told_id
 from cases.notifications.queries import asked, ids, items, record_of, state_of
-from cases.notifications.test_channel_changes import COMMAND
 from cases.notifications.test_type_changes import TRACES
 from cases.premises import authorized, made, settled, without
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
 from conformance.run.search import Machine, Trial, move
+from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
 
 AT_ONCE = 3
 MOST = 5
@@ -120,6 +120,7 @@ class Records(Machine):
         key, delete = family.verb("create"), family.verb("delete")
         body = portal.operation_body(key, unique=name)
         undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
+        self.by.signed_in()  # first: what was never asked for leaves nothing behind
         number = portal.changes.creating(key, delete, undo, name=name, account=self.by.name)
         creation = Creation(portal, number, delete, undo, self.by)
         answer = portal.call(key, json=body, token=self.by.token)
@@ -161,7 +162,9 @@ class Records(Machine):
     @move(commandable, which=WHICH)
     def deactivate_by_command(self, which: int) -> None:
         record = newest(self.living(), which)
-        answer = authorized(self.portal.call(COMMAND, json={"bizId": record.id}, token=self.by.token))
+        answer = authorized(
+            self.portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": record.id}, token=self.by.token)
+        )
         record.steps.append(answer)
         if answer.success:
             record.state, record.switched = "INACTIVE", "command"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from cases.premises import count, form, granted, settled
 from conformance.cases import Account, Exchange, Portal, Verify, holds, impact, needs, requirement
-
-SUMMARY = "GET /web/v1/system/security/mfa/backup-codes"
-GENERATE = "POST /web/v1/system/security/mfa/backup-codes/generate"
+from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE
 
 
 @requirement("BACKUP-003")
 def test_backup_codes_are_summed_up(portal: Portal, admin: Account) -> None:
-    granted(portal.call(SUMMARY, token=admin.token))
+    granted(portal.call(BACKUP_CODES, token=admin.token))
 
 
 @requirement("BACKUP-004", "BACKUP-005")
@@ -19,8 +17,8 @@ def test_backup_codes_are_summed_up(portal: Portal, admin: Account) -> None:
 @impact("disruptive")
 def test_generated_backup_codes_all_remain(portal: Portal, verify: Verify, spare: Account) -> None:
     """``totalGenerated`` may count all that were ever made, or those that were made last."""
-    before = count(granted(portal.call(SUMMARY, token=spare.token)), "data.totalGenerated")
-    generated = granted(portal.call(GENERATE, token=spare.token))
+    before = count(granted(portal.call(BACKUP_CODES, token=spare.token)), "data.totalGenerated")
+    generated = granted(portal.call(BACKUP_CODES_GENERATE, token=spare.token))
     verify.observe("backup-codes-answer", generated, form(generated.data))
 
     def left_and_made(summary: Exchange) -> tuple[int, int]:
@@ -31,7 +29,7 @@ def test_generated_backup_codes_all_remain(portal: Portal, verify: Verify, spare
         remaining, made = left_and_made(summary)
         return remaining >= made > 0
 
-    after = settled(portal, lambda: granted(portal.call(SUMMARY, token=spare.token)), all_remain)
+    after = settled(portal, lambda: granted(portal.call(BACKUP_CODES, token=spare.token)), all_remain)
     _, made = left_and_made(after)
     expected = f"all {made}, and some"
     verify("BACKUP-004", holds(after, "data.remainingCount", all_remain(after), expected, generated))

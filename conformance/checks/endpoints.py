@@ -24,7 +24,7 @@ def _offered_rule(operation: Operation) -> None:
     of_the_caller = not operation.is_prelogin and "/constants/" not in operation.path
     names_a_record = bool(operation.parameters) or operation.method == "POST" or of_the_caller
 
-    @check(f"OP-{operation.number:03}", on=selected)
+    @check(operation.requirement, on=selected)
     def is_offered(exchange: Exchange) -> Iterator[Comparison]:
         """A 404 in the envelope may speak of a record, or of a workspace that a caller has none of."""
         if exchange.status in (405, 501):

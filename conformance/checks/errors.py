@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from conformance.checks.registry import Judging as Judging
 from conformance.checks.registry import answers, check, errors, reading
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import INVALID_PARAMETER, OF_THE_SIZE, equal, one_of
@@ -24,10 +25,9 @@ STATED: dict[str, str] = {
 }
 """The codes for which the table names a status."""
 
-AUTH = "POST /web/v1/system/auth"
 GIVEN_AT: dict[str, tuple[str, ...]] = {
-    "AUTH.INVALID_CREDENTIALS": (f"{AUTH}/login/initiate",),
-    "AUTH.SESSION_NOT_FOUND": (f"{AUTH}/login/complete", f"{AUTH}/token/refresh"),
+    "AUTH.INVALID_CREDENTIALS": (LOGIN_INITIATE,),
+    "AUTH.SESSION_NOT_FOUND": (LOGIN_COMPLETE, TOKEN_REFRESH),
 }
 """The codes whose row names its endpoints: which status they come with at another one is not stated."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -24,6 +24,9 @@ from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
+
+if TYPE_CHECKING:  # its HTTP parser comes with an extra
+    from conformance.record.protocol import Bounds
 
 __all__ = ["Recording", "run", "serve"]
 
@@ -65,6 +68,7 @@ def serve(
     secrets: Secrets | None = None,
     verify: bool | str = True,
     on_finding: Callable[[Finding], None] = lambda finding: None,
+    bounds: Bounds | None = None,
 ) -> Recording:
     """Starts a recorder for the portal at ``upstream`` in a thread; port 0 takes a free one.
 
@@ -73,7 +77,8 @@ def serve(
     missing; CaptureError: ``out`` exists or cannot be written.
     """
     try:
-        from conformance.record.proxy import Proxy  # needs the extra
+        from conformance.record import protocol  # needs the extra
+        from conformance.record.proxy import Proxy
     except ImportError as error:
         raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
@@ -81,10 +86,19 @@ def serve(
     known = Secrets() if secrets is None else secrets
     listening = _listening(host, port)
     log = Log(Path(out), known, judge, on_finding)
-    proxy = Proxy(upstream, log, channel=OpenChannel(known) if open_channel else None, verify=verify)
+    bounds = bounds or protocol.Bounds()
+    proxy = Proxy(
+        upstream,
+        log,
+        channel=OpenChannel(known) if open_channel else None,
+        verify=verify,
+        timeout=bounds.upstream_seconds,
+    )
     server = uvicorn.Server(
         uvicorn.Config(
             proxy,
+            http=protocol.protocol_within(bounds),
+            limit_concurrency=bounds.connections,
             log_level="critical",
             access_log=False,
             lifespan="on",

@@ -10,7 +10,7 @@ from pathlib import Path
 from conformance.judging import Judge
 from conformance.traffic.capture import Writer
 from conformance.traffic.exchange import Exchange, Plain, Request, Response
-from conformance.traffic.redaction.redact import Secrets, secrets_in
+from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding
 
 
@@ -53,8 +53,7 @@ class Log:
                 error=error,
                 plain=plain,
             )
-            for value, kind in secrets_in(exchange):
-                self.secrets.add(value, kind)
+            self.secrets.add_from(exchange)
             line = self._writer.line(exchange).decode()
             self._writer.write_line(self.secrets.redact_line(line).encode())
             self.count += 1

@@ -69,7 +69,7 @@ def finished(
     ).model_copy(update={"replay": _replay(plan, machine, tally)})
     if known is not None:
         run = held_against(run, known, is_updated=options.baseline_update)
-    write_all(run, options.out, exchanges=evidence.path, redact=secrets.redact)
+    run = write_all(run, options.out, exchanges=evidence.path, secrets=secrets)
     return Replayed(
         plan=plan,
         tally=tally,

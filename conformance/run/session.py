@@ -161,7 +161,7 @@ class Examination:
             self.options.record_costs.write_text(text + "\n", encoding="utf-8")
         if self.options.history is not None:
             run = run.model_copy(update={"since": history.since(run, self.options.history)})
-        run = write_all(run, self.options.out, exchanges=self.log.path, redact=self.secrets.redact)
+        run = write_all(run, self.options.out, exchanges=self.log.path, secrets=self.secrets)
         self._keep(run)
         return run
 

@@ -7,12 +7,10 @@ import jwt
 import pytest
 
 from conformance.errors import CannotSignIn
+from conformance.spec.endpoints import PASSWORD_FORGOT, PROFILE, ROLES
 from conformance.target.portal.accounts import lifetime
-from conformance.target.portal.login import FORGOT
 from conformance.tests.reached import answer, answering, connected
 from conformance.traffic.exchange import Exchange
-
-PROFILE = "GET /web/v1/system/profile"
 
 
 def paths(seen: list[Exchange]) -> list[str]:
@@ -105,7 +103,7 @@ def test_a_refusal_that_is_not_the_tokens_fault_keeps_the_session() -> None:
 
     portal = answering(respond)
     admin = portal.account("admin")
-    portal.call("GET /web/v1/system/roles", token=admin.token)
+    portal.call(ROLES, token=admin.token)
 
     assert admin.token == "access"
     assert len([path for path in asked if path.endswith("initiate")]) == 1
@@ -208,7 +206,7 @@ def test_other_mails_to_the_account_are_waited_for_as_well() -> None:
         spare = portal.account("spare")
         mark = spare.mark_inbox()
 
-        portal.call(FORGOT, json={"email": spare.email, "turnstileToken": portal.bot_token})
+        portal.call(PASSWORD_FORGOT, json={"email": spare.email, "turnstileToken": portal.bot_token})
 
         assert len(spare.code("EMAIL", since=mark)) == 6
 

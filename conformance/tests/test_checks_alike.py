@@ -29,6 +29,7 @@ from conformance.judging.cache import (
 )
 from conformance.judging.shapes import _extras, _shows, shape_of
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ROLES
 from conformance.tests.scripted_client import walk
 from conformance.tests.test_checks_quick import takes
 from conformance.tests.traffic import answer as answered
@@ -234,7 +235,7 @@ def test_pauses_change_nothing(traffic: list[Exchange], monkeypatch: pytest.Monk
 
 def test_a_check_that_forgets_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "ROOM", 2)
-    listing = "GET /web/v1/system/roles"
+    listing = ROLES
 
     def of(code: str, value: int) -> Exchange:
         coded = {"code": code, "value": value, "label": code}

@@ -11,7 +11,6 @@ from typing import TextIO
 import msgspec
 
 from conformance.traffic.exchange import Exchange
-from conformance.traffic.redaction.places import secrets_in
 from conformance.traffic.redaction.redact import Secrets
 
 
@@ -29,8 +28,7 @@ class ExchangeLog:
         self._known = len(secrets)
 
     def write(self, exchange: Exchange) -> None:
-        for value, kind in secrets_in(exchange):
-            self._secrets.add(value, kind)
+        self._secrets.add_from(exchange)
         with self._lock:
             self._note_new_secrets()
             self._count += 1

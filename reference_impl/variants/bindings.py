@@ -1,5 +1,6 @@
 """What a request, a token and a code are bound to, and what locks: not stated, and found in the field."""
 
+from collections.abc import Callable
 from typing import Any
 
 from reference_impl import wire
@@ -22,12 +23,25 @@ from reference_impl.wrappers import Answer, Seen
 
 # What a request is bound to.
 
+Around = Callable[[Handler], Handler]
+
+
+Hashes = dict[str, str]
+"""The client hash of each session, by its id."""
+
 
 def _bound_to_its_client(plan: Plan) -> None:
     """A session is its client's: another client hash with its tokens is refused."""
-    hashes: dict[str, str] = {}
+    hashes: Hashes = {}
+    for row in ROWS:
+        if row.auth == "JWT":
+            handled(row.name, _guarded(hashes))(plan)
+    handled(COMPLETE, _noting(hashes))(plan)
+    handled(REFRESH, _trading(hashes))(plan)
 
-    def completing(handler: Handler) -> Handler:
+
+def _noting(hashes: Hashes) -> Around:
+    def around(handler: Handler) -> Handler:
         def signing_in(portal: Portal, caller: Caller, body: Body) -> Any:
             before = set(portal.sessions)
             data = handler(portal, caller, body)
@@ -36,7 +50,11 @@ def _bound_to_its_client(plan: Plan) -> None:
 
         return signing_in
 
-    def guarded(handler: Handler) -> Handler:
+    return around
+
+
+def _guarded(hashes: Hashes) -> Around:
+    def around(handler: Handler) -> Handler:
         def guarding(portal: Portal, caller: Caller, body: Body) -> Any:
             if caller.session and hashes.get(caller.session.id, caller.client_hash) != caller.client_hash:
                 raise Refusal("TOKEN_INVALID")
@@ -44,20 +62,20 @@ def _bound_to_its_client(plan: Plan) -> None:
 
         return guarding
 
-    def refreshing(handler: Handler) -> Handler:
-        def trading(portal: Portal, caller: Caller, body: Body) -> Any:
+    return around
+
+
+def _trading(hashes: Hashes) -> Around:
+    def around(handler: Handler) -> Handler:
+        def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
             known = portal.refresh_tokens.get(body["refreshToken"])
             if known and hashes.get(known.session_id, caller.client_hash) != caller.client_hash:
                 raise Refusal("AUTH.SESSION_NOT_FOUND")
             return handler(portal, caller, body)
 
-        return trading
+        return refreshing
 
-    for row in ROWS:
-        if row.auth == "JWT":
-            handled(row.name, guarded)(plan)
-    handled(COMPLETE, completing)(plan)
-    handled(REFRESH, refreshing)(plan)
+    return around
 
 
 def _serving_thrice(plan: Plan) -> None:

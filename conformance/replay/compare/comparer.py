@@ -21,6 +21,7 @@ from conformance.replay.compare.kinds import (
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.order import fingerprint, names, same_in_another_order
 from conformance.replay.rebuild.correlation import Identities
+from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Response
 
 Change = Literal["status", "code", "type", "missing", "extra", "value", "order", "length"]
@@ -30,7 +31,7 @@ MOST = 50
 """Differences of one answer that are told; more of them say nothing new."""
 
 
-GROWING = frozenset({"GET /web/v1/system/security/sessions", "GET /web/v1/system/security/sessions/history"})
+GROWING = frozenset({SESSIONS, SESSIONS_HISTORY})
 """Lists that every sign-in makes longer, that of the recording and that of the replay as well."""
 
 COUNTS = frozenset({"totalRecords", "totalPages", "hasNext"})

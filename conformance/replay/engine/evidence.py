@@ -138,9 +138,12 @@ class Cleaner:
     def _look_through(self, new: set[str]) -> None:
         self._seen |= new
         together = "\n".join(new)
-        if self._secrets.redact(together) == together:
+        if self._secrets.redact(together) == together and not self._secrets.needs_whole_line(together):
             return
         for piece in new:
+            if self._secrets.needs_whole_line(piece):
+                self._unquoted.add(piece)
+                continue
             clean = self._secrets.redact(piece)
             if clean == piece:
                 continue

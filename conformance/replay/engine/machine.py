@@ -14,13 +14,14 @@ from conformance.replay.engine.actions import Action, Await, AwaitAllBefore, Pas
 from conformance.replay.fast_lane.answers import is_familiar
 from conformance.replay.fast_lane.lines import said_in
 from conformance.replay.fast_lane.requests import Repeat, Repeats
-from conformance.replay.rebuild.channels import PUBLIC_KEY, SECURE_SESSION, Channels
+from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.headers import Heads, framed
 from conformance.replay.rebuild.rebuild import CannotBeMade, Lost, Pending, Renewal
 from conformance.replay.rebuild.sign_in_order import Turns
-from conformance.replay.rebuild.sign_ins import INVITE, Client, SignIns
+from conformance.replay.rebuild.sign_ins import Client, SignIns
 from conformance.replay.recording.plan import Plan, is_unwanted
 from conformance.spec import Operation
+from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.capture.bodies import body_of, bytes_of

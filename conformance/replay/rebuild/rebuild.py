@@ -15,9 +15,10 @@ import msgspec
 from conformance.replay.compare.kinds import ISO, TAKEN_OUT, kind_of
 from conformance.replay.engine.actions import Secret
 from conformance.replay.rebuild.correlation import Identities
-from conformance.replay.recording.plan import PORTAL_PATH, Plan
+from conformance.replay.recording.plan import Plan
 from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
+from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json, parameters
 

@@ -16,7 +16,7 @@ from conformance.replay.compare.kinds import TAKEN_OUT, is_opaque, kind_of
 from conformance.replay.recording.fingerprint import glance, head_in, head_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
-from conformance.replay.recording.plan import ASIDE, PORTAL_PATH, Choice, Plan, refusal_of
+from conformance.replay.recording.plan import ASIDE, Choice, Plan, refusal_of
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     Found,
@@ -26,9 +26,9 @@ from conformance.replay.recording.values import (
     packed_text,
     unfolded,
 )
+from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.traffic.exchange import UNKNOWN_FORMS
 
-INITIATE = "POST /web/v1/system/auth/login/initiate"
 CLOCK_GRAIN = 0.0005
 MOST_LOOKED_INTO = 500_000
 REMEMBERED = 16_000_000
@@ -161,7 +161,7 @@ def _is_handle(found: Found) -> bool:
 def _note_who(plan: Plan, known: Known) -> None:
     line = known.line
     body = line.request.body
-    if line.operation is None or line.operation.key != INITIATE or not isinstance(body, dict):
+    if line.operation is None or line.operation.key != LOGIN_INITIATE or not isinstance(body, dict):
         return
     email, password = body.get("email"), body.get("password")
     if isinstance(email, str):

@@ -13,6 +13,15 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
+from conformance.spec import BY_KEY
+from conformance.spec.endpoints import (
+    INVITE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    PASSWORD_FORGOT,
+    PROFILE,
+    PUBLIC_KEY,
+)
 from conformance.spec.operations import Impact, operation
 from conformance.target.clock import Clock
 from conformance.target.portal.accounts import Account, SignedIn
@@ -21,7 +30,7 @@ from conformance.target.portal.budget import Budget, is_rate_limited
 from conformance.target.portal.changes import ChangeLedger, restore
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.headers import request_headers
-from conformance.target.portal.login import FORGOT, INITIATE, SEND, Login, refusal
+from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.transport import Opener, Transport, clock_of
@@ -31,12 +40,11 @@ from conformance.traffic.redaction.redact import Secrets
 
 __all__ = ["Account", "Portal", "SignedIn", "clock_of"]
 
-PROBED = "/web/v1/secure-channel/public-key"
-GUARDED = "/web/v1/system/profile"
+PROBED = BY_KEY[PUBLIC_KEY].path
+GUARDED = BY_KEY[PROFILE].path
 ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
 NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
-INVITE = "POST /web/v1/system/invitations"
-MAILS = frozenset({SEND, FORGOT, INVITE})
+MAILS = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
 """What has the target send a mail."""
 
 
@@ -160,7 +168,7 @@ class Portal:
 
     def wrong_password(self) -> str:
         """A well-formed password that is nobody's."""
-        return f"Wrong-{random.token_hex(8)}!"
+        return self.secrets.made_up(f"Wrong-{random.token_hex(8)}!")
 
     def account(self, name: str) -> Account:
         """One of the profile's accounts. Raises Untestable where it is missing."""
@@ -236,16 +244,16 @@ class Portal:
                     client_hash=client_hash,
                     # Which further endpoints want the challenge is not shown: the token goes to all but
                     # the one whose body has a place for it.
-                    bot_challenge=bot_challenge and key != FORGOT,
+                    bot_challenge=bot_challenge and key != PASSWORD_FORGOT,
                     client=client,
                     waits=within_budget,
                     open_answer=open_answer,
-                    counts=method is None and key == INITIATE,
+                    counts=method is None and key == LOGIN_INITIATE,
                 )
             finally:
                 if mailing and (exchange is None or not exchange.success):
                     self.budget.mail_not_sent()
-            patient = within_budget and method is None and key in (INITIATE, SEND)
+            patient = within_budget and method is None and key in (LOGIN_INITIATE, LOGIN_MFA_SEND)
             if not patient or not is_rate_limited(exchange):
                 return exchange
             self.budget.back_off(exchange, attempt)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import jwt
 
 from conformance.errors import CannotSignIn, Untestable
+from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.target.portal.codes import wrong_code
 from conformance.target.portal.inboxes import Mark, Reader, reader
 from conformance.target.portal.login import (
-    INITIATE,
-    SEND,
     Answer,
     Ask,
     Call,
@@ -36,7 +35,6 @@ from conformance.traffic.exchange import Exchange
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
-PROFILE = "GET /web/v1/system/profile"
 ASSUMED_LIFETIME = 300.0
 MOST_FAILURES = 2
 
@@ -252,9 +250,9 @@ class Account:
     def _take(self, step: Step) -> Answer:
         login = self._portal.login
         match step:
-            case Call(key, _) if key == INITIATE:
+            case Call(key, _) if key == LOGIN_INITIATE:
                 return login.initiate(self)
-            case Call(key, body) if key == SEND:
+            case Call(key, body) if key == LOGIN_MFA_SEND:
                 return login.send(body["sessionId"], body["method"])
             case Call(_, body):
                 return login.complete(body["sessionId"], method=body["method"], code=body["code"])

@@ -10,18 +10,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
+import msgspec
+
 from conformance.errors import CannotSignIn, LedgerError, Untestable
+from conformance.spec.endpoints import (
+    CHANNEL_CREATE,
+    CHANNEL_TYPE_CREATE,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    CURRENCY_GRANT,
+    CURRENCY_GRANTS,
+    INVITATIONS,
+    INVITE,
+    PASSWORD_CHANGE,
+)
 from conformance.spec.operations import operation
 from conformance.target.clock import Clock
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import (
-    CHANNEL_TYPES,
-    CHANNELS,
-    EMPTY_QUERIES,
-    GRANTS,
-    INVITATIONS,
-    records_in,
-)
+from conformance.target.portal.records import EMPTY_QUERIES, records_in
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 from conformance.traffic.redaction.redact import Secrets
 
@@ -30,14 +36,12 @@ if TYPE_CHECKING:
 
 Kind = Literal["creating", "changing", "password"]
 
-SYSTEM = "/web/v1/system"
-CHANGE_PASSWORD = f"POST {SYSTEM}/auth/password/change"
 
 LISTED_BY = {
-    f"POST {SYSTEM}/notifications/channels/create": (CHANNELS, "data.items"),
-    f"POST {SYSTEM}/notifications/channel-types/create": (CHANNEL_TYPES, "data.items"),
-    f"POST {SYSTEM}/invitations": (INVITATIONS, "data"),
-    f"POST {SYSTEM}/currency-grants": (GRANTS, "data"),
+    CHANNEL_CREATE: (CHANNELS_QUERY, "data.items"),
+    CHANNEL_TYPE_CREATE: (CHANNEL_TYPES_QUERY, "data.items"),
+    INVITE: (INVITATIONS, "data"),
+    CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
 }
 """Where a record stands whose id its creation did not tell, or that was made just before a crash."""
 
@@ -138,7 +142,7 @@ class ChangeLedger:
         for number, line in enumerate(lines, 1):
             try:
                 self._take(json.loads(line))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 # A crash may cut the last line: then its request was never sent.
                 if number == len(lines) and not text.endswith("\n"):
                     self._cut = len(line.encode())
@@ -181,7 +185,7 @@ class ChangeLedger:
             Change(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
         )
 
-    def changing_password(self, account: str, number: int, key: str = CHANGE_PASSWORD) -> int:
+    def changing_password(self, account: str, number: int, key: str = PASSWORD_CHANGE) -> int:
         """Notes that an account gets the run's password of this number (``Account.next_password``)."""
         return self._note(Change(0, "password", key, account, number=number))
 
@@ -233,11 +237,20 @@ class ChangeLedger:
             self.run_id, self.target = row["run"], row["target"]
         elif event == "change":
             fields = {name: row[name] for name in Change.__dataclass_fields__ if name in row}
-            self._changes[row["id"]] = Change(**fields)
+            self._changes[row["id"]] = _change_of(fields)
         elif event == "created":
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
         elif event == "undone":
             self._undone.add(row["id"])
+
+
+def _change_of(fields: dict[str, Json]) -> Change:
+    """A change as a ledger holds it. ValueError: a field is of another type. KeyError: no such endpoint."""
+    change = msgspec.convert(fields, Change)
+    operation(change.key)
+    if change.kind != "password":
+        operation(change.undo_key)
+    return change
 
 
 def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[Left]:
@@ -339,11 +352,11 @@ def _password_put_back(portal: Portal, ledger: ChangeLedger, change: Change) -> 
         if password == own:
             return None
         body = portal.operation_body(
-            CHANGE_PASSWORD, email=account.email, password=password, new_password=own
+            PASSWORD_CHANGE, email=account.email, password=password, new_password=own
         )
-        answer = portal.secure.post(CHANGE_PASSWORD, body, token=session.token)
+        answer = portal.secure.post(PASSWORD_CHANGE, body, token=session.token)
         if not answer.success:
-            return f"{CHANGE_PASSWORD} was refused: {refusal(answer)}"
+            return f"{PASSWORD_CHANGE} was refused: {refusal(answer)}"
         account.password_changed_to(own)
         for other in ledger.pending:
             if other.kind == "password" and other.account == change.account and other.id != change.id:

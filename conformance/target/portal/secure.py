@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from conformance.errors import Untestable
+from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
 from conformance.target.portal.cipher import (
     VERSION,
     FoundKey,
@@ -30,9 +31,6 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Response
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
-PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
-SESSION = "POST /web/v1/secure-channel/session"
-CLOSE = "POST /web/v1/secure-channel/session/close"
 SESSION_HEADER = "X-Secure-Channel-Session-Id"
 CONTENT_TYPE = "application/json;charset=UTF-8"
 NEARLY_OVER = 10.0
@@ -125,7 +123,7 @@ class SecureChannel:
             found = self.found_key(answer)
             request_key, response_key = self.new_key(), self.new_key()
             session = self._portal.call(
-                SESSION,
+                SECURE_SESSION,
                 json={
                     "keyId": found.id,
                     "encReqKey": wrapped(request_key, found, wrapping),
@@ -237,7 +235,7 @@ class SecureChannel:
         """Closes a channel. Its body is not shown (N3): the session's id, where nothing else is given."""
         chosen = self.shared() if channel is None else channel
         return self._portal.call(
-            CLOSE,
+            SECURE_SESSION_CLOSE,
             json={"sessionId": chosen.session_id} if body is ABSENT else body,
             headers={SESSION_HEADER: chosen.session_id},
         )

@@ -316,7 +316,7 @@ def parse(
     """A profile from its text. Files it names are looked for from ``folder``. Raises ProfileError."""
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise ProfileError(f"{name}: this is not TOML: {problem}.") from None
     if tables.get("profile", 1) != 1:
         raise ProfileError(
