@@ -22,7 +22,7 @@ import peers
 import replay_traffic
 import traffic
 
-from conformance.judging import Judge
+from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS, openapi
 from conformance.traffic import capture
 from conformance.verdicts.findings import Ledger
@@ -42,14 +42,15 @@ WHOSE: dict[str, Write] = {
 
 def judge(file: Path) -> float:
     """Exchanges per CPU second; ValueError where the traffic is not as it should be."""
-    judge = Judge(Ledger(REQUIREMENTS))
+    ledger, judge = Ledger(REQUIREMENTS), judge_of()
+    judged = watch(ledger, judge=judge)
     began, count = time.process_time(), 0
     for count, exchange in enumerate(capture.read(file), 1):  # noqa: B007 - counted
-        judge.feed(exchange)
-    judge.finish()
+        judged(exchange)
+    verdicts = ledger.results()
     spent = time.process_time() - began
-    if judge.ledger.errors or judge.ledger.findings or sum(judge.operations_seen.values()) != count:
-        raise ValueError(f"{judge.ledger.errors} {judge.ledger.findings}")
+    if not verdicts or ledger.errors or ledger.findings or sum(judge.operations_seen.values()) != count:
+        raise ValueError(f"{ledger.errors} {ledger.findings}")
     return count / spent
 
 
@@ -107,7 +108,7 @@ def compare(exchanges: int) -> None:
                 theirs.append(
                     rate([peer, "-c", PEER, str(document), str(file), str(max(590, exchanges // 50))])
                 )
-            ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
+            ratio = statistics.median(own / other for own, other in zip(ours, theirs, strict=True))
             print(
                 f"{words}: {statistics.median(ours):,.0f} exchanges per CPU second read and judged, "
                 f"openapi-core {peers.version_of('openapi-core')} {statistics.median(theirs):,.0f}: "

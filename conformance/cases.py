@@ -10,12 +10,10 @@ from conformance.checks.registry import Kind
 from conformance.errors import Untestable
 from conformance.judging.shapes import shape_of
 from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
-from conformance.spec.tables import LANGUAGES, LIMITS
+from conformance.spec.tables import INVALID_PARAMETER, LANGUAGES, LIMITS, TOKEN_REFUSED
 from conformance.target.portal import Account, Portal, SignedIn
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
-    INVALID_PARAMETER,
-    TOKEN_REFUSED,
     contradicts,
     equal,
     holds,
@@ -120,6 +118,6 @@ def offered(key: str) -> str:
 
 def judged_in(row: Operation, kind: Kind) -> tuple[str, ...]:
     """The requirements that the checks decide by answers of a kind: what asking brings to light."""
-    shown = shape_of(row).open if row.data and kind == "success" else set()
+    shown = shape_of(row).not_shown if row.data and kind == "success" else set()
     checked = {one.requirement for one in CHECKS if row.key in one.on.keys and kind in one.on.kinds}
     return tuple(sorted(shown | checked))

@@ -10,8 +10,8 @@ from cases.accounts.queries import (
     asked,
     by_email,
     form_of_filter,
-    found,
     has_email,
+    matching,
     own,
     total,
 )
@@ -54,27 +54,27 @@ def test_a_coded_filter_takes_a_code_or_its_number(
     portal: Portal, verify: Verify, admin: Account, field: str
 ) -> None:
     """Without a filter before and after, so that it shows whether one narrows the listing at all."""
-    found(portal, admin)
+    matching(portal, admin)
     form = form_of_filter(portal, admin, field)
     for code, value in CODED[field][1].items():
         wanted = code if form == "code" else value
         filtered = granted(asked(portal, admin, **{field: wanted}))
         if total(filtered) > BEHIND:
             granted(asked(portal, admin, **{field: wanted}, page=1, size=BEHIND))
-    found(portal, admin)
+    matching(portal, admin)
     verify.observe("account-filter-form", filtered, "codes" if form == "code" else "numbers")
 
 
 @requirement("ACCOUNT-022")
 def test_institutions_filter_their_own_accounts(portal: Portal, admin: Account) -> None:
-    everyone = accounts(found(portal, admin))
+    everyone = accounts(matching(portal, admin))
     institutions = {
         record["institutionBizId"] for record in everyone if isinstance(record.get("institutionBizId"), str)
     }
     if not institutions:
         raise Untestable("no account shows an institution", "target")
     for institution in sorted(institutions)[:3]:
-        found(portal, admin, institutionBizId=institution)
+        matching(portal, admin, institutionBizId=institution)
 
 
 @requirement("ACCOUNT-023", "ACCOUNT-044", "ACCOUNT-026")
@@ -84,8 +84,8 @@ def test_a_whole_address_finds_its_account(portal: Portal, verify: Verify, admin
     email = listed_address(portal, admin)
     parts = [part for part in SIGNS.split(email.partition("@")[0]) if part]
     if parts:
-        found(portal, admin, email=max(parts, key=len))
-    filtered = found(portal, admin, email=email)
+        matching(portal, admin, email=max(parts, key=len))
+    filtered = matching(portal, admin, email=email)
     there = any(has_email(record, email) for record in accounts(filtered))
     if not there and total(filtered) > len(accounts(filtered)):
         raise Untestable("an address finds more accounts than stand on a page", "target")
@@ -95,7 +95,7 @@ def test_a_whole_address_finds_its_account(portal: Portal, verify: Verify, admin
 def listed_address(portal: Portal, admin: Account) -> str:
     """The address of an account on the first page, the caller's own where it stands there. Raises
     Untestable."""
-    shown = [record.get("accountEmail") for record in accounts(found(portal, admin))]
+    shown = [record.get("accountEmail") for record in accounts(matching(portal, admin))]
     whole = [email for email in shown if isinstance(email, str) and is_shown_whole(email)]
     own_first = sorted(whole, key=lambda email: email.casefold() != admin.email.casefold())
     if not own_first:
@@ -108,7 +108,7 @@ def test_a_whole_name_finds_accounts_of_that_name(portal: Portal, admin: Account
     name = own(portal, admin).get("accountName")
     if not isinstance(name, str) or not name.strip():
         raise Untestable("the caller's account has no name to look for", "target")
-    found(portal, admin, name=name.strip())
+    matching(portal, admin, name=name.strip())
 
 
 @requirement("ACCOUNT-024", "ACCOUNT-042", "ACCOUNT-044")
@@ -119,7 +119,7 @@ def test_a_part_of_a_text_is_looked_for_somehow(
     record = by_email(portal, admin, admin.email)
     whole = str(record.get(shown) or "").strip()
     parts = {"any part": whole[1:-1].strip(), "its beginning": whole[:-1].strip()}
-    if len(parts["any part"]) < 3 or not total(found(portal, admin, **{field: whole})):
+    if len(parts["any part"]) < 3 or not total(matching(portal, admin, **{field: whole})):
         raise Untestable(f"{shown} is too short for a part, or does not find its account", "environment")
 
     answers = {form: answered(asked(portal, admin, **{field: part})) for form, part in parts.items()}
@@ -130,9 +130,9 @@ def test_a_part_of_a_text_is_looked_for_somehow(
 
 @requirement("ACCOUNT-027")
 def test_filters_that_are_null_filter_nothing(portal: Portal, verify: Verify, admin: Account) -> None:
-    nulls = found(portal, admin)
+    nulls = matching(portal, admin)
     left_out = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
-    if total(nulls) != total(found(portal, admin)):
+    if total(nulls) != total(matching(portal, admin)):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     verify("ACCOUNT-027", equal(nulls, "data.totalElements", total(left_out), left_out))
 
@@ -144,8 +144,8 @@ def test_each_filter_that_is_null_filters_nothing(
 ) -> None:
     left_out = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
     null = granted(portal.call(ACCOUNTS_QUERY, json={name: None, "page": 0, "size": 20}, token=admin.token))
-    again = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
-    if total(left_out) != total(again):
+    repeated = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
+    if total(left_out) != total(repeated):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     verify("ACCOUNT-027", equal(null, "data.totalElements", total(left_out), left_out))
 
@@ -156,7 +156,7 @@ def test_a_filter_that_nothing_matches_gives_an_empty_page(
     portal: Portal, verify: Verify, admin: Account, field: str
 ) -> None:
     marker = portal.unique()
-    nobody = found(portal, admin, **{field: f"{marker}@{marker}.invalid"})
+    nobody = matching(portal, admin, **{field: f"{marker}@{marker}.invalid"})
     verify("ACCOUNT-028", equal(nobody, LISTING, []), equal(nobody, "data.totalElements", 0))
 
 
@@ -166,5 +166,5 @@ def test_a_filter_that_nothing_matches_gives_an_empty_page(
 def test_a_page_or_size_that_is_no_number_is_refused(
     portal: Portal, verify: Verify, admin: Account, field: str, value: Json
 ) -> None:
-    found(portal, admin)
+    matching(portal, admin)
     verify("ACCOUNT-041", is_invalid_parameter(asked(portal, admin, **{field: value})))

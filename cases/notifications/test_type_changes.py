@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.notifications.making import TYPE, Made, a_record, differences
+from cases.notifications.making import TYPE, OwnRecord, a_record, differences
 from cases.premises import code_of, without
 from conformance.cases import Account, Json, Portal, Verify, equal, holds, impact, needs, requirement
 
@@ -16,57 +16,70 @@ CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 @needs(CREATE, DELETE)
 @impact("mutating")
 def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
-    with a_record(portal, verify, admin, TYPE) as made:
-        listing, record = made.read_once(lambda record: record is not None)
-        verify("CHANNELTYPE-026", holds(listing, "data.items", record is not None, made.id, *made.steps))
+    with a_record(portal, verify, admin, TYPE) as channel_type:
+        listing, record = channel_type.read_once(lambda record: record is not None)
+        verify(
+            "CHANNELTYPE-026",
+            holds(listing, "data.items", record is not None, channel_type.id, *channel_type.steps),
+        )
 
-        is_updated(made, "CHANNELTYPE-027")
-        if made.call("disable", "CHANNELTYPE-028"):
-            has_status(made, "CHANNELTYPE-028", "DISABLED")
-        if made.call("enable", "CHANNELTYPE-029"):
-            has_status(made, "CHANNELTYPE-029", "ENABLED")
-        is_deleted(made, "CHANNELTYPE-030")
-        made.observe_answers()
+        is_updated(channel_type, "CHANNELTYPE-027")
+        if channel_type.call("disable", "CHANNELTYPE-028"):
+            has_status(channel_type, "CHANNELTYPE-028", "DISABLED")
+        if channel_type.call("enable", "CHANNELTYPE-029"):
+            has_status(channel_type, "CHANNELTYPE-029", "ENABLED")
+        is_deleted(channel_type, "CHANNELTYPE-030")
+        channel_type.observe_answers()
 
 
-def has_status(made: Made, requirement: str, code: str) -> None:
-    listing, record = made.read_once(lambda record: record is None or code_of(record, "typeStatus") == code)
+def has_status(channel_type: OwnRecord, requirement: str, code: str) -> None:
+    listing, record = channel_type.read_once(
+        lambda record: record is None or code_of(record, "typeStatus") == code
+    )
     if record is not None:
         at = f"data.items[{listing.data['items'].index(record)}].typeStatus.code"
-        made.verify(requirement, equal(listing, at, code, *made.steps))
+        channel_type.verify(requirement, equal(listing, at, code, *channel_type.steps))
 
 
-def is_updated(made: Made, requirement: str) -> None:
+def is_updated(channel_type: OwnRecord, requirement: str) -> None:
     """What the profile's body sends is shown afterwards."""
-    updated = made.call("update", requirement)
+    updated = channel_type.call("update", requirement)
     if updated is None:
         return
     sent = updated.sent if isinstance(updated.sent, dict) else {}
-    new = {name: value for name, value in sent.items() if value != made.id}
-    listing, record = made.read_once(lambda record: record is None or not differences(record, new))
+    new = {name: value for name, value in sent.items() if value != channel_type.id}
+    listing, record = channel_type.read_once(lambda record: record is None or not differences(record, new))
     if record is None or not any(name in record for name in new):
-        made.verify.untested(requirement, "the update names no field that the listing shows")
+        channel_type.verify.untested(requirement, "the update names no field that the listing shows")
         return
     other = differences(record, new)
-    made.verify(requirement, holds(listing, "data.items", not other, new, *made.steps, actual=other))
+    channel_type.verify(
+        requirement, holds(listing, "data.items", not other, new, *channel_type.steps, actual=other)
+    )
 
 
-def is_deleted(made: Made, requirement: str) -> None:
+def is_deleted(channel_type: OwnRecord, requirement: str) -> None:
     """It is gone from the listing, or is there as something else than before, such as DELETED."""
-    before = without(made.read()[1] or {}, *TRACES)
-    deleted = made.call("delete", requirement)
+    before = without(channel_type.read()[1] or {}, *TRACES)
+    deleted = channel_type.call("delete", requirement)
     if deleted is None:
         return
 
     def is_gone(record: dict[str, Json] | None) -> bool:
         return record is None or without(record, *TRACES) != before
 
-    listing, record = made.read_once(is_gone)
+    listing, record = channel_type.read_once(is_gone)
     if is_gone(record):
-        made.creation.settled()
-    gone = holds(listing, "data.items", is_gone(record), f"no {made.id}, or one that is marked", *made.steps)
-    made.verify(requirement, gone)
-    made.answers["after delete"] = "gone" if record is None else "listed with a mark"
+        channel_type.creation.settled()
+    gone = holds(
+        listing,
+        "data.items",
+        is_gone(record),
+        f"no {channel_type.id}, or one that is marked",
+        *channel_type.steps,
+    )
+    channel_type.verify(requirement, gone)
+    channel_type.answers["after delete"] = "gone" if record is None else "listed with a mark"
 
 
 TRACES = ("updatedAt", "updatedBy")

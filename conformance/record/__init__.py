@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import socket
 import sys
 import threading
@@ -11,17 +10,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 import uvicorn
 
 from conformance.errors import UsageError
-from conformance.judging import Judge
+from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.addresses import is_loopback
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
@@ -63,7 +63,7 @@ def serve(
     *,
     port: int = 0,
     host: str = "127.0.0.1",
-    judge: Judge | None = None,
+    judge: Watch | None = None,
     open_channel: bool = False,
     secrets: Secrets | None = None,
     verify: bool | str = True,
@@ -76,11 +76,9 @@ def serve(
     of encrypted bodies is recorded. UsageError: the port is taken, the address is none, or an extra is
     missing; CaptureError: ``out`` exists or cannot be written.
     """
-    try:
-        from conformance.record import protocol  # needs the extra
-        from conformance.record.proxy import Proxy
-    except ImportError as error:
-        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    protocol = _extra()
+    from conformance.record.proxy import Proxy  # needs the extra
+
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
     known = Secrets() if secrets is None else secrets
@@ -116,6 +114,15 @@ def serve(
     return Recording(f"http://{_shown(host)}:{listening.getsockname()[1]}", log, server, thread)
 
 
+def _extra() -> ModuleType:
+    """The module that needs the extra. UsageError: it is not installed."""
+    try:
+        from conformance.record import protocol, proxy  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    return protocol
+
+
 def run(
     upstream: str,
     out: str | Path,
@@ -125,6 +132,7 @@ def run(
     judge: bool = False,
     open_channel: bool = False,
     verify: bool | str = True,
+    timeout: float = 60.0,
 ) -> int:
     """Records until interrupted, and says what was recorded. Exit code 1 if ``judge`` saw a FAIL, else 0."""
     secrets = Secrets()
@@ -138,15 +146,16 @@ def run(
         out,
         port=port,
         host=host,
-        judge=Judge(ledger) if judge else None,
+        judge=watch(ledger) if judge else None,
         open_channel=open_channel,
         secrets=secrets,
         verify=verify,
+        bounds=_extra().Bounds(upstream_seconds=timeout),
         on_finding=tell,
     )
     with recording:
         print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
-        if not _is_loopback(host):
+        if not is_loopback(host):
             print(f"Whoever reaches {host} can speak to the portal through this recorder.", file=sys.stderr)
         if open_channel:
             print("The secure channel is opened: clients are given the recorder's public key.", flush=True)
@@ -183,10 +192,3 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -13,7 +13,7 @@ import httpx
 import msgspec
 import pytest
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.plugin import DUE, EXAMINATION, STEPS, VERIFY, run_all
 from conformance.run.session import Examination, Options
 from conformance.selftest.choice import function_of
@@ -37,7 +37,7 @@ class Turned(msgspec.Struct):
     endpoint: str
 
 
-class Outcome(msgspec.Struct):
+class TrialOutcome(msgspec.Struct):
     """What came of a trial. ``touched``: the operations that each case called."""
 
     name: str
@@ -179,7 +179,7 @@ def examination_of(target: InProcess, folder: Path) -> Examination:
     )
     ledger.acting = lambda: examination.case
     # Checks sign their findings themselves, instead of with the case that acts.
-    examination.judge = Judge(examination.ledger)
+    examination.judge = watch(examination.ledger)
     examination.log.close()
     examination.log = Unwritten()  # type: ignore[assignment]
     for name, account in target.profile.accounts.items():
@@ -196,12 +196,12 @@ def attempt(
     faults: Sequence[str] = (),
     variants: Sequence[str] = (),
     watched: bool = False,
-) -> Outcome:
+) -> TrialOutcome:
     """Runs cases against a portal with these faults and variants; ``watched``: notes what each case calls."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="selftest-") as folder:
         examination = examination_of(in_process(faults=faults, variants=variants), Path(folder))
-        outcome = Outcome(name)
+        outcome = TrialOutcome(name)
         if watched:
             _watch(examination, outcome)
         session.config.option.collectonly = False
@@ -212,14 +212,13 @@ def attempt(
                 if key in item.stash:
                     del item.stash[key]
         run_all(session, examination)
-        examination.judge.finish()
         examination.portal.close()
     _fill(outcome, examination)
     outcome.seconds = round(time.perf_counter() - began, 3)
     return outcome
 
 
-def _watch(examination: Examination, outcome: Outcome) -> None:
+def _watch(examination: Examination, outcome: TrialOutcome) -> None:
     take = examination.take
 
     def watching(exchange: Exchange) -> None:
@@ -232,7 +231,7 @@ def _watch(examination: Examination, outcome: Outcome) -> None:
     examination.portal.transport._on_exchange = watching
 
 
-def _fill(outcome: Outcome, examination: Examination) -> None:
+def _fill(outcome: TrialOutcome, examination: Examination) -> None:
     ledger = examination.ledger
     assert isinstance(ledger, Attributed)
     for result in ledger.results():

@@ -5,7 +5,7 @@ from typing import Any
 
 from reference_impl.changes import data_rewritten, handled, limited, rewritten, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import asked, first, then, told
+from reference_impl.faults.fault import asked, first, reported, then
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     BACKUP_CODES,
@@ -139,7 +139,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "signed-in-elsewhere",
         "whether there is a single sign-on is a deployment's",
-        told(SESSION_CONFIG, "", ssoEnabled=True),
+        reported(SESSION_CONFIG, "", ssoEnabled=True),
     ),
     may(
         "caller-is-not-listed",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import chosen, data_rewritten, limited, rewritten, together, wrapped
-from reference_impl.faults.fault import told, turned
+from reference_impl.faults.fault import reported, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANNELS_QUERY,
@@ -171,14 +171,14 @@ VARIANTS: tuple[Variant, ...] = (
         _TYPE,
         together(
             (
-                told(SESSIONS, "[]", clientIp="2001:db8::1", userAgent="Firefox on Linux"),
-                told(HISTORY, "items[]", clientIp="2001:db8::1", userAgent=""),
+                reported(SESSIONS, "[]", clientIp="2001:db8::1", userAgent="Firefox on Linux"),
+                reported(HISTORY, "items[]", clientIp="2001:db8::1", userAgent=""),
             )
         ),
         "addresses",
     ),
     may("phones-left-empty", _TYPE, everywhere(_phoneless), "masked"),
-    may("sessions-without-bound", _TYPE, told(SESSION_CONFIG, "", maxSessions=-1), "max-sessions"),
+    may("sessions-without-bound", _TYPE, reported(SESSION_CONFIG, "", maxSessions=-1), "max-sessions"),
     may(
         "password-masked-by-null",
         "how a password is masked is not stated",
@@ -188,7 +188,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "password-masked-but-for-its-end",
         "how a password is masked is not stated",
-        told(CHANNELS_QUERY, "items[].emailConfig", password="••••••st"),
+        reported(CHANNELS_QUERY, "items[].emailConfig", password="••••••st"),
         "mask",
     ),
     may(
@@ -200,7 +200,7 @@ VARIANTS: tuple[Variant, ...] = (
         rewritten(enveloped(_with_details)),
         "extra-fields",
     ),
-    may("verified-never-told", "verifiedAt is nullable", told(MFA, "[]", verifiedAt=None), "verified"),
+    may("verified-never-told", "verifiedAt is nullable", reported(MFA, "[]", verifiedAt=None), "verified"),
     may(
         "pages-without-bound",
         "the maximum page size is not shown",

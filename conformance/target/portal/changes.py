@@ -25,9 +25,11 @@ from conformance.spec.endpoints import (
     PASSWORD_CHANGE,
 )
 from conformance.spec.operations import operation
+from conformance.spec.requests import UNFILTERED
+from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import Clock
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import EMPTY_QUERIES, records_in
+from conformance.target.portal.records import records_in
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 from conformance.traffic.redaction.redact import Secrets
 
@@ -44,8 +46,6 @@ LISTED_BY = {
     CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
 }
 """Where a record stands whose id its creation did not tell, or that was made just before a crash."""
-
-GONE = ("RESOURCE.NOT_FOUND", "4040")
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ def _put_back(portal: Portal, ledger: ChangeLedger, change: Change) -> str | Non
     answer = portal.call(
         change.undo_key, json=_undo_body(portal, change, result), token=portal.account(change.account).token
     )
-    gone = change.kind == "creating" and (answer.status == 404 or answer.code in GONE)
+    gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
     return None if answer.success or gone else f"{change.undo_key} was refused: {refusal(answer)}"
 
 
@@ -326,7 +326,7 @@ def _found_again(portal: Portal, change: Change) -> str | None:
     if listing is None or change.name is None:
         raise Untestable("it is not known whether it was made, and no listing shows it")
     key, items = listing
-    answer = portal.call(key, json=EMPTY_QUERIES.get(key, ABSENT), token=portal.account(change.account).token)
+    answer = portal.call(key, json=UNFILTERED.get(key, ABSENT), token=portal.account(change.account).token)
     if not answer.success:
         raise Untestable(f"{key} was refused: {refusal(answer)}", "target")
     for record in records_in(dig(answer.envelope, steps(items))):

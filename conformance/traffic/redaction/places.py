@@ -8,6 +8,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.traffic.exchange import Exchange, Json, Message
+from conformance.traffic.facts import fact
 
 HEADERS = {
     "x-portal-access-code": "access-code",
@@ -67,12 +68,13 @@ def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     needed to follow the traffic), ``encReqKey`` and ``encRespKey``, which are ciphertext, and the
     placeholders of what was taken out before.
     """
-    # Several look at each exchange: the transport, the writer of the record, a recorder.
-    found: tuple[tuple[str, str], ...] | None = exchange.__dict__.get("_secrets")
-    if found is None:
-        shown = dict.fromkeys(_secrets_in(exchange))
-        found = exchange.__dict__["_secrets"] = tuple(one for one in shown if not is_placeholder(one[0]))
-    yield from found
+    yield from _shown_secrets(exchange)
+
+
+@fact
+def _shown_secrets(exchange: Exchange) -> tuple[tuple[str, str], ...]:
+    """The same, computed once: the transport, the writer of the record and a recorder ask for it."""
+    return tuple(pair for pair in dict.fromkeys(_secrets_in(exchange)) if not is_placeholder(pair[0]))
 
 
 def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
@@ -126,7 +128,7 @@ def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
         for inner in data.values():
             yield from _backup_codes(inner)
     elif isinstance(data, list):
-        for value, kind in (one for item in data for one in _texts(item, "backup-code")):
+        for value, kind in (pair for item in data for pair in _texts(item, "backup-code")):
             if BACKUP_CODE.match(value):
                 yield value, kind
 
@@ -200,5 +202,5 @@ def _texts(value: Json, kind: str) -> Iterator[tuple[str, str]]:
         yield value, kind
         if value.startswith("otpauth:"):
             yield from (
-                (found, "secret") for name, found in parse_qsl(urlsplit(value).query) if name == "secret"
+                (secret, "secret") for name, secret in parse_qsl(urlsplit(value).query) if name == "secret"
             )
