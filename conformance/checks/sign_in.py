@@ -192,19 +192,19 @@ def claims_of(token: Json) -> dict[str, Json] | None:
         return None
     part = token.split(".")[1]
     try:
-        claims, _ = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        claims, form = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (ValueError, binascii.Error):
         return None
-    return claims if isinstance(claims, dict) else None
+    return claims if form is None and isinstance(claims, dict) else None
 
 
 def _header_of(token: str) -> dict[str, Json]:
     part = token.split(".")[0]
     try:
-        header, _ = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        header, form = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (ValueError, binascii.Error):
         return {}
-    return header if isinstance(header, dict) else {}
+    return header if form is None and isinstance(header, dict) else {}
 
 
 def is_jwt(token: str) -> bool:
