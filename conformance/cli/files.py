@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from conformance import check as passive
+from conformance.check import CheckOptions, run
 from conformance.cli.options import Commands, baseline_options, command, format_option, out_option
 from conformance.errors import UsageError
 from conformance.report.across import compare, history, matrix
@@ -44,16 +44,15 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def check_files(options: argparse.Namespace) -> int:
     """Judges captures."""
-    return passive.run(
-        options.files,
+    asked = CheckOptions(
         out=options.out,
         salvage=options.salvage,
         strict=options.strict,
         target=options.target,
-        known_failures=options.baseline,
+        baseline=options.baseline,
         baseline_update=options.baseline_update,
-        output=options.format,
     )
+    return run(options.files, asked, output=options.format)
 
 
 def compare_runs(options: argparse.Namespace) -> int:

@@ -77,11 +77,13 @@ def record_traffic(options: argparse.Namespace) -> int:
     return record.run(
         options.upstream,
         options.out,
-        port=options.port,
-        host=options.host,
+        record.RecordOptions(
+            port=options.port,
+            host=options.host,
+            open_channel=options.open_channel,
+            verify=not options.insecure,
+        ),
         judge=options.judge,
-        open_channel=options.open_channel,
-        verify=not options.insecure,
     )
 
 

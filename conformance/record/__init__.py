@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import uvicorn
 
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.judging import Judge
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
@@ -25,9 +25,25 @@ from conformance.spec import REQUIREMENTS
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
-__all__ = ["Recording", "run", "serve"]
+__all__ = ["RecordOptions", "Recording", "run", "serve"]
 
 STARTING = 10.0
+"""Seconds that the recorder may take to start, and to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """How a recorder listens. Port 0 takes a free one. ``open_channel`` offers an RSA key of the recorder's
+    own in place of the portal's, so that the plaintext of encrypted bodies is recorded. ``verify`` may name
+    a CA file."""
+
+    port: int = 0
+    host: str = "127.0.0.1"
+    open_channel: bool = False
+    verify: bool | str = True
+
+
+DEFAULTS = RecordOptions()
 
 
 @dataclass
@@ -57,20 +73,16 @@ class Recording:
 def serve(
     upstream: str,
     out: str | Path,
+    options: RecordOptions = DEFAULTS,
     *,
-    port: int = 0,
-    host: str = "127.0.0.1",
     judge: Judge | None = None,
-    open_channel: bool = False,
     secrets: Secrets | None = None,
-    verify: bool | str = True,
     on_finding: Callable[[Finding], None] = lambda finding: None,
 ) -> Recording:
-    """Starts a recorder for the portal at ``upstream`` in a thread; port 0 takes a free one.
+    """Starts a recorder for the portal at ``upstream`` in a thread.
 
-    ``open_channel`` offers an RSA key of the recorder's own in place of the portal's, so that the plaintext
-    of encrypted bodies is recorded. UsageError: the port is taken, the address is none, or an extra is
-    missing; CaptureError: ``out`` exists or cannot be written.
+    UsageError: the port is taken, the address is none, or an extra is missing; CaptureError: ``out`` exists
+    or cannot be written.
     """
     try:
         from conformance.record.proxy import Proxy  # needs the extra
@@ -78,11 +90,22 @@ def serve(
         raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
-    known = Secrets() if secrets is None else secrets
-    listening = _listening(host, port)
-    log = Log(Path(out), known, judge, on_finding)
-    proxy = Proxy(upstream, log, channel=OpenChannel(known) if open_channel else None, verify=verify)
-    server = uvicorn.Server(
+    secrets = Secrets() if secrets is None else secrets
+    listening = _listening(options.host, options.port)
+    log = Log(Path(out), secrets, judge, on_finding)
+    channel = OpenChannel(secrets) if options.open_channel else None
+    server = _server(Proxy(upstream, log, channel=channel, verify=options.verify))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + STARTING
+    while not server.started and thread.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return Recording(f"http://{_shown(options.host)}:{listening.getsockname()[1]}", log, server, thread)
+
+
+def _server(proxy: Any) -> uvicorn.Server:
+    """The HTTP server before the proxy: it adds nothing of its own to an answer."""
+    return uvicorn.Server(
         uvicorn.Config(
             proxy,
             log_level="critical",
@@ -94,55 +117,44 @@ def serve(
             timeout_graceful_shutdown=2,
         )
     )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + STARTING
-    while not server.started and thread.is_alive() and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return Recording(f"http://{_shown(host)}:{listening.getsockname()[1]}", log, server, thread)
 
 
-def run(
-    upstream: str,
-    out: str | Path,
-    *,
-    port: int = 0,
-    host: str = "127.0.0.1",
-    judge: bool = False,
-    open_channel: bool = False,
-    verify: bool | str = True,
-) -> int:
-    """Records until interrupted, and says what was recorded. Exit code 1 if ``judge`` saw a FAIL, else 0."""
-    secrets = Secrets()
-    ledger = Ledger(REQUIREMENTS)
+def run(upstream: str, out: str | Path, options: RecordOptions, *, judge: bool = False) -> int:
+    """Records until interrupted, and prints what was recorded. Exit code 1 if ``judge`` found a FAIL, else
+    0."""
+    secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
 
-    def tell(finding: Finding) -> None:
+    def show(finding: Finding) -> None:
         print(secrets.redact(_line(finding)), flush=True)
 
     recording = serve(
         upstream,
         out,
-        port=port,
-        host=host,
+        options,
         judge=Judge(ledger) if judge else None,
-        open_channel=open_channel,
         secrets=secrets,
-        verify=verify,
-        on_finding=tell,
+        on_finding=show,
     )
     with recording:
-        print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
-        if not _is_loopback(host):
-            print(f"Whoever reaches {host} can speak to the portal through this recorder.", file=sys.stderr)
-        if open_channel:
-            print("The secure channel is opened: clients are given the recorder's public key.", flush=True)
+        _announce(recording, upstream, out, options)
         with contextlib.suppress(KeyboardInterrupt):
             while recording.thread.is_alive():
                 recording.thread.join(timeout=0.5)
-    print(f"{recording.log.count} exchanges in {out}, {len(secrets)} secrets taken out of them.")
+    print(f"Recorded {recording.log.count} exchanges to {out}; redacted {len(secrets)} secrets.")
     if recording.log.unanswered:
         print(f"{recording.log.unanswered} of them got no answer from the portal.")
-    return int(any(finding.verdict is Verdict.FAIL for finding in ledger.findings))
+    failed = any(finding.verdict is Verdict.FAIL for finding in ledger.findings)
+    return ExitCode.FAILED if failed else ExitCode.CONFORMANT
+
+
+def _announce(recording: Recording, upstream: str, out: str | Path, options: RecordOptions) -> None:
+    print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
+    if not _is_loopback(options.host):
+        print(
+            f"Whoever reaches {options.host} can speak to the portal through this recorder.", file=sys.stderr
+        )
+    if options.open_channel:
+        print("The secure channel is opened: clients are given the recorder's public key.", flush=True)
 
 
 def _line(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""What the recorder keeps: a line for each exchange, without its secrets, before its client is answered."""
+"""The recorder's capture: one redacted line for each exchange, written before its client is answered."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from conformance.judging import Judge
 from conformance.traffic.capture import Writer
 from conformance.traffic.exchange import Exchange, Plain, Request, Response
-from conformance.traffic.redaction.redact import Secrets, secrets_in
+from conformance.traffic.log import register_secrets
+from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding
 
 
 @dataclass
 class Log:
-    """The recording. ``on_finding`` is told of each contradiction once, as it is seen."""
+    """The capture as it grows. ``on_finding`` is called once for each contradiction."""
 
     path: Path
     secrets: Secrets
@@ -24,7 +25,7 @@ class Log:
     on_finding: Callable[[Finding], None] = lambda finding: None
     count: int = 0
     unanswered: int = 0
-    _told: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._writer = Writer(self.path)
@@ -53,8 +54,7 @@ class Log:
                 error=error,
                 plain=plain,
             )
-            for value, kind in secrets_in(exchange):
-                self.secrets.add(value, kind)
+            register_secrets(exchange, self.secrets)
             line = self._writer.line(exchange).decode()
             self._writer.write_line(self.secrets.redact_line(line).encode())
             self.count += 1
@@ -68,6 +68,6 @@ class Log:
         if self.judge is None:
             return
         for finding in self.judge.feed(exchange):
-            if finding.signature not in self._told:
-                self._told.add(finding.signature)
+            if finding.signature not in self._reported:
+                self._reported.add(finding.signature)
                 self.on_finding(finding)
