@@ -9,6 +9,7 @@ from conformance import record
 from conformance.cli.options import (
     Commands,
     baseline_options,
+    cache_option,
     command,
     format_option,
     impact_option,
@@ -69,6 +70,7 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     baseline_options(replayed)
     replayed.add_argument("--dry-run", action="store_true", help="say what would be sent, and send nothing")
     replayed.add_argument("--explain", action="store_true", help="say where each dynamic value comes from")
+    cache_option(replayed)
     format_option(replayed)
 
 

@@ -5,39 +5,22 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import httptools
 
-from conformance.traffic.exchange import Header
+from conformance.replay.rebuild.actions import WireResponse
 
-LARGEST_ANSWER = 20_000_000
-FRESH = 2.0
+LARGEST_RESPONSE_BYTES = 20_000_000
+FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
 
-@dataclass(slots=True)
-class Answer:
-    """What came back. ``error`` says why nothing did, or not all; ``is_refused``: nobody listens there."""
-
-    status: int = 0
-    raw_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
-    body: bytes = b""
-    is_cut: bool = False
-    error: str | None = None
-    is_refused: bool = False
-
-    @property
-    def headers(self) -> list[Header]:
-        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.raw_headers]
-
-
-OnAnswer = Callable[[Answer], None]
+OnResponse = Callable[[WireResponse], None]
 
 
 class Connection:
-    """Reaches one host. ``send`` one request, wait for its answer, send the next.
+    """Reaches one host. ``send`` one request, wait for its response, send the next.
 
     ``deadline``, on the loop's clock, is for whoever watches the time: ``expire`` ends what is late.
     """
@@ -50,20 +33,22 @@ class Connection:
         self._loop = loop
         self._pipe: _Pipe | None = None
         self._task: asyncio.Task[None] | None = None
-        self._on_answer: OnAnswer | None = None
+        self._on_response: OnResponse | None = None
         self._request = b""
         self._is_reused = False
         self._idle_since = 0.0
         self.deadline = float("inf")
 
-    def send(self, request: bytes, on_answer: OnAnswer, *, timeout: float) -> None:
-        """Sends the bytes of a request; ``on_answer`` is called once, from the event loop."""
+    def send(self, request: bytes, on_response: OnResponse, *, timeout: float) -> None:
+        """Sends the bytes of a request; ``on_response`` is called once, from the event loop."""
         now = self._loop.time()
-        self._on_answer = on_answer
+        self._on_response = on_response
         self._request = request
         self.deadline = now + timeout
         pipe = self._pipe
-        self._is_reused = pipe is not None and not pipe.is_closing() and now - self._idle_since < FRESH
+        self._is_reused = (
+            pipe is not None and not pipe.is_closing() and now - self._idle_since < FRESH_SECONDS
+        )
         if pipe is not None and self._is_reused:
             pipe.send(request)
         else:
@@ -71,28 +56,28 @@ class Connection:
 
     def expire(self) -> None:
         """Ends a request whose time is over."""
-        self.finish(None, Answer(error="nothing came in time"))
+        self.finish(None, WireResponse(error="nothing came in time"))
 
     def close(self) -> None:
-        self._on_answer = None
+        self._on_response = None
         self._drop()
 
-    def finish(self, pipe: _Pipe | None, answer: Answer, *, reusable: bool = False) -> None:
-        """Hands over what a pipe received; one that is not in use any more has nothing to say."""
+    def finish(self, pipe: _Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:
+        """Hands over what a pipe received; a pipe that is no longer in use is ignored."""
         if pipe is not None and pipe is not self._pipe:
             return
         if not reusable:
             self._drop()
-        if answer.error and self._is_reused and not answer.status and self._may_be_repeated():
+        if response.error and self._is_reused and not response.status and self._may_be_repeated():
             # The server gave up the idle connection as the request went out: nothing of it was answered.
             self._is_reused = False
             self._connect()
             return
         self._idle_since = self._loop.time()
         self.deadline = float("inf")
-        on_answer, self._on_answer = self._on_answer, None
-        if on_answer is not None:
-            on_answer(answer)
+        on_response, self._on_response = self._on_response, None
+        if on_response is not None:
+            on_response(response)
 
     def _may_be_repeated(self) -> bool:
         return self._request.startswith((b"GET ", b"HEAD "))
@@ -110,7 +95,7 @@ class Connection:
             )
         except OSError as error:
             reason = error.strerror or str(error)
-            self.finish(pipe, Answer(error=f"no connection ({reason})", is_refused=True))
+            self.finish(pipe, WireResponse(error=f"no connection ({reason})", is_refused=True))
             return
         if pipe is self._pipe:
             pipe.send(self._request)
@@ -128,7 +113,7 @@ class _Pipe(asyncio.Protocol):
         self._owner = owner
         self._transport: asyncio.Transport | None = None
         self._parser: Any = None
-        self._answer = Answer()
+        self._response = WireResponse()
         self._chunks: list[bytes] = []
         self._size = 0
         self._has_no_body = False
@@ -138,7 +123,7 @@ class _Pipe(asyncio.Protocol):
     def send(self, request: bytes) -> None:
         if self._parser is None or self._has_no_body:
             self._parser = httptools.HttpResponseParser(self)
-        self._answer = Answer()
+        self._response = WireResponse()
         self._chunks = []
         self._size = 0
         self._has_no_body = request.startswith(b"HEAD ")
@@ -166,7 +151,7 @@ class _Pipe(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             if not self._is_whole:
-                self._owner.finish(self, Answer(error=f"this is no HTTP answer ({error})"))
+                self._owner.finish(self, WireResponse(error=f"this is no HTTP response ({error})"))
                 return
         if self._is_whole:
             self._end()
@@ -177,43 +162,43 @@ class _Pipe(asyncio.Protocol):
             self._is_kept_alive = False
             self._end()
         elif not self._is_whole:
-            reason = str(error or "the connection was closed before the answer ended")
-            self._owner.finish(self, Answer(error=reason))
+            reason = str(error or "the connection was closed before the response ended")
+            self._owner.finish(self, WireResponse(error=reason))
 
     def _ends_with_connection(self) -> bool:
-        """Whether an answer has begun whose end nothing else tells."""
-        told = {name.lower() for name, _ in self._answer.raw_headers}
-        begun = self._answer.status > 0 and not self._is_whole
-        return begun and told.isdisjoint((b"content-length", b"transfer-encoding"))
+        """Whether a response has begun that only the end of the connection ends."""
+        names = {name.lower() for name, _ in self._response.raw_headers}
+        begun = self._response.status > 0 and not self._is_whole
+        return begun and names.isdisjoint((b"content-length", b"transfer-encoding"))
 
     def _end(self) -> None:
         """Outside of the parser, so that the next request may begin."""
         self._is_whole = True
-        self._answer.body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-        self._owner.finish(self, self._answer, reusable=self._is_kept_alive and not self._has_no_body)
+        self._response.body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._owner.finish(self, self._response, reusable=self._is_kept_alive and not self._has_no_body)
 
     # --- what the parser calls
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._answer.raw_headers.append((name, value))
+        self._response.raw_headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if status < 200:
-            self._answer.raw_headers.clear()
+            self._response.raw_headers.clear()
             return
-        self._answer.status = status
+        self._response.status = status
         self._is_kept_alive = self._parser.should_keep_alive()
         self._is_whole = self._has_no_body
 
     def on_body(self, chunk: bytes) -> None:
-        room = LARGEST_ANSWER - self._size
+        room = LARGEST_RESPONSE_BYTES - self._size
         if len(chunk) > room:
-            self._answer.is_cut = True
+            self._response.is_cut = True
             chunk = chunk[: max(0, room)]
         self._size += len(chunk)
         self._chunks.append(chunk)
 
     def on_message_complete(self) -> None:
-        if self._answer.status:
+        if self._response.status:
             self._is_whole = True

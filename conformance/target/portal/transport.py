@@ -57,7 +57,7 @@ class Transport:
         self._count = 0
         self._origin = _origin(httpx.URL(self.url))
         self._client = httpx.Client(
-            verify=_verification(profile),
+            verify=verification(profile),
             timeout=self._timeout,
             transport=handler,
             follow_redirects=False,
@@ -272,7 +272,7 @@ def is_loopback(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _verification(profile: Profile) -> ssl.SSLContext | bool:
+def verification(profile: Profile) -> ssl.SSLContext | bool:
     """Plain HTTP needs no certificates: loading them takes longer than several requests."""
     verify = profile.portal.verify
     if isinstance(verify, str):

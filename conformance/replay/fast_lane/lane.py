@@ -1,0 +1,90 @@
+"""The fast lane: takes the steps that repeat earlier ones, and leaves all others to the machine."""
+
+from __future__ import annotations
+
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.engine.log import LogLine
+from conformance.replay.engine.machine import Machine
+from conformance.replay.engine.step import Attempt, Step, StepActions
+from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
+from conformance.replay.fast_lane.comparer import CachingComparer
+from conformance.replay.fast_lane.epoch import Epochs
+from conformance.replay.fast_lane.log import CachingLog
+from conformance.replay.fast_lane.request_templates import RequestTemplate, RequestTemplates
+from conformance.replay.rebuild.actions import Received, Send
+from conformance.verdicts.findings import endpoint_of
+
+
+class RepeatedStep(Step, frozen=True):
+    """A step whose response repeated a cached one: it was neither decoded nor compared."""
+
+
+class FastLane:
+    """Sends repeated requests from templates, and recognises repeated responses by their bytes.
+
+    Where either fails it asks the machine, and learns from the step that this returns. ``comparer`` and
+    ``log`` are those of the machine.
+    """
+
+    def __init__(self, machine: Machine, comparer: CachingComparer, log: CachingLog, epochs: Epochs) -> None:
+        self._machine = machine
+        self._comparer = comparer
+        self._log = log
+        self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epochs)
+
+    def step(self, position: int) -> StepActions:
+        """As ``Machine.step``."""
+        template = self._templates.find(position)
+        if template is None:
+            step = yield from self._machine.step(position)
+            if step.attempt is not None:
+                self._learn(step, self._templates.learn(step.attempt))
+            return step
+        send = self._templates.send(template, position)
+        received = yield send
+        assert isinstance(received, Received)
+        attempt = self._repeated(template, send, received)
+        if attempt is None:
+            attempt = self._machine.attempt(send, received, template.recorded)
+        elif not attempt.findings:
+            return self._same(attempt)
+        step = yield from self._machine.step(position, attempt)
+        self._learn(step, template)
+        return step
+
+    def _repeated(self, template: RequestTemplate, send: Send, received: Received) -> Attempt | None:
+        """The attempt whose response repeats the cached one, logged and judged; None where it does not."""
+        cached = template.response
+        if cached is None or self._machine.is_source(send.position):
+            return None
+        if not self._templates.is_valid(template):
+            return None
+        repeated = cached.repeated(send.request, received, number=self._log.count + 1)
+        if repeated is None:
+            return None
+        exchange, values = repeated
+        self._log.add_repeated(exchange, cached.templates, values)
+        findings = self._machine.judge.feed(exchange)
+        return Attempt(template.recorded, send, received, LogLine(exchange), findings=findings)
+
+    def _same(self, attempt: Attempt) -> Step:
+        position, live = attempt.send.position, attempt.live
+        number = self._machine.plan.number_of(position)
+        outcome = ExchangeOutcome(number, State.SAME, endpoint_of(live), line=live.n)
+        return RepeatedStep(position, outcome, attempt)
+
+    def _learn(self, step: Step, template: RequestTemplate | None) -> None:
+        """Caches the response to a template's request, where it was the recorded one."""
+        if template is None or step.attempt is None or template.has_shifted:
+            return
+        cached = self._cacheable_response(step)
+        if cached is not None:
+            template.response = cached
+
+    def _cacheable_response(self, step: Step) -> CachedResponse | None:
+        attempt, pair = step.attempt, step.pair
+        if attempt is None or pair is None or step.outcome.state is not State.SAME or step.findings:
+            return None
+        if not attempt.live.success or not self._comparer.is_same(pair):
+            return None
+        return cached_response_of(attempt)
