@@ -14,10 +14,10 @@ from conformance.errors import TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
-from conformance.replay.engine.step import Step
+from conformance.replay.engine.step import ReplayStep
 from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.analysis import planned
-from conformance.replay.recording.plan import Selection
+from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.result import FinishedReplay, finish_replay
 from conformance.report.across.baseline import initial_baseline
@@ -37,7 +37,7 @@ def replay(
     profile: Profile,
     options: ReplayOptions,
     *,
-    on_step: Callable[[Step], None] = ignore,
+    on_step: Callable[[ReplayStep], None] = ignore,
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
@@ -50,7 +50,7 @@ def replay(
     baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
     secrets = _secrets_of(profile)
     with _rarely_collected(), Store(files, salvage=options.salvage) as store:
-        plan = planned(store, Selection(options.only, options.skip, options.impact))
+        plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
         clock = clock_of(profile)
         if isinstance(clock, MovableClock):
             clock.move(0)

@@ -13,11 +13,11 @@ from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer, ResponseComparer
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
-from conformance.replay.engine.log import Log, ReplayLog
-from conformance.replay.engine.machine import Machine
+from conformance.replay.engine.log import ReplayLog, UncachedLog
+from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.sessions import Sessions
-from conformance.replay.engine.step import Step, Stepper
+from conformance.replay.engine.step import ReplayStep, Stepper
 from conformance.replay.engine.timing import Timing
 from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.actions import Secret
@@ -41,9 +41,9 @@ class Parts(Protocol):
     def comparer(self) -> ResponseComparer: ...
 
     @property
-    def log(self) -> Log: ...
+    def log(self) -> ReplayLog: ...
 
-    def stepper(self, machine: Machine) -> Stepper: ...
+    def stepper(self, machine: ReplayMachine) -> Stepper: ...
 
 
 class Uncached:
@@ -53,9 +53,9 @@ class Uncached:
         self, comparer: ResponseComparer, path: Path, correlation: Correlation, secrets: Secrets
     ) -> None:
         self.comparer = comparer
-        self.log = ReplayLog(path, secrets)
+        self.log = UncachedLog(path, secrets)
 
-    def stepper(self, machine: Machine) -> Stepper:
+    def stepper(self, machine: ReplayMachine) -> Stepper:
         return machine
 
 
@@ -70,11 +70,11 @@ class Replay:
     noise: Noise
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> ReplayMachine:
         return self.sessions.machine
 
     @property
-    def log(self) -> Log:
+    def log(self) -> ReplayLog:
         return self.machine.log
 
     @property
@@ -93,13 +93,13 @@ class Assembly:
     secrets: Secrets
     ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
 
-    def replay(self, on_step: Callable[[Step], None]) -> Replay:
+    def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
         progress = Progress(self.plan)
         correlation = Correlation(used=self.plan.sources)
         noise = load_noise(self.options.noise) if self.options.noise else Noise()
         parts = self._parts(Comparer(correlation, noise), correlation)
         rebuilder = self._rebuilder(correlation, progress)
-        machine = Machine(
+        machine = ReplayMachine(
             self.plan,
             rebuilder,
             Assessor(

@@ -11,7 +11,7 @@ from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, ReplayResult, replay
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.explain import explained, foreseen
-from conformance.replay.recording.plan import Selection
+from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.target.profile.model import Profile
@@ -56,7 +56,7 @@ def run(profile: Profile, arguments: argparse.Namespace) -> int:
 def _previewed(profile: Profile, arguments: argparse.Namespace, options: ReplayOptions) -> Iterator[str]:
     """What would be sent, and where each correlated value comes from, as far as the user asks for it."""
     with Store(arguments.files, salvage=options.salvage) as store:
-        plan = planned(store, Selection(options.only, options.skip, options.impact))
+        plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
         if arguments.dry_run:
             yield from foreseen(plan, profile)
         if arguments.explain:

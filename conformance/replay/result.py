@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from conformance.errors import TargetUnreachable
 from conformance.replay.assembly import Replay
+from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
 from conformance.replay.options import Lag, ReplayOptions, ReplayResult
@@ -49,8 +51,7 @@ def finish_replay(
     replay.machine.judge.finish()
     notes = list(_notes(finished))
     if options.learn is not None:
-        save_noise(replay.noise, options.learn)
-        notes.append(f"{len(replay.noise.rules)} places that differ were learned as noise: {options.learn}.")
+        notes.append(_learned(replay.noise, options.learn))
     ended = datetime.now(UTC)
     run = finish_run(
         replay.ledger,
@@ -83,6 +84,11 @@ def finish_replay(
         seconds=(ended - finished.started).total_seconds(),
         run=run,
     )
+
+
+def _learned(noise: Noise, path: Path) -> str:
+    save_noise(noise, path)
+    return f"{len(noise.rules)} places that differ were learned as noise: {path}."
 
 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:

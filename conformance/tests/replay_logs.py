@@ -19,35 +19,44 @@ DATE = re.compile(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT")
 PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 SEALED = re.compile(r'"p": ?"[^"]+"')
 STAMP = re.compile(r"\b1\d{12}\b|\b1\d{9}\b")
+OWN = frozenset({"started", "elapsed_ms"})
+"""The suite's own times."""
 RANDOM = frozenset({"publicKey", "secret", "otpauthUri", "backupCodes", "p", "encReqKey", "encRespKey"})
 
 
-def log_of(out: Path) -> list[Json]:
-    """The lines of a replay's log. Ids and tokens are numbers, by first occurrence; no line has times."""
-    numbers: dict[str, str] = {}
+class Normalizer:
+    """Replaces ids and tokens by numbers, by first occurrence, and times by words."""
 
-    def number(match: re.Match[str]) -> str:
-        return numbers.setdefault(match[0], f"<{len(numbers)}>")
+    def __init__(self) -> None:
+        self._numbers: dict[str, str] = {}
 
-    def plain(value: Json, name: str = "") -> Json:
+    def value(self, value: Json, name: str = "") -> Json:
         if isinstance(value, dict):
-            return {key: plain(inner, key) for key, inner in value.items()}
+            return {key: self.value(inner, key) for key, inner in value.items()}
         if isinstance(value, list):
-            return [plain(inner, name) for inner in value]
-        if name in RANDOM and isinstance(value, str):
-            return "random"
+            return [self.value(inner, name) for inner in value]
         if isinstance(value, str):
-            text = SEALED.sub("sealed", PORT.sub("port", DATE.sub("date", TIME.sub("time", value))))
-            return OPAQUE.sub(number, STAMP.sub("stamp", text))
+            return "random" if name in RANDOM else self._text(value)
         return "stamp" if isinstance(value, int) and STAMP.fullmatch(str(value)) else value
 
+    def _text(self, value: str) -> str:
+        text = SEALED.sub("sealed", PORT.sub("port", DATE.sub("date", TIME.sub("time", value))))
+        return OPAQUE.sub(self._number, STAMP.sub("stamp", text))
+
+    def _number(self, match: re.Match[str]) -> str:
+        return self._numbers.setdefault(match[0], f"<{len(self._numbers)}>")
+
+
+def log_of(out: Path) -> list[Json]:
+    """The lines of a replay's log, normalized."""
+    normalizer = Normalizer()
     lines = []
     for text in (out / "exchanges.jsonl").read_text().splitlines():
-        line = json.loads(text)
+        line = {name: value for name, value in json.loads(text).items() if name not in OWN}
         headers = line.get("response", {}).get("headers", [])
         if any(name == "content-encoding" for name, _ in headers):  # its length varies with the times in it
             line["response"]["headers"] = [pair for pair in headers if pair[0] != "content-length"]
-        lines.append(plain({name: line[name] for name in line if name not in ("started", "elapsed_ms")}))
+        lines.append(normalizer.value(line))
     return lines
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import jwt
 
 from conformance.replay import ReplayResult, replay
-from conformance.replay.engine.step import Step
+from conformance.replay.engine.step import ReplayStep
 from conformance.report.model.run import Regression
 from conformance.spec import operation_of
 from conformance.target.profile.model import parse
@@ -73,7 +73,7 @@ def trial(recording: Path, *, faults: Sequence[str] = (), variants: Sequence[str
     """The recording on the seeded portal."""
     answers: dict[int, Exchange] = {}
 
-    def watch(step: Step) -> None:
+    def watch(step: ReplayStep) -> None:
         if step.attempt is not None:
             answers[step.outcome.number] = step.attempt.live
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from conformance.replay import ReplayOptions, ReplayResult, replay
-from conformance.replay.engine.step import Step
+from conformance.replay.engine.step import ReplayStep
 from conformance.target.profile.model import Profile, parse
 from reference_impl import serve as reference
 
@@ -43,9 +43,9 @@ def steps_of(
     variants: tuple[str, ...] = (),
     seed: int | None = None,
     **options: object,
-) -> tuple[ReplayResult, list[Step]]:
+) -> tuple[ReplayResult, list[ReplayStep]]:
     """As ``replayed``, with every step that was taken."""
-    steps: list[Step] = []
+    steps: list[ReplayStep] = []
     with reference.start(seed=seed, faults=faults, variants=variants) as portal:
         result = replay([recording], profile_of(portal), options_for(out, **options), on_step=steps.append)
     return result, steps

@@ -12,8 +12,8 @@ import pytest
 from conformance import record
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
-from conformance.replay.engine.log import ReplayLog
-from conformance.replay.engine.step import Step
+from conformance.replay.engine.log import UncachedLog
+from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.omissions import Omissions
 from conformance.tests.replays import options_for, profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
@@ -129,7 +129,7 @@ def test_a_secret_that_stands_without_quotes_leaves_the_evidence_whole(
 ) -> None:
     secrets = Secrets()
     secrets.add(str(shown), "code")
-    log = ReplayLog(tmp_path / "exchanges.jsonl", secrets)
+    log = UncachedLog(tmp_path / "exchanges.jsonl", secrets)
 
     log.add(answer("GET /web/v1/system/profile", {"seen": shown, "note": "kept"}))
     log.close()
@@ -247,9 +247,9 @@ def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
 
 
 def test_an_interrupted_replay_reports_what_it_has_seen(recording: Path, tmp_path: Path) -> None:
-    steps: list[Step] = []
+    steps: list[ReplayStep] = []
 
-    def interrupt(step: Step) -> None:
+    def interrupt(step: ReplayStep) -> None:
         steps.append(step)
         if len(steps) == 10:
             signal.raise_signal(signal.SIGINT)

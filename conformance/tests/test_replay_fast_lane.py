@@ -8,7 +8,7 @@ import pytest
 
 from conformance import record
 from conformance.replay.compare.outcome import State
-from conformance.replay.engine.step import Attempt, Step
+from conformance.replay.engine.step import Attempt, ReplayStep
 from conformance.replay.fast_lane.lane import RepeatedStep
 from conformance.tests.polling import poll
 from conformance.tests.replays import steps_of
@@ -25,12 +25,12 @@ def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def from_templates(steps: list[Step]) -> list[Attempt]:
+def from_templates(steps: list[ReplayStep]) -> list[Attempt]:
     """The attempts whose request was not rebuilt."""
     return [step.attempt for step in steps if step.attempt is not None and step.attempt.rebuilt is None]
 
 
-def recognised(steps: list[Step]) -> list[Exchange]:
+def recognised(steps: list[ReplayStep]) -> list[Exchange]:
     """The exchanges whose response was recognised by its bytes, and not decoded."""
     return [
         step.attempt.live for step in steps if isinstance(step, RepeatedStep) and step.attempt is not None

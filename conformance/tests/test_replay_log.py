@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.replay.engine.log import Log, ReplayLog
+from conformance.replay.engine.log import ReplayLog, UncachedLog
 from conformance.spec import BY_KEY
 from conformance.tests.replays import HAS_FAST_LANE
 from conformance.tests.traffic import answer
@@ -20,9 +20,9 @@ from conformance.traffic.redaction.redact import Secrets
 if HAS_FAST_LANE:
     from conformance.replay.fast_lane.log import CachingLog
 
-    LOGS: list[Callable[[Path, Secrets], Log]] = [ReplayLog, CachingLog]
+    LOGS: list[Callable[[Path, Secrets], ReplayLog]] = [UncachedLog, CachingLog]
 else:
-    LOGS = [ReplayLog]
+    LOGS = [UncachedLog]
 
 ROLES = "GET /web/v1/system/roles"
 COMPLETE = "POST /web/v1/system/auth/login/complete"
@@ -55,7 +55,7 @@ def placed(name: str, value: Json, dice: random.Random) -> Exchange:
 @pytest.mark.parametrize("log_of", LOGS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_secret_is_found_under_whatever_name(
-    name: str, log_of: Callable[[Path, Secrets], Log], tmp_path: Path
+    name: str, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
 ) -> None:
     dice = random.Random(name)
     log = log_of(tmp_path / "exchanges.jsonl", known := Secrets())
@@ -75,7 +75,7 @@ PATHS = [key for key in BY_KEY if key.endswith((*CODES, BACKUP_CODES))]
 @pytest.mark.parametrize("log_of", LOGS)
 @pytest.mark.parametrize("key", PATHS)
 def test_on_the_paths_that_take_secrets_all_of_them_are_found(
-    key: str, log_of: Callable[[Path, Secrets], Log], tmp_path: Path
+    key: str, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
 ) -> None:
     exchange = answer(key, ["ab12cd34ef"], sent={"code": "908070"})
     log = log_of(tmp_path / "exchanges.jsonl", Secrets())
@@ -89,7 +89,7 @@ def test_on_the_paths_that_take_secrets_all_of_them_are_found(
 
 @pytest.mark.parametrize("log_of", LOGS)
 def test_the_number_and_the_time_of_a_line_are_its_own(
-    log_of: Callable[[Path, Secrets], Log], tmp_path: Path
+    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
 ) -> None:
     secrets = Secrets()
     secrets.add("2031", "code")
@@ -102,22 +102,22 @@ def test_the_number_and_the_time_of_a_line_are_its_own(
     assert '"note":"[code-1]"' in line
 
 
-def lines_of(log: Log) -> list[str]:
+def lines_of(log: ReplayLog) -> list[str]:
     log.close()
     return log.path.read_text().splitlines()
 
 
-def sized(waiting: int, cached: int) -> Callable[[Path, Secrets], Log]:
+def sized(waiting: int, cached: int) -> Callable[[Path, Secrets], ReplayLog]:
     return lambda path, secrets: CachingLog(path, secrets, waiting_characters=waiting, cached_pieces=cached)
 
 
 SIZED = [sized(waiting, cached) for waiting in (0, 2_000, 1 << 20) for cached in (5, 100_000)]
 
 
-@pytest.mark.parametrize("log_of", [ReplayLog, *(SIZED if HAS_FAST_LANE else ())])
+@pytest.mark.parametrize("log_of", [UncachedLog, *(SIZED if HAS_FAST_LANE else ())])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_log_is_that_of_searching_each_line_for_all_secrets(
-    seed: int, log_of: Callable[[Path, Secrets], Log], tmp_path: Path
+    seed: int, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
 ) -> None:
     dice = random.Random(seed)
     log = log_of(tmp_path / "exchanges.jsonl", known := Secrets())
@@ -168,7 +168,7 @@ def alike_or_not(number: int, dice: random.Random) -> Exchange:
 
 @pytest.mark.parametrize("log_of", LOGS)
 def test_what_is_other_in_each_line_stays_its_own(
-    log_of: Callable[[Path, Secrets], Log], tmp_path: Path
+    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
 ) -> None:
     log = log_of(tmp_path / "exchanges.jsonl", Secrets())
     dice = random.Random(1)

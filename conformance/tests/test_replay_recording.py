@@ -12,7 +12,7 @@ from conformance import record
 from conformance.errors import CaptureError
 from conformance.replay.recording.analysis import CACHED_BYTES, planned
 from conformance.replay.recording.fingerprint import fingerprint_of
-from conformance.replay.recording.plan import Selection
+from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.tests.polling import poll
 from conformance.traffic.exchange import Exchange, Request, Response
@@ -99,7 +99,7 @@ def exchange_line(number: int) -> bytes:
 
 def plan_of(recording: Path, *, cached_bytes: int = CACHED_BYTES) -> dict[str, object]:
     with Store([recording]) as store:
-        plan = planned(store, Selection(impact="disruptive"), cached_bytes=cached_bytes)
+        plan = planned(store, ReplaySelection(impact="disruptive"), cached_bytes=cached_bytes)
         return {
             "sessions": plan.session_of.tolist(),
             "sources": plan.sources,

@@ -22,7 +22,7 @@ GROWING = frozenset({"GET /web/v1/system/security/sessions", "GET /web/v1/system
 COUNTS = frozenset({"totalRecords", "totalPages", "hasNext"})
 
 
-class Comparison(NamedTuple):
+class ResponseComparison(NamedTuple):
     """The differences of two responses. ``is_stable``: there are none, and two responses equal to these will
     have none as long as the correlation's generation lasts."""
 
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
 class ResponseComparer(Protocol):
     """Compares a recorded response with the live one."""
 
-    def compare(self, pair: ReplayedExchange) -> Comparison: ...
+    def compare(self, pair: ReplayedExchange) -> ResponseComparison: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Comparer:
     correlation: Correlation
     noise: Noise
 
-    def compare(self, pair: ReplayedExchange) -> Comparison:
+    def compare(self, pair: ReplayedExchange) -> ResponseComparison:
         """Every difference of two answered exchanges, the most telling first."""
         old, new = pair.recorded.response, pair.live.response
         assert old is not None
@@ -68,17 +68,19 @@ class Comparer:
             bodies = self._bodies(pair, before, after)
             differences = [*differences, *bodies.differences][:MOST]
             is_stable = bodies.is_stable
-        return Comparison(differences, is_stable and not differences)
+        return ResponseComparison(differences, is_stable and not differences)
 
-    def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> Comparison:
+    def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
         comparison = JsonComparison(self.correlation, old, new)
         differences = comparison.differences()
         if not differences:
-            return Comparison(differences, comparison.is_stable)
+            return ResponseComparison(differences, comparison.is_stable)
         if pair.operation in GROWING and any(_is_of_length(each) for each in differences):
             differences = [each for each in differences if not self._is_by_growth(pair.operation, each)]
         # An excused difference is counted each time: nothing here is stable.
-        return Comparison([each for each in differences if not self.noise.excuses(pair.operation, each)])
+        return ResponseComparison(
+            [each for each in differences if not self.noise.excuses(pair.operation, each)]
+        )
 
     def _is_by_growth(self, operation: str, difference: Difference) -> bool:
         """Whether a list that every sign-in makes longer has more or fewer entries, or other ones."""

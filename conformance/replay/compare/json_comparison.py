@@ -23,6 +23,9 @@ from conformance.traffic.exchange import ABSENT, Json
 _WORD = re.compile(r"[\w.@:+-]{4,}")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
+EQUAL_AS_IS = frozenset({str, int})
+"""Types whose equal values need no further comparison."""
+
 
 class JsonComparison:
     """One comparison of a recorded JSON value with a live one.
@@ -65,22 +68,13 @@ class JsonComparison:
         differences: list[Difference] = []
         for name, value in old.items():
             other = new.get(name, ABSENT)
-            if other is value:
+            kind = type(value)
+            if other is value or (kind is type(other) and kind in EQUAL_AS_IS and value == other):
                 continue
             if other is ABSENT:
                 differences.append(Difference("missing", (name,), value, None))
                 continue
-            kind = type(value)
-            if kind is str or kind is int:
-                if kind is type(other) and value == other:
-                    continue
-                inner = (
-                    self._scalars(value, other, name)
-                    if kind is type(other)
-                    else self._values(value, other, name)
-                )
-            else:
-                inner = self._values(value, other, name)
+            inner = self._values(value, other, name)
             if inner:
                 differences.extend(each.within(name) for each in inner)
         if len(new) > len(old) or differences:

@@ -15,6 +15,7 @@ from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.wire import Connection
 from conformance.replay.options import Lag
 from conformance.replay.rebuild.actions import (
+    Action,
     Actions,
     Await,
     AwaitAllBefore,
@@ -193,17 +194,7 @@ class Runner:
     def resume(self, reply: Reply, problem: Untestable | None = None) -> None:
         """Hands the session what it asked for, or why that cannot be had, and does what it asks next."""
         while True:
-            try:
-                if problem is None:
-                    action = self._session.send(reply)
-                else:
-                    action = self._session.throw(CannotRebuild(problem.reason))
-            except StopIteration:
-                self._end()
-                return
-            except BaseException as error:
-                self._driver.fail(error)
-                return
+            action = self._next_action(reply, problem)
             reply = problem = None
             if type(action) is Send:
                 self._when_due(action)
@@ -212,6 +203,8 @@ class Runner:
                 if self._must_wait(action):
                     return
                 continue
+            if action is None:
+                return
             lookup = cast(Lookup, action)
             if not self._driver.lookups.is_immediate(lookup):
                 self._look_up(lookup)
@@ -220,6 +213,18 @@ class Runner:
                 reply = self._driver.lookups.answer(lookup)
             except Untestable as error:
                 problem = error
+
+    def _next_action(self, reply: Reply, problem: Untestable | None) -> Action | None:
+        """What the session asks for next; None where it has ended, or failed."""
+        try:
+            if problem is None:
+                return self._session.send(reply)
+            return self._session.throw(CannotRebuild(problem.reason))
+        except StopIteration:
+            self._end()
+        except BaseException as error:
+            self._driver.fail(error)
+        return None
 
     def _must_wait(self, action: Await | AwaitAllBefore) -> bool:
         if type(action) is Await:

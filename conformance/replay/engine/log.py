@@ -27,7 +27,7 @@ class LogLine(msgspec.Struct, frozen=True):
     fingerprint: int | None = None
 
 
-class Log(Protocol):
+class ReplayLog(Protocol):
     """Where a replay logs its exchanges. ``count`` is the number of lines."""
 
     path: Path
@@ -39,7 +39,7 @@ class Log(Protocol):
     def close(self) -> None: ...
 
 
-class ReplayLog:
+class UncachedLog:
     """Writes each exchange as a line without secrets: an exchange's number is its line."""
 
     def __init__(self, path: Path, secrets: Secrets) -> None:

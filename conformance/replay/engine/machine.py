@@ -12,9 +12,9 @@ from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.engine.decode import exchange_of
-from conformance.replay.engine.log import Log
+from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.progress import Progress
-from conformance.replay.engine.step import Attempt, Step, StepActions
+from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.engine.timing import Timing
 from conformance.replay.rebuild.actions import Action, Await, Pass, Received, Reply, Secret, Send
 from conformance.replay.rebuild.channels import PUBLIC_KEY, SECURE_SESSION
@@ -33,14 +33,14 @@ ASSUMED_WINDOW_SECONDS = 60.0
 
 
 @dataclass
-class Machine:
+class ReplayMachine:
     """Takes one step after the other. A step yields what it asks of the driver, and returns what it did."""
 
     plan: ReplayPlan
     rebuilder: Rebuilder
     assessor: Assessor
     judge: Judge
-    log: Log
+    log: ReplayLog
     progress: Progress
     timing: Timing
 
@@ -78,9 +78,9 @@ class Machine:
         self._learn(position, recorded, attempt.live, client)
         if self.plan.sessions > 1 and attempt.live.success:
             yield from self.sign_ins.read_mail(recorded)
-        return Step(position, outcome, attempt, pair, findings)
+        return ReplayStep(position, outcome, attempt, pair, findings)
 
-    def refuse(self, position: int, refusal: str) -> Step:
+    def refuse(self, position: int, refusal: str) -> ReplayStep:
         """The step of an exchange that the plan does not send."""
         state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
         return self._unsent(position, state, refusal)
@@ -196,14 +196,14 @@ class Machine:
             text = msgspec.json.encode((live.response.body, live.response.headers, live.plain)).decode()
             self.context.correlation.add_unchanged(value for value in values if value in text)
 
-    def _unsent(self, position: int, state: State, reason: str, *, root: int | None = None) -> Step:
+    def _unsent(self, position: int, state: State, reason: str, *, root: int | None = None) -> ReplayStep:
         line = self.plan.line(position)
         self.plan.omit(position, line)
         operation = line.operation
         endpoint = operation.key if operation else f"{line.request.method} {line.path}"
         self.progress.fail(position, root)
         number = self.plan.number_of(position)
-        return Step(position, ExchangeOutcome(number, state, endpoint, reason, root=root))
+        return ReplayStep(position, ExchangeOutcome(number, state, endpoint, reason, root=root))
 
 
 def _is_name_taken(recorded: Exchange, live: Exchange) -> bool:

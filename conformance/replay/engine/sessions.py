@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from conformance.replay.compare.outcome import OutcomeTally
-from conformance.replay.engine.machine import Machine
-from conformance.replay.engine.step import Step, Stepper
+from conformance.replay.engine.machine import ReplayMachine
+from conformance.replay.engine.step import ReplayStep, Stepper
 from conformance.replay.rebuild.actions import Actions
 from conformance.replay.recording.plan import ReplayPlan
 
 
-def ignore(step: Step) -> None:
+def ignore(step: ReplayStep) -> None:
     """Takes no notice of a step."""
 
 
@@ -21,10 +21,10 @@ class Sessions:
     """``stepper`` takes the steps: the machine itself, or a fast lane before it. ``on_step`` is called after
     each."""
 
-    machine: Machine
+    machine: ReplayMachine
     stepper: Stepper
     tally: OutcomeTally = field(default_factory=OutcomeTally)
-    on_step: Callable[[Step], None] = ignore
+    on_step: Callable[[ReplayStep], None] = ignore
 
     def session(self, positions: Iterable[int]) -> Actions:
         """One recorded client from its first exchange to its last, or several in the order given."""

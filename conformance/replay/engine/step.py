@@ -34,7 +34,7 @@ class Attempt(msgspec.Struct, frozen=True):
         return self.line.exchange
 
 
-class Step(msgspec.Struct, frozen=True):
+class ReplayStep(msgspec.Struct, frozen=True):
     """What became of the recorded exchange at ``position``.
 
     ``attempt`` is the last of its attempts, None where nothing was sent; ``pair`` is what was compared, and
@@ -48,7 +48,7 @@ class Step(msgspec.Struct, frozen=True):
     findings: Sequence[Finding] = ()
 
 
-StepActions: TypeAlias = Generator[Action, Reply, Step]
+StepActions: TypeAlias = Generator[Action, Reply, ReplayStep]
 
 
 class Stepper(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conformance.replay.compare.comparer import ResponseComparer
-from conformance.replay.engine.machine import Machine
+from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Stepper
 from conformance.replay.fast_lane.comparer import CachingComparer
 from conformance.replay.fast_lane.epoch import Epochs
@@ -25,5 +25,5 @@ class Caching:
         self.comparer = CachingComparer(comparer, self._epochs)
         self.log = CachingLog(path, secrets)
 
-    def stepper(self, machine: Machine) -> Stepper:
+    def stepper(self, machine: ReplayMachine) -> Stepper:
         return FastLane(machine, self.comparer, self.log, self._epochs)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.replay.compare.comparer import Comparison, ResponseComparer
+from conformance.replay.compare.comparer import ResponseComparer, ResponseComparison
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.fast_lane.epoch import Epochs
 
 CACHED_PAIRS = 100_000
 
-NO_DIFFERENCES = Comparison([], is_stable=True)
+NO_DIFFERENCES = ResponseComparison([], is_stable=True)
 
 
 class CachingComparer:
@@ -20,7 +20,7 @@ class CachingComparer:
         self._same: dict[tuple[int, int], int] = {}
         """By fingerprints, the correlation's generation in which they were the same."""
 
-    def compare(self, pair: ReplayedExchange) -> Comparison:
+    def compare(self, pair: ReplayedExchange) -> ResponseComparison:
         """As ``Comparer.compare``."""
         if self.is_same(pair):
             return NO_DIFFERENCES

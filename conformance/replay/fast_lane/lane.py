@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.engine.log import LogLine
-from conformance.replay.engine.machine import Machine
-from conformance.replay.engine.step import Attempt, Step, StepActions
+from conformance.replay.engine.machine import ReplayMachine
+from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
 from conformance.replay.fast_lane.comparer import CachingComparer
 from conformance.replay.fast_lane.epoch import Epochs
@@ -15,7 +15,7 @@ from conformance.replay.rebuild.actions import Received, Send
 from conformance.verdicts.findings import endpoint_of
 
 
-class RepeatedStep(Step, frozen=True):
+class RepeatedStep(ReplayStep, frozen=True):
     """A step whose response repeated a cached one: it was neither decoded nor compared."""
 
 
@@ -26,14 +26,16 @@ class FastLane:
     ``log`` are those of the machine.
     """
 
-    def __init__(self, machine: Machine, comparer: CachingComparer, log: CachingLog, epochs: Epochs) -> None:
+    def __init__(
+        self, machine: ReplayMachine, comparer: CachingComparer, log: CachingLog, epochs: Epochs
+    ) -> None:
         self._machine = machine
         self._comparer = comparer
         self._log = log
         self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epochs)
 
     def step(self, position: int) -> StepActions:
-        """As ``Machine.step``."""
+        """As ``ReplayMachine.step``."""
         template = self._templates.find(position)
         if template is None:
             step = yield from self._machine.step(position)
@@ -67,13 +69,13 @@ class FastLane:
         findings = self._machine.judge.feed(exchange)
         return Attempt(template.recorded, send, received, LogLine(exchange), findings=findings)
 
-    def _same(self, attempt: Attempt) -> Step:
+    def _same(self, attempt: Attempt) -> ReplayStep:
         position, live = attempt.send.position, attempt.live
         number = self._machine.plan.number_of(position)
         outcome = ExchangeOutcome(number, State.SAME, endpoint_of(live), line=live.n)
         return RepeatedStep(position, outcome, attempt)
 
-    def _learn(self, step: Step, template: RequestTemplate | None) -> None:
+    def _learn(self, step: ReplayStep, template: RequestTemplate | None) -> None:
         """Caches the response to a template's request, where it was the recorded one."""
         if template is None or step.attempt is None or template.has_shifted:
             return
@@ -81,7 +83,7 @@ class FastLane:
         if cached is not None:
             template.response = cached
 
-    def _cacheable_response(self, step: Step) -> CachedResponse | None:
+    def _cacheable_response(self, step: ReplayStep) -> CachedResponse | None:
         attempt, pair = step.attempt, step.pair
         if attempt is None or pair is None or step.outcome.state is not State.SAME or step.findings:
             return None

@@ -1,4 +1,4 @@
-"""The log of a replay with line templates: writes the same lines as ``ReplayLog``, faster."""
+"""The log of a replay with line templates: writes the same lines as ``UncachedLog``, faster."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from conformance.replay.recording.fingerprint import Head, fingerprint_of, head_
 from conformance.replay.recording.kinds import PLACEHOLDER, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
-from conformance.replay.recording.plan import OTHER_PATH, PORTAL_PATH, ReplayPlan, Selection, refusal_of
+from conformance.replay.recording.plan import OTHER_PATH, PORTAL_PATH, ReplayPlan, ReplaySelection, refusal_of
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
@@ -35,7 +35,7 @@ CACHED_BYTES = 16_000_000
 _COOKIE = re.compile(rb'"set-cookie",\s*"[^=";]+=([^;"]+)', re.IGNORECASE)
 
 
-def planned(store: Store, selection: Selection, *, cached_bytes: int = CACHED_BYTES) -> ReplayPlan:
+def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CACHED_BYTES) -> ReplayPlan:
     """Analyzes all recorded exchanges twice: first the requests, then the responses.
 
     CaptureError: a line is no exchange. UsageError: none of them is the portal's.
@@ -81,7 +81,7 @@ class RequestAnalysis:
     ``distinct`` are the positions of the first line of each fingerprint.
     """
 
-    def __init__(self, plan: ReplayPlan, selection: Selection, cached_bytes: int) -> None:
+    def __init__(self, plan: ReplayPlan, selection: ReplaySelection, cached_bytes: int) -> None:
         self.sent: dict[bytes, float] = {}
         self.distinct = array("i")
         self._plan = plan

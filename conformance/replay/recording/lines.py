@@ -87,7 +87,7 @@ class PlanLine(msgspec.Struct, gc=False):
             return None
 
 
-class Target(NamedTuple):
+class RequestTarget(NamedTuple):
     """The target of a request, and the values in its URL."""
 
     path: str
@@ -97,11 +97,11 @@ class Target(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _target(method: str, url: str) -> Target:
+def _target(method: str, url: str) -> RequestTarget:
     place = url.split("://", 1)[-1].partition("?")[0]
     path = "/" + place.partition("/")[2]
     operation = operation_of(method, path)
-    return Target(path, operation, impact_of(method, path), tuple(in_path(url, operation)))
+    return RequestTarget(path, operation, impact_of(method, path), tuple(in_path(url, operation)))
 
 
 _DECODE = msgspec.json.Decoder(PlanLine).decode

@@ -28,7 +28,7 @@ def is_unwanted(refusal: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Selection:
+class ReplaySelection:
     """Which exchanges the user wants replayed. Patterns are those of an endpoint, or numbers such as 3-17."""
 
     only: Sequence[str] = ()
@@ -108,7 +108,7 @@ class ReplayPlan:
         return line_of(self.store.line(position))
 
 
-def refusal_of(line: PlanLine, selection: Selection, number: int) -> str | None:
+def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str | None:
     """Why an exchange cannot, or may not, be replayed."""
     path = line.path
     if PORTAL_PATH not in path:
