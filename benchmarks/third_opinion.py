@@ -94,7 +94,6 @@ def ours(session: pytest.Session, items: Sequence[pytest.Item], fault: Fault) ->
         session.config.stash[SESSION] = run
         session.items = list(items)
         run_all(session, run)
-        run.judge.finish()
         seconds = time.perf_counter() - began
         run.portal.close()
         run.log.close()

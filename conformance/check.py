@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from conformance.errors import UsageError
-from conformance.judging import Judge
+from conformance.judging import judge_of
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.formats.terminal import summary_lines, wants_colour
@@ -42,6 +42,8 @@ class CheckOptions:
     target: str | None = None
     baseline: Path | None = None
     baseline_update: bool = False
+    cache: bool = True
+    """Whether repeated exchanges are judged once."""
 
 
 DEFAULTS = CheckOptions()
@@ -166,17 +168,16 @@ def _judge(
     traffic: PortalTraffic, judged: _Judged, path: Path, listeners: Sequence[Callable[[Exchange], None]]
 ) -> Path:
     """Judges all of the traffic, or what came before an interrupt, and writes it redacted to the path."""
-    log, judge = ExchangeLog(path, judged.secrets), Judge(judged.ledger)
+    log, judge = ExchangeLog(path, judged.secrets), judge_of(no_cache=not traffic.options.cache)
     try:
         for exchange in traffic:
             log.write(exchange)
-            judge.feed(exchange)
+            judged.ledger.take(judge.judge(exchange))
             for listener in listeners:
                 listener(exchange)
     except KeyboardInterrupt:
         judged.interrupted = True
     finally:
-        judge.finish()
         log.close()
     return log.path
 

@@ -15,7 +15,7 @@ NOT_FOUND = frozenset(row.code for row in ERROR_BY_CODE.values() if 404 in row.s
 
 
 def _offered_rule(operation: Operation) -> None:
-    selected = answers(operation.key).by_surface().through_the_ingress()
+    selected = answers(operation.key).by_metadata().through_the_ingress()
     of_the_caller = not operation.is_prelogin and "/constants/" not in operation.path
     names_a_record = bool(operation.parameters) or operation.method == "POST" or of_the_caller
 

@@ -48,7 +48,7 @@ UNSTATED: dict[str, str] = {
 def _status_rule(code: str, requirement: str) -> None:
     @check(
         requirement,
-        on=errors(*GIVEN_AT.get(code, ())).by_surface().where(lambda exchange: exchange.code == code),
+        on=errors(*GIVEN_AT.get(code, ())).by_metadata().where(lambda exchange: exchange.code == code),
     )
     def status_of_the_code(exchange: Exchange) -> Iterator[Comparison]:
         if code in INVALID_PARAMETER and exchange.status in OF_ANOTHER_MATTER:
@@ -59,7 +59,7 @@ def _status_rule(code: str, requirement: str) -> None:
 
 
 def _status_reading(code: str, key: str) -> None:
-    @reading(key, on=errors().by_surface().where(lambda exchange: exchange.code == code))
+    @reading(key, on=errors().by_metadata().where(lambda exchange: exchange.code == code))
     def status_of_the_code(exchange: Exchange) -> Iterator[Json]:
         yield exchange.status
 
@@ -71,13 +71,13 @@ for _code, _key in UNSTATED.items():
     _status_reading(_code, _key)
 
 
-@check("ERROR-012", on=errors().by_surface().where(lambda exchange: exchange.code == "GA2031"))
+@check("ERROR-012", on=errors().by_metadata().where(lambda exchange: exchange.code == "GA2031"))
 def message_of_ga2031_is_the_code(exchange: Exchange) -> Iterator[Comparison]:
     if isinstance(exchange.at("message"), str):
         yield equal(exchange, "message", "GA2031")
 
 
-@reading("further-error-codes", on=errors().by_surface())
+@reading("further-error-codes", on=errors().by_metadata())
 def code_beyond_the_table(exchange: Exchange) -> Iterator[Json]:
     if exchange.code not in {row.code for row in ERRORS}:
         yield {"code": exchange.code, "status": exchange.status}
@@ -85,7 +85,7 @@ def code_beyond_the_table(exchange: Exchange) -> Iterator[Json]:
 
 @reading(
     "invalid-parameter-code",
-    on=answers().by_surface().where(lambda exchange: exchange.code in INVALID_PARAMETER),
+    on=answers().by_metadata().where(lambda exchange: exchange.code in INVALID_PARAMETER),
 )
 def code_of_an_invalid_parameter(exchange: Exchange) -> Iterator[Json]:
     yield exchange.code

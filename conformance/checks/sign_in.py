@@ -341,7 +341,7 @@ def without_token(*keys: str) -> Selection:
         names = {name.lower() for name, _ in exchange.request.headers}.union(exchange.request.lacks)
         return not names & (CREDENTIALS | {"*"})
 
-    return answers(*keys).by_surface().through_the_ingress().where(bare).where(not_held_back)
+    return answers(*keys).by_metadata().through_the_ingress().where(bare).where(not_held_back)
 
 
 def not_held_back(exchange: Exchange) -> bool:
@@ -399,7 +399,7 @@ def code_of_a_missing_token(exchange: Exchange) -> Iterator[Json]:
 
 @reading(
     "permission-denied",
-    on=errors(*UNMARKED, *PROTECTED).by_surface().where(lambda exchange: exchange.status == 403),
+    on=errors(*UNMARKED, *PROTECTED).by_metadata().where(lambda exchange: exchange.status == 403),
 )
 def refusal_of_a_permission(exchange: Exchange) -> Iterator[Json]:
     yield exchange.code

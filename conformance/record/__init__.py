@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from conformance.errors import ExitCode, UsageError
-from conformance.judging import Judge
+from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
@@ -75,7 +75,7 @@ def serve(
     out: str | Path,
     options: RecordOptions = DEFAULTS,
     *,
-    judge: Judge | None = None,
+    judge: Watch | None = None,
     secrets: Secrets | None = None,
     on_finding: Callable[[Finding], None] = lambda finding: None,
 ) -> Recording:
@@ -131,7 +131,7 @@ def run(upstream: str, out: str | Path, options: RecordOptions, *, judge: bool =
         upstream,
         out,
         options,
-        judge=Judge(ledger) if judge else None,
+        judge=watch(ledger) if judge else None,
         secrets=secrets,
         on_finding=show,
     )

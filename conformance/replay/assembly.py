@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from conformance.judging import Judge
+from conformance.judging import judge_of, watch
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer, ResponseComparer
@@ -110,7 +110,7 @@ class Assembly:
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
             ),
-            Judge(self.ledger),
+            watch(self.ledger, judge=judge_of(no_cache=not self.options.cache)),
             parts.log,
             progress,
             Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.movable),

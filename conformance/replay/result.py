@@ -48,7 +48,6 @@ def finish_replay(
 ) -> ReplayResult:
     """Writes the reports of a replay that is over, and returns its result."""
     replay, tally = finished.replay, finished.tally
-    replay.machine.judge.finish()
     notes = list(_notes(finished))
     if options.learn is not None:
         notes.append(_learned(replay.noise, options.learn))

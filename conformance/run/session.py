@@ -10,7 +10,7 @@ from typing import Self
 import httpx
 
 from conformance.errors import TargetUnreachable
-from conformance.judging import Judge
+from conformance.judging import Watch, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.finish import Outputs, finish_run
@@ -53,7 +53,7 @@ class RunSession:
     profile: Profile
     clock: Clock
     options: RunOptions
-    judge: Judge
+    judge: Watch
     log: ExchangeWriter
     ledger: Ledger
     secrets: Secrets = field(default_factory=Secrets)
@@ -91,7 +91,7 @@ class RunSession:
             profile,
             clock,
             options,
-            judge=Judge(ledger, case=acting),
+            judge=watch(ledger, case=acting),
             log=ExchangeLog(options.out / "exchanges.jsonl", secrets),
             ledger=ledger,
             secrets=secrets,
@@ -112,7 +112,7 @@ class RunSession:
 
     def judge_exchange(self, exchange: Exchange) -> None:
         """Judges an exchange that has been written."""
-        for finding in self.judge.feed(exchange):
+        for finding in self.judge(exchange):
             self.announce(finding)
 
     def announce(self, finding: Finding) -> None:
@@ -169,7 +169,6 @@ class RunSession:
         if crashed:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
-        self.judge.finish()
         pin_readings(self.ledger, self.profile.readings)
         self.portal.close()
         self.log.close()

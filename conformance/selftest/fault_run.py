@@ -13,7 +13,7 @@ import httpx
 import msgspec
 import pytest
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.run.loop import forget_run, run_all
 from conformance.run.options import RunOptions
 from conformance.run.session import ActingCase, Listener, RunSession
@@ -177,7 +177,7 @@ def session_on(target: InProcess, folder: Path, listeners: Sequence[Listener]) -
         FaultRunClock(target),
         RunOptions(out=folder, impact="disruptive", keep_ledger=False),
         # Checks sign their findings themselves, instead of with the case that acts.
-        judge=Judge(ledger),
+        judge=watch(ledger),
         log=NoLog(),
         ledger=ledger,
         acting=acting,
@@ -210,7 +210,6 @@ def attempt(
         session.items = list(items)
         forget_run(items)
         run_all(session, run)
-        run.judge.finish()
         run.portal.close()
     _fill(outcome, run)
     outcome.seconds = round(time.perf_counter() - began, 3)

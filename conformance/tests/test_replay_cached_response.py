@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.replay.engine.step import Attempt
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
 from conformance.replay.fast_lane.log import CachingLog
@@ -45,7 +45,7 @@ class Replay:
     """A judge and a log, as a replay has them."""
 
     def __init__(self, folder: Path) -> None:
-        self.judge = Judge(Ledger(REQUIREMENTS))
+        self.judge = watch(Ledger(REQUIREMENTS))
         self.secrets = Secrets()
         self.log = CachingLog(folder / "exchanges.jsonl", self.secrets)
 
@@ -55,7 +55,7 @@ class Replay:
         response = Response(status=came.status, headers=came.headers, body=content, form=form)
         exchange = Exchange(n=0, started="2026-11-22T02:49:34Z", request=request(ID), response=response)
         line = self.log.add(exchange)
-        self.judge.feed(line.exchange)
+        self.judge(line.exchange)
         send = Send(0, exchange.request, b"", b"")
         received = Received(came, exchange.started, 1.0)
         return cached_response_of(Attempt(exchange, send, received, line))

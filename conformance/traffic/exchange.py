@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -46,6 +47,9 @@ class Layout(dict[str, int]):
 def layout_of(names: tuple[str, ...]) -> Layout:
     """Where the first header of each name stands: a client sends the same headers again and again."""
     return Layout({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+
+
+_NAME = itemgetter(0)
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
@@ -88,7 +92,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
     @fact
     def layout(self) -> Layout:
         """The same object for headers of the same names."""
-        return layout_of(tuple([name for name, _ in self.headers]))
+        return layout_of(tuple(map(_NAME, self.headers)))
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""

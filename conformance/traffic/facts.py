@@ -56,7 +56,7 @@ class fact(Generic[Record, Value]):
     def __get__(self, record: Record | None, owner: type) -> fact[Record, Value] | Value:
         if record is None:
             return self
-        value = _values_of(record)[self.name] = self._compute(record)
+        value = record.__dict__[self.name] = self._compute(record)
         return value
 
     def __call__(self, record: Record) -> Value:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from conformance.judging import Judge
+from conformance.judging import Watch, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
 from conformance.replay.compare.difference import Difference
@@ -43,7 +43,7 @@ class Assessor:
     baseline: RecordedBaseline
     learns: bool = False
     reveals: Callable[[Json], bool] = lambda value: False
-    _judge_of_recorded: Judge = field(default_factory=lambda: Judge(Ledger(REQUIREMENTS)))
+    _judge_recorded: Watch = field(default_factory=lambda: watch(Ledger(REQUIREMENTS)))
 
     def assess(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         """The outcome of one exchange; ``findings`` are the judge's on the live response."""
@@ -98,9 +98,7 @@ class Assessor:
     ) -> ExchangeOutcome:
         """Specification and difference together: a difference that it forbids is a regression, one from what
         it forbids is a repair."""
-        before = [
-            finding for finding in self._judge_of_recorded.feed(pair.recorded) if finding.verdict in WEIGHED
-        ]
+        before = [finding for finding in self._judge_recorded(pair.recorded) if finding.verdict in WEIGHED]
         regressed: list[Difference] = []
         changed: list[Difference] = []
         requirements: list[tuple[str, str]] = []

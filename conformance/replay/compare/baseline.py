@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.replay.compare.difference import Difference
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import PLACEHOLDER
@@ -30,10 +30,9 @@ class RecordedBaseline:
     @cached_property
     def signatures(self) -> frozenset[str]:
         ledger = Ledger(REQUIREMENTS)
-        judge = Judge(ledger)
+        judge = watch(ledger)
         for number, exchange in enumerate(self.exchanges, 1):
-            judge.feed(replace(exchange, n=number))
-        judge.finish()
+            judge(replace(exchange, n=number))
         return frozenset(finding.signature for finding in ledger.findings)
 
     def new(

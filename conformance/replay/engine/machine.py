@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from conformance.judging import Judge
+from conformance.judging import Watch
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -39,7 +39,7 @@ class ReplayMachine:
     plan: ReplayPlan
     rebuilder: Rebuilder
     assessor: Assessor
-    judge: Judge
+    judge: Watch
     log: ReplayLog
     progress: Progress
     timing: Timing
@@ -69,7 +69,7 @@ class ReplayMachine:
             return self._unsent(position, State.SKIPPED, reason, root=self.progress.root(lost.position))
         except CannotRebuild as problem:
             return self._unsent(position, State.NOT_REPLAYABLE, str(problem))
-        findings = self.judge.feed(attempt.live) if attempt.findings is None else attempt.findings
+        findings = self.judge(attempt.live) if attempt.findings is None else attempt.findings
         pair = self._pair(position, attempt, client)
         outcome = self.assessor.assess(pair, findings)
         if outcome.differences:  # the reports show them with recorded values

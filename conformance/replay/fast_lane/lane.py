@@ -66,7 +66,7 @@ class FastLane:
             return None
         exchange, values = repeated
         self._log.add_repeated(exchange, cached.templates, values)
-        findings = self._machine.judge.feed(exchange)
+        findings = self._machine.judge(exchange)
         return Attempt(template.recorded, send, received, LogLine(exchange), findings=findings)
 
     def _same(self, attempt: Attempt) -> ReplayStep:
