@@ -10,8 +10,10 @@ import pytest
 from conformance.judging import watch
 from conformance.replay.engine.step import Attempt
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
+from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.fast_lane.log import CachingLog
 from conformance.replay.rebuild.actions import Received, Send, WireResponse
+from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
 from conformance.tests.traffic import role
 from conformance.traffic.capture.bodies import body_of
@@ -47,7 +49,7 @@ class Replay:
     def __init__(self, folder: Path) -> None:
         self.judge = watch(Ledger(REQUIREMENTS))
         self.secrets = Secrets()
-        self.log = CachingLog(folder / "exchanges.jsonl", self.secrets)
+        self.log = CachingLog(folder / "exchanges.jsonl", Epoch(Correlation(used=()), self.secrets))
 
     def first(self, came: WireResponse) -> CachedResponse | None:
         """The cached response that the first response makes."""
@@ -65,7 +67,7 @@ class Replay:
     ) -> Exchange | None:
         assert cached is not None
         received = Received(came, "2026-11-22T02:49:35Z", 1.0)
-        repeated = cached.repeated(request(id), received, number=self.log.count + 1)
+        repeated = cached.repeated(request(id), id, received, number=self.log.count + 1)
         if repeated is None:
             return None
         self.log.add_repeated(repeated.exchange, cached.templates, repeated.values)

@@ -18,9 +18,14 @@ from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, F
 from conformance.traffic.redaction.redact import Secrets
 
 if HAS_FAST_LANE:
+    from conformance.replay.fast_lane.epoch import Epoch
     from conformance.replay.fast_lane.log import CachingLog
+    from conformance.replay.rebuild.correlation import Correlation
 
-    LOGS: list[Callable[[Path, Secrets], ReplayLog]] = [UncachedLog, CachingLog]
+    def caching_log(path: Path, secrets: Secrets, **sizes: int) -> CachingLog:
+        return CachingLog(path, Epoch(Correlation(used=()), secrets), **sizes)
+
+    LOGS: list[Callable[[Path, Secrets], ReplayLog]] = [UncachedLog, caching_log]
 else:
     LOGS = [UncachedLog]
 
@@ -108,7 +113,7 @@ def lines_of(log: ReplayLog) -> list[str]:
 
 
 def sized(waiting: int, cached: int) -> Callable[[Path, Secrets], ReplayLog]:
-    return lambda path, secrets: CachingLog(path, secrets, waiting_characters=waiting, cached_pieces=cached)
+    return lambda path, secrets: caching_log(path, secrets, waiting_characters=waiting, cached_pieces=cached)
 
 
 SIZED = [sized(waiting, cached) for waiting in (0, 2_000, 1 << 20) for cached in (5, 100_000)]

@@ -64,7 +64,7 @@ class UncachedLog:
         self._note_new_secrets()
         self._lines.close()
         if self._is_stale:
-            redact_again(self._lines, self._redacted)
+            redact_again(self._lines, self._redacted, first=self.count)
 
     def _redacted(self, text: str, opening: str) -> str:
         return self._secrets.redact_line(opening + text)[len(opening) :]
@@ -75,15 +75,15 @@ class UncachedLog:
         self._secrets_before = len(self._secrets)
 
 
-def redact_again(lines: RedactedLines, redact: Callable[[str, str], str]) -> None:
-    """Rewrites all lines of a closed file but for their heads. ``redact`` takes a text, and what must precede
-    it to make it JSON."""
+def redact_again(lines: RedactedLines, redact: Callable[[str, str], str], *, first: int) -> None:
+    """Rewrites the first lines of a closed file but for their heads. ``redact`` takes a text, and what must
+    precede it to make it JSON."""
 
     def redacted(line: str) -> str:
         head, between, rest = line.partition(REQUEST)
         return f"{head}{between}{redact(rest, '{' + between)}"
 
-    lines.redact_again(redacted, first=lines.count)
+    lines.redact_again(redacted, first=first)
 
 
 def numbered(exchange: Exchange, number: int) -> Exchange:

@@ -25,7 +25,11 @@ class Progress:
 
     def client(self, position: int) -> Client:
         """The client whose session the exchange belongs to."""
-        return self._clients.setdefault(self.plan.session_of[position], Client())
+        session = self.plan.session_of[position]
+        client = self._clients.get(session)
+        if client is None:
+            client = self._clients[session] = Client()
+        return client
 
     def is_over(self, position: int) -> bool:
         return bool(self.ended[position])

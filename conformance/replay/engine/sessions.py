@@ -29,11 +29,12 @@ class Sessions:
     def session(self, positions: Iterable[int]) -> Actions:
         """One recorded client from its first exchange to its last, or several in the order given."""
         machine = self.machine
-        refused, progress = machine.plan.refused, machine.progress
+        refused, progress, is_movable = machine.plan.refused, machine.progress, machine.timing.movable
         for position in positions:
             refusal = refused.get(position)
             if refusal is None:
-                yield from machine.timing.pass_time(position)
+                if is_movable:
+                    yield from machine.timing.pass_time(position)
                 step = yield from self.stepper.step(position)
             else:
                 step = machine.refuse(position, refusal)

@@ -31,8 +31,8 @@ class Timing:
         self._moved = 0.0
 
     def pass_time(self, position: int) -> Actions:
-        """Moves the target's clock by the recorded time, where it can be moved."""
-        if not self.movable or self._behind(position) <= LONG:
+        """Moves the target's clock, which can be moved, by the recorded time."""
+        if self._behind(position) <= LONG:
             return
         yield AwaitAllBefore(position)
         behind = self._behind(position)  # those before may have moved it

@@ -62,13 +62,15 @@ class CachedResponse:
         self._encoding = live.response.sought("content-encoding")
         self._facts = Facts({}) if self._contains_id else data_facts(live)
 
-    def repeated(self, request: Request, received: Received, *, number: int) -> Repeated | None:
+    def repeated(
+        self, request: Request, request_id: str, received: Received, *, number: int
+    ) -> Repeated | None:
         """The exchange of a request that differs in its id only; None where its response differs in more."""
         wire = received.response
         raw = wire.body if self._encoding is None else unpacked(wire.body, self._encoding)
         if wire.status != self._response.status or raw is None or wire.error or wire.is_cut:
             return None
-        values = {REQUEST_ID: request.header("x-request-id") or ""}
+        values = {REQUEST_ID: request_id}
         headers = self._headers(wire, values)
         if headers is None or not self._matches(raw, values):
             return None

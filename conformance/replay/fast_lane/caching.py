@@ -8,7 +8,7 @@ from conformance.replay.compare.comparer import ResponseComparer
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Stepper
 from conformance.replay.fast_lane.comparer import CachingComparer
-from conformance.replay.fast_lane.epoch import Epochs
+from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.fast_lane.lane import FastLane
 from conformance.replay.fast_lane.log import CachingLog
 from conformance.replay.rebuild.correlation import Correlation
@@ -21,9 +21,9 @@ class Caching:
     def __init__(
         self, comparer: ResponseComparer, path: Path, correlation: Correlation, secrets: Secrets
     ) -> None:
-        self._epochs = Epochs(correlation, secrets)
-        self.comparer = CachingComparer(comparer, self._epochs)
-        self.log = CachingLog(path, secrets)
+        self._epoch = Epoch(correlation, secrets)
+        self.comparer = CachingComparer(comparer, self._epoch)
+        self.log = CachingLog(path, self._epoch)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
-        return FastLane(machine, self.comparer, self.log, self._epochs)
+        return FastLane(machine, self.comparer, self.log, self._epoch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.replay.compare.comparer import ResponseComparer, ResponseComparison
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.fast_lane.epoch import Epochs
+from conformance.replay.fast_lane.epoch import Epoch
 
 CACHED_PAIRS = 100_000
 
@@ -14,9 +14,9 @@ NO_DIFFERENCES = ResponseComparison([], is_stable=True)
 class CachingComparer:
     """Finds two responses the same where two with the same fingerprints were, in this epoch."""
 
-    def __init__(self, comparer: ResponseComparer, epochs: Epochs) -> None:
+    def __init__(self, comparer: ResponseComparer, epoch: Epoch) -> None:
         self._comparer = comparer
-        self._epochs = epochs
+        self._epoch = epoch
         self._same: dict[tuple[int, int], int] = {}
         """By fingerprints, the correlation's generation in which they were the same."""
 
@@ -28,11 +28,11 @@ class CachingComparer:
         if pair.fingerprints is not None and comparison.is_stable:
             if len(self._same) >= CACHED_PAIRS:
                 self._same.clear()
-            self._same[pair.fingerprints] = self._epochs.now().correlation
+            self._same[pair.fingerprints] = self._epoch.of_requests
         return comparison
 
     def is_same(self, pair: ReplayedExchange) -> bool:
         """Whether two responses with these fingerprints are known to be the same."""
         if pair.fingerprints is None:
             return False
-        return self._same.get(pair.fingerprints) == self._epochs.now().correlation
+        return self._same.get(pair.fingerprints) == self._epoch.of_requests

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.traffic.redaction.redact import Secrets
 
 
-class Epoch(NamedTuple):
-    """Requests and comparisons depend on the correlation's generation, redacted lines on the number of
-    secrets. (The judge's own cache has the judge's generation.)"""
-
-    correlation: int
-    secrets: int
-
-
 @dataclass(frozen=True, slots=True)
-class Epochs:
-    """The epoch as it proceeds."""
+class Epoch:
+    """What is cached is valid as long as the number that it depends on stays the same.
+
+    Verdicts are the cache of the judge itself, which has a generation of its own.
+    """
 
     correlation: Correlation
     secrets: Secrets
 
-    def now(self) -> Epoch:
-        return Epoch(self.correlation.generation, len(self.secrets))
+    @property
+    def of_requests(self) -> int:
+        """What request templates and comparisons depend on: the correlation's generation."""
+        return self.correlation.generation
+
+    @property
+    def of_lines(self) -> int:
+        """What redacted lines depend on: the number of secrets."""
+        return len(self.secrets)

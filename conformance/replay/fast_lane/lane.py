@@ -8,7 +8,7 @@ from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
 from conformance.replay.fast_lane.comparer import CachingComparer
-from conformance.replay.fast_lane.epoch import Epochs
+from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.fast_lane.log import CachingLog
 from conformance.replay.fast_lane.request_templates import RequestTemplate, RequestTemplates
 from conformance.replay.rebuild.actions import Received, Send
@@ -27,12 +27,12 @@ class FastLane:
     """
 
     def __init__(
-        self, machine: ReplayMachine, comparer: CachingComparer, log: CachingLog, epochs: Epochs
+        self, machine: ReplayMachine, comparer: CachingComparer, log: CachingLog, epoch: Epoch
     ) -> None:
         self._machine = machine
         self._comparer = comparer
         self._log = log
-        self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epochs)
+        self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epoch)
 
     def step(self, position: int) -> StepActions:
         """As ``ReplayMachine.step``."""
@@ -61,7 +61,8 @@ class FastLane:
             return None
         if not self._templates.is_valid(template):
             return None
-        repeated = cached.repeated(send.request, received, number=self._log.count + 1)
+        request_id = template.request_id(send)
+        repeated = cached.repeated(send.request, request_id, received, number=self._log.count + 1)
         if repeated is None:
             return None
         exchange, values = repeated

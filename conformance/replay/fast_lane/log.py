@@ -15,6 +15,7 @@ from conformance.replay.engine.log import (
     request_text,
     response_text,
 )
+from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.fast_lane.line_template import NO_VALUES, LineTemplate, Values, template_of
 from conformance.replay.fast_lane.redactor import CACHED_PIECES, CachingRedactor, pieces_of
 from conformance.traffic.exchange import Exchange
@@ -26,7 +27,6 @@ from conformance.traffic.redaction.places import (
     secrets_in,
     takes_secrets,
 )
-from conformance.traffic.redaction.redact import Secrets
 
 WAITING_CHARACTERS = 1 << 22
 """Characters of lines that wait to be written."""
@@ -60,7 +60,7 @@ class CachingLog:
     def __init__(
         self,
         path: Path,
-        secrets: Secrets,
+        epoch: Epoch,
         *,
         waiting_characters: int = WAITING_CHARACTERS,
         cached_pieces: int = CACHED_PIECES,
@@ -68,8 +68,8 @@ class CachingLog:
         self.path = path
         self.count = 0
         self._lines = RedactedLines(path, buffering=BUFFER_BYTES)
-        self._secrets = secrets
-        self._redactor = CachingRedactor(secrets, cached_pieces=cached_pieces)
+        self._secrets = epoch.secrets
+        self._redactor = CachingRedactor(epoch, cached_pieces=cached_pieces)
         self._waiting_characters = waiting_characters
         self._cached_pieces = cached_pieces
         self._waiting: list[_WaitingLine] = []
@@ -107,7 +107,7 @@ class CachingLog:
         self._lines.close()
         if self._redactor.is_stale:
             redact = self._redactor.redact_line
-            redact_again(self._lines, lambda text, opening: redact(text, opening=opening))
+            redact_again(self._lines, lambda text, opening: redact(text, opening=opening), first=self.count)
 
     def _wait(self, line: _WaitingLine) -> None:
         self._waiting.append(line)
@@ -116,17 +116,23 @@ class CachingLog:
             self._write()
 
     def _write(self) -> None:
+        if not self._waiting:
+            return
         self._redactor.refresh()
-        redact, append = self._redactor.redact_template, self._lines.append
-        for head, templates, values, is_cacheable in self._waiting:
-            request, response = (redact(each, values, is_cached=is_cacheable) for each in templates)
-            if request is None or response is None:
-                text = ",".join(each.filled(each.text, values) for each in templates)
-                append(f"{head}{self._redactor.redact_line(text, opening='{')}")
-            else:
-                append(f"{head}{request},{response}")
+        append, redacted = self._lines.append, self._redacted
+        for line in self._waiting:
+            append(redacted(*line))
         self._waiting.clear()
         self._size = 0
+
+    def _redacted(self, head: str, templates: Templates, values: Values, is_cacheable: bool) -> str:
+        redact = self._redactor.redact_template
+        request = redact(templates.request, values, is_cacheable)
+        response = redact(templates.response, values, is_cacheable)
+        if request is not None and response is not None:
+            return f"{head}{request},{response}"
+        text = ",".join(each.filled(each.text, values) for each in templates)
+        return f"{head}{self._redactor.redact_line(text, opening='{')}"
 
     def _is_harmless(self, template: LineTemplate) -> bool:
         if len(self._harmless) > 2 * self._cached_pieces:

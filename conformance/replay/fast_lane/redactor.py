@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.fast_lane.line_template import LineTemplate, Values
-from conformance.traffic.redaction.redact import Secrets
 
 CACHED_PIECES = 100_000
 """Pieces of text that are cached as searched."""
@@ -24,11 +24,12 @@ def pieces_of(text: str) -> list[str]:
 class CachingRedactor:
     """As ``Secrets.redact_line``, for many lines that share pieces of text."""
 
-    def __init__(self, secrets: Secrets, *, cached_pieces: int = CACHED_PIECES) -> None:
+    def __init__(self, epoch: Epoch, *, cached_pieces: int = CACHED_PIECES) -> None:
         self.is_stale = False
         """Whether a redacted text may contain what was registered as a secret later."""
-        self._secrets = secrets
-        self._secrets_before = len(secrets)
+        self._epoch = epoch
+        self._secrets = epoch.secrets
+        self._refreshed = epoch.of_lines
         self._cached_pieces = cached_pieces
         self._was_emptied = False
         self._searched: set[str] = set()
@@ -39,7 +40,7 @@ class CachingRedactor:
         self._templates: dict[str, str] = {}
         self._size = 0
 
-    def redact_template(self, template: LineTemplate, values: Values, *, is_cached: bool) -> str | None:
+    def redact_template(self, template: LineTemplate, values: Values, is_cached: bool) -> str | None:
         """The filled template without secrets; None where a number would have to go, which only a whole line
         can lose."""
         text = self._templates.get(template.text)
@@ -60,8 +61,8 @@ class CachingRedactor:
 
     def refresh(self) -> None:
         """Searches the cached pieces again, where more secrets are registered by now."""
-        if len(self._secrets) != self._secrets_before:
-            self._secrets_before = len(self._secrets)
+        if self._refreshed != self._epoch.of_lines:
+            self._refreshed = self._epoch.of_lines
             self._search_again()
         if len(self._searched) > self._cached_pieces or self._size > CACHED_CHARACTERS:
             self._was_emptied = True

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from conformance.replay.engine.step import Attempt
 from conformance.replay.engine.timing import Timing
 from conformance.replay.fast_lane.cached_response import CachedResponse
-from conformance.replay.fast_lane.epoch import Epochs
+from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.rebuild.actions import Send
 from conformance.replay.rebuild.rebuild import Rebuilder, Rebuilt
 from conformance.replay.rebuild.values import RequestValues
@@ -44,15 +44,21 @@ class RequestTemplate:
     """The head on the wire before and after that id."""
     response: CachedResponse | None = None
 
+    def request_id(self, send: Send) -> str:
+        """The id of a request that was sent from the template; empty where it has none."""
+        if self.id_at is None:
+            return send.request.header("x-request-id") or ""
+        return send.request.headers[self.id_at][1]
+
 
 class RequestTemplates:
     """The templates by session and fingerprints of the recorded exchange."""
 
-    def __init__(self, plan: ReplayPlan, rebuilder: Rebuilder, timing: Timing, epochs: Epochs) -> None:
+    def __init__(self, plan: ReplayPlan, rebuilder: Rebuilder, timing: Timing, epoch: Epoch) -> None:
         self._plan = plan
         self._rebuilder = rebuilder
         self._timing = timing
-        self._epochs = epochs
+        self._epoch = epoch
         self._templates: dict[Key, RequestTemplate] = {}
         self._size = 0
 
@@ -62,7 +68,7 @@ class RequestTemplates:
         return template if template is not None and self.is_valid(template) else None
 
     def is_valid(self, template: RequestTemplate) -> bool:
-        return template.generation == self._epochs.now().correlation
+        return template.generation == self._epoch.of_requests
 
     def send(self, template: RequestTemplate, position: int) -> Send:
         """The request under a new id, where it has one, and with times moved by the present shift."""
