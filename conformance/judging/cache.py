@@ -222,16 +222,9 @@ class Lookup:
 class Entry(msgspec.Struct, gc=False):
     """The cached verdicts on an exchange: those of all checks but of the ones that depend on the moment."""
 
-    parts: tuple[Verdicts, ...]
+    verdicts: Verdicts
     is_inspected: bool
     """Whether the fields of the data were inspected: another time they show nothing new."""
-    together: Verdicts | None = None
-
-    def verdicts(self) -> Verdicts:
-        """The same object each time."""
-        if self.together is None:
-            self.together = combined(self.parts)
-        return self.together
 
 
 class CachingJudge:
@@ -251,6 +244,8 @@ class CachingJudge:
         self._lookups: dict[Route, Lookup] = {}
         self._exchanges: BoundedCache[tuple[Lookup, bytes], Entry] = BoundedCache(capacity)
         self._parts: BoundedCache[tuple[Part, Hashable], Verdicts] = BoundedCache(parts_capacity)
+        self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
+        self._combined: BoundedCache[tuple[Verdicts, ...], Verdicts] = BoundedCache(parts_capacity)
 
     @property
     def operations_seen(self) -> Counter[str]:
@@ -272,35 +267,58 @@ class CachingJudge:
         elif (key := cache_key(exchange)) is not None:
             entry = self._exchanges[lookup, key]
         if entry is None:
-            parts = self._judge_anew(lookup, key, exchange)
-        else:
-            bypass.misses = 0
-            parts = _repeated(entry, route.shape, exchange)
+            return self._judge_anew(lookup, key, exchange)
+        bypass.misses = 0
+        verdicts = entry.verdicts if entry.is_inspected else _inspected(entry, route.shape, exchange)
         if route.moment:
-            parts.append(judge.apply(route.moment, exchange, is_momentary=True))
-        return combined(parts)
+            momentary = self._apply(route.moment, exchange, is_momentary=True)
+            if momentary is not NO_VERDICTS:
+                return self._together((verdicts, momentary))
+        return verdicts
 
-    def _judge_anew(self, lookup: Lookup, key: bytes | None, exchange: Exchange) -> list[Verdicts]:
-        """The verdicts of all checks but those that depend on the moment. They are kept under a key."""
-        shape = lookup.route.shape
-        parts = [NO_VERDICTS if shape is None else shape.compare(exchange)]
-        for part in lookup.parts:
-            verdicts = self._judge_part(part, exchange)
-            if verdicts is not NO_VERDICTS:
-                parts.append(verdicts)
-        parts.append(self._judge.apply(lookup.route.answer, exchange))
+    def _judge_anew(self, lookup: Lookup, key: bytes | None, exchange: Exchange) -> Verdicts:
+        """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
+        route = lookup.route
+        shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
+        parts = [self._judge_part(part, exchange) for part in lookup.parts]
+        parts.append(self._apply(route.answer, exchange))
         if key is not None:
             lookup.bypass.note_miss()
-            if all(part.is_clean for part in parts):
-                is_inspected = shape is not None and shape.is_inspected
-                self._exchanges.add((lookup, key), Entry(tuple(parts[1:]), is_inspected))
-        return parts
+            verdicts = self._together(tuple(parts))
+            if shape.is_clean and verdicts.is_clean:
+                is_inspected = route.shape is None or route.shape.is_inspected
+                self._exchanges.add((lookup, key), Entry(verdicts, is_inspected))
+        if shape is not NO_VERDICTS:
+            parts.insert(0, shape)
+        if route.moment:
+            parts.append(self._apply(route.moment, exchange, is_momentary=True))
+        return self._together(tuple(parts))
+
+    def _apply(self, rows: Rows, exchange: Exchange, *, is_momentary: bool = False) -> Verdicts:
+        """As ``Judge.apply``, but the same object where the same holds: a ledger counts it at once."""
+        verdicts = self._judge.apply(rows, exchange, is_momentary=is_momentary)
+        if verdicts.readings or not verdicts.is_clean:
+            return verdicts
+        key = verdicts.endpoint, verdicts.held, is_momentary
+        shared = self._shared[key]
+        if shared is None:
+            self._shared.add(key, verdicts)
+            return verdicts
+        return shared
+
+    def _together(self, parts: tuple[Verdicts, ...]) -> Verdicts:
+        """As ``combined``, but the same object for the same parts."""
+        verdicts = self._combined[parts]
+        if verdicts is None:
+            verdicts = combined(parts)
+            self._combined.add(parts, verdicts)
+        return verdicts
 
     def _judge_part(self, part: Part, exchange: Exchange) -> Verdicts:
         bypass, cached = part.bypass, None
         if bypass.remaining:
             bypass.remaining -= 1
-            return self._judge.apply(part.rows, exchange)
+            return self._apply(part.rows, exchange)
         key = part.key_of(exchange)
         if key is NOTHING_TO_READ:
             return NO_VERDICTS
@@ -309,7 +327,7 @@ class CachingJudge:
             bypass.misses = 0
             return cached
         bypass.note_miss()
-        verdicts = self._judge.apply(part.rows, exchange)
+        verdicts = self._apply(part.rows, exchange)
         if key is not None and verdicts.is_clean:
             self._parts.add((part, key), verdicts)
         return verdicts
@@ -321,9 +339,9 @@ class CachingJudge:
         self._parts.empty()
 
 
-def _repeated(entry: Entry, shape: Shape | None, exchange: Exchange) -> list[Verdicts]:
-    """The cached verdicts; and what the data is the first to show, where it was not inspected."""
-    if shape is None or entry.is_inspected or not shape.is_inspected:
-        return [entry.verdicts()]
+def _inspected(entry: Entry, shape: Shape | None, exchange: Exchange) -> Verdicts:
+    """The cached verdicts, and what the data is the first to show where it is to be inspected."""
+    if shape is None or not shape.is_inspected:
+        return entry.verdicts
     entry.is_inspected = True
-    return [shape.inspect(exchange), entry.verdicts()]
+    return combined((shape.inspect(exchange), entry.verdicts))

@@ -94,9 +94,12 @@ class Dispatcher:
         if SECURE_SESSION in layout and exchange.is_sealed:
             return None
         self.operations_seen[operation.key] += 1
-        envelope, kind, pending = exchange.envelope, kind_of(exchange), False
-        if kind == "success" and envelope is not None:
+        envelope, pending = exchange.envelope, False
+        if envelope is not None and envelope.get("success") is True:
+            kind: Kind = "success"
             pending = envelope.get("code") == PENDING_APPROVAL
+        else:
+            kind = kind_of(exchange)
         body = request.body is not ABSENT or exchange.plain is not None
         at = layout.get("x-portal-access-code")
         ingress = at is not None and self._is_of_ingress(request.headers[at][1], kind)

@@ -61,9 +61,11 @@ class Judge:
             tuple(held),
             tuple(readings),
             tuple(contradictions),
-            bugs=tuple(bugs),
-            is_momentary=is_momentary,
-            is_clean=not contradictions and not bugs,
+            (),
+            tuple(bugs),
+            is_momentary,
+            (),
+            not contradictions and not bugs,
         )
 
     def _decide(

@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from conformance.errors import FaultClass
 from conformance.spec import Requirement
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.verdicts.verdicts import Decision, PendingVerdicts, Verdicts
+from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
 
 
 class Verdict(StrEnum):
@@ -141,7 +141,7 @@ class Ledger:
             ]
         pending = self._pending
         pending[verdicts] = pending.get(verdicts, 0) + times
-        if len(pending) > pending.LIMIT:
+        if len(pending) > PENDING_KEPT:
             self._count_pending()
         return []
 

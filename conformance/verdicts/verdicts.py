@@ -78,11 +78,12 @@ def combined(parts: Sequence[Verdicts]) -> Verdicts:
     return Verdicts(parts=tuple(parts), is_clean=is_clean)
 
 
+PENDING_KEPT = 1000
+"""How many different verdicts wait to be counted at most."""
+
+
 class PendingVerdicts(dict[Verdicts, int]):
     """Verdicts that were taken and are not yet counted, with their times: a repeated one is one increment."""
-
-    LIMIT = 1000
-    """So many are to be counted before others are added."""
 
     def leaves(self) -> dict[Verdicts, int]:
         """Each part once, in the order of first occurrence, with its times; nothing is pending then."""
