@@ -207,16 +207,11 @@ class Lookup:
 
     route: Route
     parts: tuple[Part, ...]
+    rest: Rows
+    """What belongs to no part."""
     bypass: Bypass
-
-    @staticmethod
-    def of(route: Route, bypass: Bypass) -> Lookup:
-        parts = [
-            Part(route.by_sight[sight], key_of, bypass.afresh())
-            for sight, key_of in PART_KEYS.items()
-            if route.by_sight[sight]
-        ]
-        return Lookup(route, tuple(parts), bypass.afresh())
+    prefix: bytes
+    """Of the keys of its exchanges: no other route has it."""
 
 
 class Entry(msgspec.Struct, gc=False):
@@ -242,7 +237,7 @@ class CachingJudge:
         self._bypass = bypass or Bypass()
         self._generation = judge.dispatcher.generation
         self._lookups: dict[Route, Lookup] = {}
-        self._exchanges: BoundedCache[tuple[Lookup, bytes], Entry] = BoundedCache(capacity)
+        self._exchanges: BoundedCache[bytes, Entry] = BoundedCache(capacity)
         self._parts: BoundedCache[tuple[Part, Hashable], Verdicts] = BoundedCache(parts_capacity)
         self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
         self._combined: BoundedCache[tuple[Verdicts, ...], Verdicts] = BoundedCache(parts_capacity)
@@ -260,12 +255,12 @@ class CachingJudge:
             return NO_VERDICTS
         if judge.dispatcher.generation != self._generation:
             self._empty()
-        lookup = self._lookups.get(route) or self._lookups.setdefault(route, Lookup.of(route, self._bypass))
+        lookup = self._lookups.get(route) or self._new_lookup(route)
         bypass, key, entry = lookup.bypass, None, None
         if bypass.remaining:
             bypass.remaining -= 1
         elif (key := cache_key(exchange)) is not None:
-            entry = self._exchanges[lookup, key]
+            entry = self._exchanges[lookup.prefix + key]
         if entry is None:
             return self._judge_anew(lookup, key, exchange)
         bypass.misses = 0
@@ -278,21 +273,20 @@ class CachingJudge:
 
     def _judge_anew(self, lookup: Lookup, key: bytes | None, exchange: Exchange) -> Verdicts:
         """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
-        route = lookup.route
+        route, parts = lookup.route, []
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
-        parts = [self._judge_part(part, exchange) for part in lookup.parts]
-        parts.append(self._apply(route.answer, exchange))
-        if key is not None:
-            lookup.bypass.note_miss()
-            verdicts = self._together(tuple(parts))
-            if shape.is_clean and verdicts.is_clean:
-                is_inspected = route.shape is None or route.shape.is_inspected
-                self._exchanges.add((lookup, key), Entry(verdicts, is_inspected))
-        if shape is not NO_VERDICTS:
-            parts.insert(0, shape)
-        if route.moment:
-            parts.append(self._apply(route.moment, exchange, is_momentary=True))
-        return self._together(tuple(parts))
+        for part in lookup.parts:
+            parts.append(self._judge_part(part, exchange))
+        if key is None:
+            rest = self._apply(lookup.rest, exchange, is_momentary=True)
+            return self._together((shape, *parts, rest))
+        lookup.bypass.note_miss()
+        verdicts = self._together((*parts, self._apply(route.answer, exchange)))
+        if shape.is_clean and verdicts.is_clean:
+            is_inspected = route.shape is None or route.shape.is_inspected
+            self._exchanges.add(lookup.prefix + key, Entry(verdicts, is_inspected))
+        momentary = self._apply(route.moment, exchange, is_momentary=True)
+        return self._together((shape, verdicts, momentary))
 
     def _apply(self, rows: Rows, exchange: Exchange, *, is_momentary: bool = False) -> Verdicts:
         """As ``Judge.apply``, but the same object where the same holds: a ledger counts it at once."""
@@ -331,6 +325,16 @@ class CachingJudge:
         if key is not None and verdicts.is_clean:
             self._parts.add((part, key), verdicts)
         return verdicts
+
+    def _new_lookup(self, route: Route) -> Lookup:
+        parts = [
+            Part(route.by_sight[sight], key_of, self._bypass.afresh())
+            for sight, key_of in PART_KEYS.items()
+            if route.by_sight[sight]
+        ]
+        rest, prefix = route.answer + route.moment, len(self._lookups).to_bytes(4)
+        lookup = self._lookups[route] = Lookup(route, tuple(parts), rest, self._bypass.afresh(), prefix)
+        return lookup
 
     def _empty(self) -> None:
         self._generation = self._judge.dispatcher.generation

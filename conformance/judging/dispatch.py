@@ -102,7 +102,9 @@ class Dispatcher:
             kind = kind_of(exchange)
         body = request.body is not ABSENT or exchange.plain is not None
         at = layout.get("x-portal-access-code")
-        ingress = at is not None and self._is_of_ingress(request.headers[at][1], kind)
+        ingress = at is not None and (
+            request.headers[at][1] in self._ingresses or self._is_of_ingress(request.headers[at][1], kind)
+        )
         way = operation.key, kind, ingress, body, pending
         route = self._routes.get(way) or self._new_route(Way(*way), operation)
         if route.shape is not None:
@@ -135,8 +137,6 @@ class Dispatcher:
 
         What turns away a wrong access code may stand before the portal, and answer in its own way.
         """
-        if code in self._ingresses:
-            return True
         if kind == "success" and len(self._ingresses) < INGRESSES_KEPT:
             self._ingresses.add(code)
             self.generation += 1

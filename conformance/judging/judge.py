@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from conformance.checks.registry import CHECKS, ROOM, Check, Memory, Reading
-from conformance.judging.dispatch import Dispatcher, Row, Rows
+from conformance.judging.dispatch import Dispatcher, Rows
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Decision, Verdicts, combined
@@ -48,11 +48,17 @@ class Judge:
         contradictions: list[Contradicted] = []
         bugs: list[Bug] = []
         for row in rows:
-            if row.predicates and not _selects(row, exchange, bugs):
-                continue
-            self._decide(row.checks, exchange, held, contradictions, bugs)
-            for reading in row.readings:
-                readings += _values_read(reading, exchange, bugs)
+            try:
+                for predicate in row.predicates:
+                    if not predicate(exchange):
+                        break
+                else:
+                    self._decide(row.checks, exchange, held, contradictions, bugs)
+                    for reading in row.readings:
+                        readings += _values_read(reading, exchange, bugs)
+            except Exception as bug:
+                bugs += [_described(check, bug, exchange) for check in row.checks]
+                bugs += [_described(reading, bug, exchange) for reading in row.readings]
         if not (held or readings or contradictions or bugs):
             return NO_VERDICTS
         return Verdicts(
@@ -92,18 +98,6 @@ class Judge:
                 bugs.append(_described(check, bug, exchange))
             if times:
                 held.append((check.decision, times))
-
-
-def _selects(row: Row, exchange: Exchange, bugs: list[Bug]) -> bool:
-    try:
-        for predicate in row.predicates:
-            if not predicate(exchange):
-                return False
-    except Exception as bug:
-        bugs += [_described(check, bug, exchange) for check in row.checks]
-        bugs += [_described(reading, bug, exchange) for reading in row.readings]
-        return False
-    return True
 
 
 def _values_read(reading: Reading, exchange: Exchange, bugs: list[Bug]) -> list[tuple[str, Json]]:

@@ -61,11 +61,10 @@ class fact(Generic[Record, Value]):
 
     def __call__(self, record: Record) -> Value:
         """The value, computed where it is not stored."""
-        values = _values_of(record)
-        if self.name in values:
-            value: Value = values[self.name]
-        else:
-            value = values[self.name] = self._compute(record)
+        values, name = _values_of(record), self.name
+        if name in values:
+            return values[name]  # type: ignore[no-any-return]
+        value = values[name] = self._compute(record)
         return value
 
     def stored(self, record: Record) -> Value | None:
