@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: run test check serve selftest bench format clean mutants
+.PHONY: run test check serve selftest bench format clean fuzz mutants
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -30,6 +30,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/million.py
 	$(BIN)/python benchmarks/read_har.py
 	$(BIN)/python benchmarks/replay_peers.py
+
+fuzz: $(READY)
+	$(BIN)/python benchmarks/fuzz.py
 
 mutants: $(READY)
 	$(BIN)/python benchmarks/mutants.py

@@ -6,6 +6,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 
 SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -50,6 +51,7 @@ class Mutant:
 
 
 Change = Callable[[ast.AST], ast.AST]
+Changes = Iterator[tuple[str, Change]]
 
 
 def mutants(module: str, source: str) -> list[Mutant]:
@@ -143,30 +145,47 @@ def _is_idle(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
-    if isinstance(node, ast.Compare):
-        for at, operator in enumerate(node.ops):
-            yield "comparison", _with_operator(at, SWAPPED[type(operator)]())
-    elif isinstance(node, ast.BoolOp):
-        yield "and/or", _swapped_boolean
-        for at in range(len(node.values)):
-            yield "condition dropped", _without_value(at)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        yield "not", lambda found: found.operand  # type: ignore[attr-defined]
-    elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+@singledispatch
+def _changes(node: ast.AST) -> Changes:
+    """What may be changed in a node, by its kind."""
+    return iter(())
+
+
+@_changes.register
+def _of_comparison(node: ast.Compare) -> Changes:
+    for at, operator in enumerate(node.ops):
+        yield "comparison", _with_operator(at, SWAPPED[type(operator)]())
+
+
+@_changes.register
+def _of_boolean(node: ast.BoolOp) -> Changes:
+    yield "and/or", _swapped_boolean
+    for at in range(len(node.values)):
+        yield "condition dropped", _without_value(at)
+
+
+@_changes.register
+def _of_unary(node: ast.UnaryOp) -> Changes:
+    if isinstance(node.op, ast.Not):
+        yield "not", lambda inner: inner.operand  # type: ignore[attr-defined]
+
+
+@_changes.register
+def _of_arithmetic(node: ast.BinOp) -> Changes:
+    if type(node.op) in ARITHMETIC:
         yield "arithmetic", _with_arithmetic(ARITHMETIC[type(node.op)]())
-    elif isinstance(node, ast.Constant):
-        yield from _of_constant(node)
-    elif isinstance(node, ast.Call):
-        yield from _of_call(node)
-    elif isinstance(node, ast.comprehension):
-        for at in range(len(node.ifs)):
-            yield "filter dropped", _without_filter(at)
-    elif isinstance(node, ast.If | ast.IfExp | ast.While):
-        if not _is_negated_otherwise(node.test):
-            yield "test negated", _negated
-    elif isinstance(node, ast.stmt) and not _is_idle(node):
-        yield from _of_statement(node)
+
+
+@_changes.register
+def _of_comprehension(node: ast.comprehension) -> Changes:
+    for at in range(len(node.ifs)):
+        yield "filter dropped", _without_filter(at)
+
+
+@_changes.register
+def _of_test(node: ast.If | ast.IfExp | ast.While) -> Changes:
+    if not _is_negated_otherwise(node.test):
+        yield "test negated", _negated
 
 
 def _is_negated_otherwise(test: ast.expr) -> bool:
@@ -177,17 +196,19 @@ def _is_negated_otherwise(test: ast.expr) -> bool:
     return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
 
 
-def _of_constant(node: ast.Constant) -> Iterator[tuple[str, Change]]:
+@_changes.register
+def _of_constant(node: ast.Constant) -> Changes:
     value = node.value
     if isinstance(value, bool):
-        yield "true/false", lambda found: ast.Constant(not value)
+        yield "true/false", lambda _: ast.Constant(not value)
     elif isinstance(value, int | float):
-        yield "number", lambda found: ast.Constant(value + 1)
+        yield "number", lambda _: ast.Constant(value + 1)
     elif isinstance(value, str):
-        yield "text", lambda found: ast.Constant(f"{value}~")
+        yield "text", lambda _: ast.Constant(f"{value}~")
 
 
-def _of_call(node: ast.Call) -> Iterator[tuple[str, Change]]:
+@_changes.register
+def _of_call(node: ast.Call) -> Changes:
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
     if name in SISTERS:
@@ -196,7 +217,10 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, Change]]:
         yield "argument dropped", _without_keyword(at)
 
 
-def _of_statement(node: ast.stmt) -> Iterator[tuple[str, Change]]:
+@_changes.register
+def _of_statement(node: ast.stmt) -> Changes:
+    if _is_idle(node):
+        return
     if isinstance(node, ast.Return) and node.value is not None:
         if not isinstance(node.value, ast.Constant):
             yield "returns nothing", lambda found: ast.Return(ast.Constant(None))

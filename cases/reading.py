@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from conformance.cases import ABSENT, OPERATIONS, Exchange, Json, Operation, Portal
-
-ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
-CHANNEL_TYPES = "POST /web/v1/system/notifications/channel-types/query"
-CHANNELS = "POST /web/v1/system/notifications/channels/query"
-PROFILE = "GET /web/v1/system/profile"
-INVITATIONS = "GET /web/v1/system/profile/invitations"
-COUNTRIES = "GET /web/v1/system/constants/countries"
-PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
-ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
+from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY, OWN_INVITATIONS
 
 READABLE: tuple[Operation, ...] = tuple(
     row for row in OPERATIONS if row.impact == "read-only" and (row.method == "GET" or not row.is_prelogin)
@@ -29,9 +21,9 @@ NO_FILTER: Mapping[str, Json] = {
 }
 
 BODIES: Mapping[str, Json] = {
-    ACCOUNTS: {**NO_FILTER, "page": 0, "size": 20},
-    CHANNEL_TYPES: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
-    CHANNELS: {
+    ACCOUNTS_QUERY: {**NO_FILTER, "page": 0, "size": 20},
+    CHANNEL_TYPES_QUERY: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
+    CHANNELS_QUERY: {
         "bizId": None,
         "institutionBizId": None,
         "channelCategory": None,
@@ -42,7 +34,7 @@ BODIES: Mapping[str, Json] = {
 """A body for each query: every filter is there and null."""
 
 PENDING = "10050301"
-QUERIES: Mapping[str, Mapping[str, str]] = {INVITATIONS: {"statuses": PENDING}}
+QUERIES: Mapping[str, Mapping[str, str]] = {OWN_INVITATIONS: {"statuses": PENDING}}
 """The document marks ``statuses`` as required in one place, so it is sent."""
 
 RECORDS: Mapping[str, str] = {

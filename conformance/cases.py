@@ -115,7 +115,7 @@ def extra_fields(row: Operation, exchange: Exchange) -> list[str]:
 
 def offered(key: str) -> str:
     """The requirement that an endpoint is offered, for a case that asks it as it is meant to be asked."""
-    return f"OP-{BY_KEY[key].number:03}"
+    return BY_KEY[key].requirement
 
 
 def judged_in(row: Operation, kind: Kind) -> tuple[str, ...]:

@@ -19,15 +19,13 @@ from conformance.report.finish import Outputs, finish_run
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Ending, Run
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
-
-PORTAL_PATH = "/web/v1/"
-"""The prefix of the portal's paths, whatever stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +132,7 @@ def check(
     exchanges = _judge(traffic, judged, options.out / "exchanges.jsonl", [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
-        Outputs(
-            options.out, exchanges, judged.secrets.redact, baseline, baseline_update=options.baseline_update
-        ),
+        Outputs(options.out, exchanges, judged.secrets, baseline, baseline_update=options.baseline_update),
         details={"coverage": judged.coverage.as_json(), "set_aside": dict(traffic.ignored)},
         target_url=traffic.target,
         target_profile=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from html import escape
 from typing import Any
 
@@ -13,8 +13,9 @@ from conformance.errors import SuiteError
 from conformance.run.loop import guarded, run_all, step_through
 from conformance.run.options import add_to_pytest
 from conformance.run.planning import ids_of, is_generator
-from conformance.run.start import open_session, select_rerun
-from conformance.run.stash import DUE, FINAL, SESSION, VERIFY
+from conformance.run.selection import select_rerun
+from conformance.run.start import announce_limits, open_session, scope_of
+from conformance.run.stash import DESELECTED, DUE, FINAL, SESSION, VERIFY
 from conformance.run.terminal import case_properties, closing_lines, finding_text, say
 from conformance.verdicts.findings import Verdict
 
@@ -46,7 +47,7 @@ def pytest_pycollect_makeitem(
 ) -> list[pytest.Item] | None:
     """A case that waits is a generator, which pytest itself would refuse."""
     if inspect.isgeneratorfunction(obj) and name.startswith("test") and _is_case(obj):
-        return list(collector._genfunctions(name, obj))
+        return list(collector._genfunctions(name, obj))  # noqa: SLF001 (pytest has no public way)
     return None
 
 
@@ -59,12 +60,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.collectonly or not any(ids_of(item) for item in items):
         return
     try:
-        config.stash[SESSION] = open_session(config)
+        run = config.stash[SESSION] = open_session(config)
+        run.selected = select_rerun(config, items)
     except SuiteError as error:
         raise pytest.UsageError(str(error)) from None
     except OSError as error:
         raise pytest.UsageError(f"{error.filename}: {error.strerror}. Name another place.") from None
-    select_rerun(config, items)
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    for config in {item.config for item in items}:
+        config.stash[DESELECTED] = config.stash.get(DESELECTED, 0) + len(items)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -72,8 +78,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     run = session.config.stash.get(SESSION, None)
     if run is None or session.config.option.collectonly or session.testsfailed:
         return None
+    run.scope = scope_of(session.config, run, session.items)
+    announce_limits(session.config, run)
     if run.recognise():
         run_all(session, run)
+    elif run.blocked:
+        say(session.config, run.blocked)
     return True
 
 

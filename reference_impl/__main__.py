@@ -17,28 +17,29 @@ _LIMITS = {field.name: field.default for field in dataclasses.fields(Limits)}
 
 
 def main(arguments: list[str] | None = None, prog: str = "python -m reference_impl") -> int:
-    given = _parser(prog).parse_args(arguments)
-    if given.list_faults:
+    options = _parser(prog).parse_args(arguments)
+    if options.list_faults:
         print("\n".join(f"{fault.name}  {' '.join(fault.breaks)}".rstrip() for fault in FAULTS.values()))
         return 0
-    if given.list_variants:
+    if options.list_variants:
         print("\n".join(f"{variant.name}  ({variant.gap})" for variant in VARIANTS.values()))
         return 0
     try:
-        return serve.run(
-            port=given.port,
-            host=given.host,
-            faults=given.fault,
-            variants=given.variant,
-            profile_out=given.profile_out,
-            clock=given.clock,
-            inbox=given.inbox,
-            limits=dict(given.limit),
-            seed=given.seed,
-        )
+        with serve.start(
+            port=options.port,
+            host=options.host,
+            clock=options.clock,
+            inbox=options.inbox,
+            limits=Limits(**dict(options.limit)),
+            faults=options.fault,
+            variants=options.variant,
+            seed=options.seed,
+        ) as running:
+            serve.until_interrupted(running, options.profile_out)
     except OSError as error:
-        print(f"The portal cannot be served at {given.host}:{given.port}: {error}.", file=sys.stderr)
+        print(f"The portal cannot be served at {options.host}:{options.port}: {error}.", file=sys.stderr)
         return 4
+    return 0
 
 
 class Parser(argparse.ArgumentParser):

@@ -1,7 +1,7 @@
 """The portal as an ASGI application: from octets to a handler and back into the envelope."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from starlette.applications import Starlette
 from starlette.routing import Router
@@ -104,40 +104,29 @@ def _reply(status: int, body: bytes) -> Reply:
     )
 
 
+class Settings(TypedDict, total=False):
+    """What a portal may differ in: faults and variants by name; a seed for ids and codes that repeat."""
+
+    limits: Limits | None
+    choices: Choices | None
+    faults: Sequence[str]
+    variants: Sequence[str]
+    seed: int | None
+
+
 def build(
     *,
-    limits: Limits | None = None,
-    choices: Choices | None = None,
     clock: Clock | None = None,
-    faults: Sequence[str] = (),
-    variants: Sequence[str] = (),
-    seed: int | None = None,
     offer_clock: bool = True,
     offer_inbox: bool = True,
+    **settings: Unpack[Settings],
 ) -> Starlette:
     """A portal of its own; ``app.state.portal`` and ``app.state.seeded`` are what it holds.
 
     Raises KeyError, with its name, for a fault or a variant that does not exist.
     """
-    plan = Plan(limits or Limits(), choices or Choices())
-    for variant in variants:
-        VARIANTS[variant].apply(plan)
-    for fault in faults:
-        FAULTS[fault].apply(plan)
-    draw = Draw(seed)
-    portal = Portal(
-        limits=plan.limits,
-        choices=plan.choices,
-        clock=clock or Clock(),
-        draw=draw,
-        moves=plan.move_tables(),
-        lists=plan.lists,
-        fields=plan.fields,
-        errors=plan.error_table(),
-        tokens=plan.tokens(plan.choices, draw),
-        access_code=draw.token(),
-        bot_token=draw.token(),
-    )
+    plan = _plan(settings)
+    portal = _portal(plan, Draw(settings.get("seed")), clock or Clock())
     routes = Routes(plan.rows)
     app: ASGIApp = Application(portal, routes, offered.Tools(portal, clock=offer_clock, inbox=offer_inbox))
     for wrap in (*plan.rewrites, *plan.wrappers):
@@ -150,3 +139,28 @@ def build(
     starlette.state.title_case = plan.title_case
     starlette.state.seeded = seeded(portal)
     return starlette
+
+
+def _plan(settings: Settings) -> Plan:
+    plan = Plan(settings.get("limits") or Limits(), settings.get("choices") or Choices())
+    for variant in settings.get("variants", ()):
+        VARIANTS[variant].apply(plan)
+    for fault in settings.get("faults", ()):
+        FAULTS[fault].apply(plan)
+    return plan
+
+
+def _portal(plan: Plan, draw: Draw, clock: Clock) -> Portal:
+    return Portal(
+        limits=plan.limits,
+        choices=plan.choices,
+        clock=clock,
+        draw=draw,
+        moves=plan.move_tables(),
+        lists=plan.lists,
+        fields=plan.fields,
+        errors=plan.error_table(),
+        tokens=plan.tokens(plan.choices, draw),
+        access_code=draw.token(),
+        bot_token=draw.token(),
+    )

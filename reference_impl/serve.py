@@ -4,20 +4,18 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, Unpack
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from reference_impl.app import build
+from reference_impl.app import Settings, build
 from reference_impl.casing import TitleCased
-from reference_impl.choices import Choices
 from reference_impl.clock import Clock
-from reference_impl.limits import Limits
 from reference_impl.portal import Portal
 from reference_impl.profile import profile
 from reference_impl.records import Seeded
@@ -63,43 +61,20 @@ def start(
     *,
     port: int = 0,
     host: str = "127.0.0.1",
-    limits: Limits | None = None,
-    choices: Choices | None = None,
-    faults: Sequence[str] = (),
-    variants: Sequence[str] = (),
     clock: bool = True,
     inbox: bool = True,
-    seed: int | None = None,
     wrap: Callable[[ASGIApp], ASGIApp] | None = None,
     now: Callable[[], float] = time.time,
+    **settings: Unpack[Settings],
 ) -> Running:
     """Returns when the socket accepts; port 0 takes a free one. Raises OSError where the port is taken.
 
-    ``now`` is what the portal's clock goes by, in seconds since the epoch.
+    ``clock`` and ``inbox`` say whether time can be moved and mails be read; ``now`` is what the portal's
+    clock goes by, in seconds since the epoch.
     """
-    app = build(
-        limits=limits,
-        choices=choices,
-        clock=Clock(now),
-        faults=faults,
-        variants=variants,
-        seed=seed,
-        offer_clock=clock,
-        offer_inbox=inbox,
-    )
-    listening = _listen(host, port)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            wrap(app) if wrap else app,
-            log_level="critical",
-            access_log=False,
-            lifespan="off",
-            server_header=False,
-            http=TitleCased if app.state.title_case else "auto",
-            proxy_headers=False,
-            timeout_graceful_shutdown=1,
-        )
-    )
+    app = build(clock=Clock(now), offer_clock=clock, offer_inbox=inbox, **settings)
+    listening = listen(host, port)
+    server = _server(wrap(app) if wrap else app, title_case=app.state.title_case)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     _await_start(server, thread)
@@ -115,35 +90,28 @@ def start(
     )
 
 
-def run(
-    *,
-    port: int = 8000,
-    host: str = "127.0.0.1",
-    faults: Sequence[str] = (),
-    variants: Sequence[str] = (),
-    profile_out: Path | None = None,
-    clock: bool = True,
-    inbox: bool = True,
-    limits: Mapping[str, float] | None = None,
-    seed: int | None = None,
-) -> int:
-    """Serves until interrupted; ``limits`` are seconds or counts by the names in ``Limits``."""
-    numbers: dict[str, Any] = dict(limits or {})
-    with start(
-        port=port,
-        host=host,
-        limits=replace(Limits(), **numbers),
-        faults=faults,
-        variants=variants,
-        clock=clock,
-        inbox=inbox,
-        seed=seed,
-    ) as running:
-        _announce(running, profile_out)
-        with contextlib.suppress(KeyboardInterrupt):
-            while running.thread.is_alive():
-                running.thread.join(timeout=0.5)
-    return 0
+def _server(app: ASGIApp, *, title_case: bool) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            http=TitleCased if title_case else "auto",
+            proxy_headers=False,
+            timeout_graceful_shutdown=1,
+        )
+    )
+
+
+def until_interrupted(running: Running, profile_out: Path | None = None) -> None:
+    """Says where the portal answers, and returns when it is interrupted. OSError: the profile cannot be
+    written."""
+    _announce(running, profile_out)
+    with contextlib.suppress(KeyboardInterrupt):
+        while running.thread.is_alive():
+            running.thread.join(timeout=0.5)
 
 
 def _announce(running: Running, profile_out: Path | None) -> None:
@@ -155,7 +123,8 @@ def _announce(running: Running, profile_out: Path | None) -> None:
         print(f"A profile that fits it: {profile_out}", flush=True)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises OSError where the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, without which asyncio leaves Nagle's algorithm on and each answer takes 40 ms.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cases.premises import answered, authorized, code_of, count, granted, is_invalid, listed, without
-from cases.reading import ACCOUNTS, NO_FILTER, PROFILE
+from cases.reading import NO_FILTER
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
+from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE
 
 LISTING = "data.accounts"
 
@@ -12,7 +13,7 @@ LISTING = "data.accounts"
 def asked(portal: Portal, caller: Account, **fields: Json) -> Exchange:
     """The query's answer, whatever it is: every filter null but those given, first page of 20."""
     return authorized(
-        portal.call(ACCOUNTS, json={**NO_FILTER, "page": 0, "size": 20, **fields}, token=caller.token)
+        portal.call(ACCOUNTS_QUERY, json={**NO_FILTER, "page": 0, "size": 20, **fields}, token=caller.token)
     )
 
 

@@ -16,7 +16,7 @@ from cases.accounts.queries import (
     total,
 )
 from cases.premises import answered, granted
-from cases.reading import ACCOUNTS, NO_FILTER
+from cases.reading import NO_FILTER
 from conformance.cases import (
     Account,
     Json,
@@ -29,6 +29,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.checks.accounts import SIGNS
+from conformance.spec.endpoints import ACCOUNTS_QUERY
 from conformance.spec.tables import PORTAL_TYPES, STATES
 
 CODED = {
@@ -114,7 +115,7 @@ def test_a_part_of_a_text_is_looked_for_somehow(
 @requirement("ACCOUNT-027")
 def test_filters_that_are_null_filter_nothing(portal: Portal, verify: Verify, admin: Account) -> None:
     nulls = found(portal, admin)
-    left_out = granted(portal.call(ACCOUNTS, json={"page": 0, "size": 20}, token=admin.token))
+    left_out = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
     if total(nulls) != total(found(portal, admin)):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     verify("ACCOUNT-027", equal(nulls, "data.totalElements", total(left_out), left_out))
@@ -125,9 +126,9 @@ def test_filters_that_are_null_filter_nothing(portal: Portal, verify: Verify, ad
 def test_each_filter_that_is_null_filters_nothing(
     portal: Portal, verify: Verify, admin: Account, name: str
 ) -> None:
-    left_out = granted(portal.call(ACCOUNTS, json={"page": 0, "size": 20}, token=admin.token))
-    null = granted(portal.call(ACCOUNTS, json={name: None, "page": 0, "size": 20}, token=admin.token))
-    again = granted(portal.call(ACCOUNTS, json={"page": 0, "size": 20}, token=admin.token))
+    left_out = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
+    null = granted(portal.call(ACCOUNTS_QUERY, json={name: None, "page": 0, "size": 20}, token=admin.token))
+    again = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
     if total(left_out) != total(again):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     verify("ACCOUNT-027", equal(null, "data.totalElements", total(left_out), left_out))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cases.premises import asked_for_nobody, authorized, form, granted
 from conformance.cases import Account, Portal, Verify, is_error_of_table, requirement
-
-ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
+from conformance.spec.endpoints import ACCOUNT
 
 
 @requirement("ACCOUNT-032", "ACCOUNT-033")

@@ -17,30 +17,31 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET
 
-RESET = "POST /web/v1/system/accounts/admin/password/reset"
 NUMBER = 37
 """Which of the run's passwords is set: one that no other case takes."""
 
 
-@requirement("ACCOUNT-037", "ACCOUNT-038", offered(RESET))
-@needs("accounts.spare", RESET)
+@requirement("ACCOUNT-037", "ACCOUNT-038", offered(ACCOUNT_PASSWORD_RESET))
+@needs("accounts.spare", ACCOUNT_PASSWORD_RESET)
 @impact("disruptive")
 @sign_ins(2, reuses=1)
 def test_a_reset_password_replaces_the_old_one(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
-    settings = portal.profile.operations[RESET]
+    settings = portal.profile.operations[ACCOUNT_PASSWORD_RESET]
     if "{new_password}" not in str(settings.body):
         raise Untestable(
-            f'[operations."{RESET}"] sets no {{new_password}}, so that the old one could not be put back'
+            f'[operations."{ACCOUNT_PASSWORD_RESET}"] sets no {{new_password}}, '
+            "so that the old one could not be put back"
         )
     id = by_email(portal, admin, spare.email)["bizId"]
     old, new = spare.password, spare.next_password(NUMBER)
 
-    change = portal.changes.changing_password(spare.name, NUMBER, RESET)
-    body = portal.operation_body(RESET, account=id, new_password=new)
-    reset = portal.call(RESET, json=body, token=admin.token)
+    change = portal.changes.changing_password(spare.name, NUMBER, ACCOUNT_PASSWORD_RESET)
+    body = portal.operation_body(ACCOUNT_PASSWORD_RESET, account=id, new_password=new)
+    reset = portal.call(ACCOUNT_PASSWORD_RESET, json=body, token=admin.token)
     if not reset.success:
         portal.changes.undone(change)
     made(reset)
@@ -53,7 +54,7 @@ def test_a_reset_password_replaces_the_old_one(
             is_refused(refused, reset, message="the password from before the reset was accepted"),
         )
     finally:
-        body = portal.operation_body(RESET, account=id, new_password=old)
-        if portal.call(RESET, json=body, token=admin.token).success:
+        body = portal.operation_body(ACCOUNT_PASSWORD_RESET, account=id, new_password=old)
+        if portal.call(ACCOUNT_PASSWORD_RESET, json=body, token=admin.token).success:
             spare.password_changed_to(old)
             portal.changes.undone(change)

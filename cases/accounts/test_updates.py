@@ -21,52 +21,57 @@ from conformance.cases import (
     offered,
     requirement,
 )
-
-UPDATE = "POST /web/v1/system/accounts/admin/update"
-STATUS = "POST /web/v1/system/accounts/admin/status"
+from conformance.spec.endpoints import ACCOUNT_STATUS, ACCOUNT_UPDATE
 
 
 @requirement("ACCOUNT-034")
 @impact("mutating")
 def test_an_update_names_its_account(portal: Portal, verify: Verify, admin: Account) -> None:
-    verify("ACCOUNT-034", is_invalid_parameter(authorized(portal.call(UPDATE, json={}, token=admin.token))))
+    verify(
+        "ACCOUNT-034",
+        is_invalid_parameter(authorized(portal.call(ACCOUNT_UPDATE, json={}, token=admin.token))),
+    )
 
 
 @requirement("ACCOUNT-039")
 @impact("mutating")
 def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin: Account) -> None:
     body = body_for(portal, unknown_id(portal.record("account")))
-    exchange = authorized(portal.call(UPDATE, json=body, token=admin.token))
+    exchange = authorized(portal.call(ACCOUNT_UPDATE, json=body, token=admin.token))
     if len(body) == 1 and is_invalid(exchange):
-        raise Untestable(f'the profile has no [operations."{UPDATE}"] body, and an id alone is refused')
+        raise Untestable(
+            f'the profile has no [operations."{ACCOUNT_UPDATE}"] body, and an id alone is refused'
+        )
     verify("ACCOUNT-039", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
 
 
 def body_for(portal: Portal, account: str) -> dict[str, Json]:
     """The profile's body; without one, the single field that is shown."""
     try:
-        body = portal.operation_body(UPDATE, account=account)
+        body = portal.operation_body(ACCOUNT_UPDATE, account=account)
     except Untestable:
         return {"userBizId": account}
     return body if isinstance(body, dict) else {"userBizId": account}
 
 
-@requirement("ACCOUNT-035", "ACCOUNT-038", offered(UPDATE))
-@needs("accounts.spare", UPDATE)
+@requirement("ACCOUNT-035", "ACCOUNT-038", offered(ACCOUNT_UPDATE))
+@needs("accounts.spare", ACCOUNT_UPDATE)
 @impact("mutating")
 def test_an_update_is_read_back_and_touches_nobody_else(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
     before = by_email(portal, admin, spare.email)
     _, everyone = several_pages(portal, admin)
-    body = portal.operation_body(UPDATE, account=before["bizId"])
+    body = portal.operation_body(ACCOUNT_UPDATE, account=before["bizId"])
     new = {name: value for name, value in body.items() if name in before and value != before["bizId"]}
     if not new:
-        raise Untestable(f'[operations."{UPDATE}"] names no field that an account shows')
+        raise Untestable(f'[operations."{ACCOUNT_UPDATE}"] names no field that an account shows')
     if not all(is_shown_whole(before[name]) for name in new if isinstance(before[name], str)):
         raise Untestable("the account shows in part what would have to be put back", "target")
 
-    with put_back(portal, UPDATE, {**body, **{name: before[name] for name in new}}, by=admin) as change:
+    with put_back(
+        portal, ACCOUNT_UPDATE, {**body, **{name: before[name] for name in new}}, by=admin
+    ) as change:
         updated = made(change.ask(body))
         verify.observe("account-answers", updated, form(updated.data))
 
@@ -88,23 +93,23 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         )
 
 
-@requirement("ACCOUNT-036", "ACCOUNT-038", offered(STATUS))
-@needs("accounts.spare", STATUS)
+@requirement("ACCOUNT-036", "ACCOUNT-038", offered(ACCOUNT_STATUS))
+@needs("accounts.spare", ACCOUNT_STATUS)
 @impact("disruptive")
 def test_a_change_of_status_is_read_back(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
     before = by_email(portal, admin, spare.email)
-    body = portal.operation_body(STATUS, account=before["bizId"])
+    body = portal.operation_body(ACCOUNT_STATUS, account=before["bizId"])
     field = next((name for name, value in body.items() if value != before["bizId"]), None)
     entry = before.get("accountStatus")
     if field is None or not isinstance(entry, dict) or code_of(before, "accountStatus") is None:
-        raise Untestable(f'[operations."{STATUS}"] names no status, or the account shows none')
+        raise Untestable(f'[operations."{ACCOUNT_STATUS}"] names no status, or the account shows none')
     known_as = "value" if isinstance(body[field], int) else "code"
     if body[field] == entry.get(known_as):
-        raise Untestable(f'[operations."{STATUS}"] gives the status that the account has')
+        raise Untestable(f'[operations."{ACCOUNT_STATUS}"] gives the status that the account has')
 
-    with put_back(portal, STATUS, {**body, field: entry[known_as]}, by=admin) as change:
+    with put_back(portal, ACCOUNT_STATUS, {**body, field: entry[known_as]}, by=admin) as change:
         changed = made(change.ask(body))
         verify.observe("account-answers", changed, form(changed.data))
 

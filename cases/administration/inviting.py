@@ -9,10 +9,7 @@ from dataclasses import dataclass
 from cases.changing import Creation, creation
 from cases.premises import authorized, granted, listed, said, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
-
-SENT = "GET /web/v1/system/invitations"
-INVITE = "POST /web/v1/system/invitations"
-CANCEL = "POST /web/v1/system/invitations/cancel"
+from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
 
 Invitation = dict[str, Json]
 
@@ -41,15 +38,15 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
     """
     body = {"inviteeEmail": email, "message": marker, "expirationDays": 1}
     undo = {"invitationBizId": "{result_id}", "reason": marker}
-    with creation(portal, INVITE, CANCEL, undo, by=admin, name=marker) as making:
-        before = listed(granted(portal.call(SENT, token=admin.token)))
+    with creation(portal, INVITE, INVITATION_CANCEL, undo, by=admin, name=marker) as making:
+        before = listed(granted(portal.call(INVITATIONS, token=admin.token)))
         answer = authorized(portal.call(INVITE, json=body, token=admin.token))
         if not answer.success:
             making.settled()
             raise Untestable(f"{INVITE} was refused ({said(answer)})", "environment")
         sent = settled(
             portal,
-            lambda: granted(portal.call(SENT, token=admin.token)),
+            lambda: granted(portal.call(INVITATIONS, token=admin.token)),
             lambda listing: any(one not in before for one in listed(listing)),
         )
         new = [one for one in listed(sent) if one not in before]

@@ -17,28 +17,25 @@ from conformance.cases import (
     offered,
     requirement,
 )
-
-GRANTS = "GET /web/v1/system/currency-grants"
-GRANT = "POST /web/v1/system/currency-grants"
-REVOKE = "POST /web/v1/system/currency-grants/revoke"
+from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, CURRENCY_GRANTS
 
 
 @requirement("GRANT-003")
 def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
-    grants = granted(portal.call(GRANTS, token=admin.token))
+    grants = granted(portal.call(CURRENCY_GRANTS, token=admin.token))
     verify.observe("currency-grant-fields", grants, form(grants.data))
 
 
-@requirement("GRANT-001", "GRANT-002", "GRANT-003", offered(GRANT), offered(REVOKE))
-@needs(GRANT, REVOKE)
+@requirement("GRANT-001", "GRANT-002", "GRANT-003", offered(CURRENCY_GRANT), offered(CURRENCY_GRANT_REVOKE))
+@needs(CURRENCY_GRANT, CURRENCY_GRANT_REVOKE)
 @impact("mutating")
 def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, admin: Account) -> None:
-    before = listed(granted(portal.call(GRANTS, token=admin.token)))
-    body = portal.operation_body(GRANT)
-    template = portal.operation_body(REVOKE, result_id="{result_id}")
+    before = listed(granted(portal.call(CURRENCY_GRANTS, token=admin.token)))
+    body = portal.operation_body(CURRENCY_GRANT)
+    template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
 
-    with creation(portal, GRANT, REVOKE, template, by=admin) as grant:
-        answer = portal.call(GRANT, json=body, token=admin.token)
+    with creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as grant:
+        answer = portal.call(CURRENCY_GRANT, json=body, token=admin.token)
         if not answer.success:
             grant.settled()
         granting = made(answer)
@@ -46,7 +43,7 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
 
         listing = settled(
             portal,
-            lambda: granted(portal.call(GRANTS, token=admin.token)),
+            lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
             lambda one: any(record not in before for record in listed(one)),
         )
         new = [record for record in listed(listing) if record not in before]
@@ -61,7 +58,7 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
 
         listing = settled(
             portal,
-            lambda: granted(portal.call(GRANTS, token=admin.token)),
+            lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
             lambda one: not any(record in listed(one) for record in new),
         )
         still = [record for record in new if record in listed(listing)]
@@ -73,11 +70,11 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
 
 def id_of(portal: Portal, granting: Exchange, new: list[dict[str, Json]]) -> str:
     """Where the profile says it stands in the answer, else as the listing shows it."""
-    path = portal.profile.operations[GRANT].result_id
+    path = portal.profile.operations[CURRENCY_GRANT].result_id
     told = granting.at(path) if path else None
     if isinstance(told, str):
         return told
     ids = [record[name] for record in new for name in ("bizId", "id") if isinstance(record.get(name), str)]
     if len(ids) != 1:
-        raise Untestable(f'the new grant shows no id; see result_id in [operations."{GRANT}"]')
+        raise Untestable(f'the new grant shows no id; see result_id in [operations."{CURRENCY_GRANT}"]')
     return str(ids[0])

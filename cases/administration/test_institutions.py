@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from cases.premises import asked_for_nobody, authorized, granted
 from conformance.cases import Account, Portal, Verify, is_error_of_table, requirement
-
-INSTITUTION = "GET /web/v1/system/institutions/{institutionBizId}"
+from conformance.spec.endpoints import INSTITUTION
 
 
 @requirement("INSTITUTION-010", "INSTITUTION-011", "STATE-002")

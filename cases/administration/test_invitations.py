@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cases.administration.inviting import CANCEL, INVITE, SENT, address_of, invited
+from cases.administration.inviting import address_of, invited
 from cases.changing import creation
 from cases.premises import authorized, form, granted, listed, settled, unknown_id
 from conformance.cases import (
@@ -21,13 +21,14 @@ from conformance.cases import (
     offered,
     requirement,
 )
+from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
 
 INVALID = "VALIDATION.INVALID_PARAMETER"
 
 
 @requirement("INVITE-006")
 def test_sent_invitations_are_listed_with_some_fields(portal: Portal, verify: Verify, admin: Account) -> None:
-    sent = granted(portal.call(SENT, token=admin.token))
+    sent = granted(portal.call(INVITATIONS, token=admin.token))
     verify.observe("invite-answers", sent, form(sent.data))
 
 
@@ -52,7 +53,7 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
     body = {name: value for name, value in {**right, **wrong}.items() if value is not None}
 
     with creation(
-        portal, INVITE, CANCEL, {"invitationBizId": "{result_id}"}, by=admin, name=marker
+        portal, INVITE, INVITATION_CANCEL, {"invitationBizId": "{result_id}"}, by=admin, name=marker
     ) as invitation:
         refused = authorized(portal.call(INVITE, json=body, token=admin.token))
         if not refused.success:
@@ -63,7 +64,7 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
             verify("INVITE-008", is_error(refused, INVALID))
 
 
-@requirement("INVITE-002", "INVITE-003", "INVITE-006", offered(INVITE), offered(CANCEL))
+@requirement("INVITE-002", "INVITE-003", "INVITE-006", offered(INVITE), offered(INVITATION_CANCEL))
 @impact("disruptive")
 def test_an_invitation_is_listed_until_it_is_cancelled(
     portal: Portal, verify: Verify, admin: Account
@@ -83,7 +84,7 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
 
         after = settled(
             portal,
-            lambda: granted(portal.call(SENT, token=admin.token)),
+            lambda: granted(portal.call(INVITATIONS, token=admin.token)),
             lambda listing: invitation.record not in listed(listing),
         )
         same = invitation.record in listed(after)
@@ -96,13 +97,15 @@ def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, 
     known = next(
         (
             record["bizId"]
-            for record in listed(granted(portal.call(SENT, token=admin.token)))
+            for record in listed(granted(portal.call(INVITATIONS, token=admin.token)))
             if "bizId" in record
         ),
         None,
     )
     unknown = unknown_id(known if isinstance(known, str) else portal.record("workspace"))
     exchange = authorized(
-        portal.call(CANCEL, json={"invitationBizId": unknown, "reason": "unknown"}, token=admin.token)
+        portal.call(
+            INVITATION_CANCEL, json={"invitationBizId": unknown, "reason": "unknown"}, token=admin.token
+        )
     )
     verify("INVITE-005", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

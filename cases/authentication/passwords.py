@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cases.authentication.steps import AUTH, WRONG_CREDENTIALS
+from cases.authentication.steps import WRONG_CREDENTIALS
 from cases.premises import answered, authorized, settled, unless_paced
 from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable
+from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
-CHANGE = f"POST {AUTH}/password/change"
-RESET = f"POST {AUTH}/password/reset"
-INIT = f"POST {AUTH}/password/init"
 HEARD_OF = "every part of the portal to hear of a new password"
 
 
 def body_of_change(portal: Portal, account: Account, new: str, *, current: str | None = None) -> Json:
     """The profile's body of a change, of a current password that may be wrong. Raises Untestable where the
     body has no place for the new one: then nothing could be put back."""
-    known = portal.profile.operations.get(CHANGE)
+    known = portal.profile.operations.get(PASSWORD_CHANGE)
     if known is not None and "{new_password}" not in str(known.body):
-        raise Untestable(f'[operations."{CHANGE}"] body has no {{new_password}}')
+        raise Untestable(f'[operations."{PASSWORD_CHANGE}"] body has no {{new_password}}')
     return portal.operation_body(
-        CHANGE, email=account.email, password=current or account.password, new_password=new
+        PASSWORD_CHANGE, email=account.email, password=current or account.password, new_password=new
     )
 
 
 def asks_for_the_current_password(portal: Portal) -> bool:
-    known = portal.profile.operations.get(CHANGE)
+    known = portal.profile.operations.get(PASSWORD_CHANGE)
     return known is not None and "{password}" in str(known.body)
 
 
@@ -48,7 +46,7 @@ def change(
     body = body_of_change(portal, account, new, current=current)
     exchange = answered(
         portal.secure.post(
-            CHANGE, body, channel=channel, token=account.token, session_id=session_id or ABSENT
+            PASSWORD_CHANGE, body, channel=channel, token=account.token, session_id=session_id or ABSENT
         )
     )
     if exchange.success:
@@ -72,8 +70,16 @@ def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int
 
 
 def _changed_back(portal: Portal, account: Account, own: str) -> bool:
-    """Once more after a while where it is refused: the last change may not have been heard of everywhere."""
-    return settled(portal, lambda: change(portal, account, own).success, bool, why=HEARD_OF)
+    """Once more after a while where it is refused: another part of the portal may still have the password of
+    before, or the secure channel may have ended."""
+    return settled(portal, lambda: _is_changed_back(portal, account, own), bool, why=HEARD_OF)
+
+
+def _is_changed_back(portal: Portal, account: Account, own: str) -> bool:
+    answer = change(portal, account, own)
+    if not answer.success:
+        portal.secure.forget()
+    return answer.success
 
 
 def signs_in(portal: Portal, account: Account, password: str) -> Exchange:

@@ -7,16 +7,9 @@ from collections.abc import Generator, Iterator
 from cases.premises import answered, count, said, unless_paced
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import PROFILE
 from conformance.target.portal.login import METHODS, chosen_factor, offered_factors, text_at
 from conformance.target.profile.model import Factor, FixedInbox
-
-AUTH = "/web/v1/system/auth"
-INITIATE = f"POST {AUTH}/login/initiate"
-SEND = f"POST {AUTH}/login/mfa/send"
-COMPLETE = f"POST {AUTH}/login/complete"
-REFRESH = f"POST {AUTH}/token/refresh"
-FORGOT = f"POST {AUTH}/password/forgot"
-PROFILE = "GET /web/v1/system/profile"
 
 WRONG_CODE = "AUTH.MFA_CODE_INVALID"
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
@@ -119,7 +112,8 @@ def completed(portal: Portal, session: Exchange | str, factor: Factor, code: str
 
 def code_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
     """Waits until the account's authenticator has a code that was not used, so that a login session does not
-    come to its end meanwhile."""
+    come to its end meanwhile. Raises CannotSignIn where the account is given up."""
+    account.check_usable()
     secret = portal.profile.accounts[account.name].otp_secret
     while secret is not None and (seconds := portal.codes.wait_for_totp(secret)) > 0:
         yield seconds, "the authenticator's next code"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from cases.authentication.steps import (
     COOLDOWN,
     NO_SESSION,
-    SEND,
     SETTLING,
     WRONG_CODE,
     an_account,
@@ -46,6 +45,7 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_from_before_the_portal
 
@@ -124,7 +124,7 @@ def _sent_now(portal: Portal, account: Account, first: Mailed) -> Exchange:
     """Another send for the session, at once and once only: a refusal for the rate is not waited for."""
     account.mark_inbox()
     body = {"sessionId": text(first.session, "data.sessionId"), "method": method_of("EMAIL")}
-    return portal.call(SEND, json=body, client=account.name, within_budget=False)
+    return portal.call(LOGIN_MFA_SEND, json=body, client=account.name, within_budget=False)
 
 
 def _verify_cooldown(verify: Verify, first: Mailed, early: Exchange, after: Exchange) -> None:
@@ -208,6 +208,19 @@ def _completed(
             return answer, first.code
         before.append(answer)
     answer = completed(portal, first.session, "EMAIL", second)
+    _unless_refused_lawfully(portal, first, second, answer)
+    if answer.success or answer.code == NO_SESSION:
+        verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
+    elif taken_elsewhere(portal, account, "EMAIL") is False:
+        # Else it is the inbox that gives another number for the code, or the account that is locked.
+        verify("LOGIN-028", is_success(answer, *before))
+    if not answer.success:
+        raise Untestable(f"the sign-in could not be completed ({said(answer)})", "target")
+    return answer, second
+
+
+def _unless_refused_lawfully(portal: Portal, first: Mailed, second: str, answer: Exchange) -> None:
+    """Raises Untestable where the inbox, time or another sign-in may be why the code is refused."""
     if first.code == second and not answer.success:
         # The same "code" in two mails may be any number that stands in both.
         raise Untestable(
@@ -217,11 +230,3 @@ def _completed(
         raise Untestable("the login session came to its end on the way", "environment")
     if answer.code == NO_SESSION and not portal.login.is_newest(first.session):
         raise Untestable("another sign-in of the account was begun meanwhile", "environment")
-    if answer.success or answer.code == NO_SESSION:
-        verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
-    elif taken_elsewhere(portal, account, "EMAIL") is False:
-        # Else it is the inbox that gives another number for the code, or the account that is locked.
-        verify("LOGIN-028", is_success(answer, *before))
-    if not answer.success:
-        raise Untestable(f"the sign-in could not be completed ({said(answer)})", "target")
-    return answer, second

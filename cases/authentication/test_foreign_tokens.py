@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 
-from cases.authentication.steps import NO_SESSION, REFRESH, judged
+from cases.authentication.steps import NO_SESSION, judged
 from cases.premises import answered
 from conformance.cases import Account, Portal, Verify, is_error, is_invalid_parameter, is_refused, requirement
+from conformance.spec.endpoints import TOKEN_REFRESH
 
 
 @requirement("TOKEN-015", "TOKEN-016")
@@ -21,6 +22,6 @@ def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, 
 
 @requirement("TOKEN-023")
 def test_a_refresh_without_a_token_is_invalid(portal: Portal, verify: Verify) -> None:
-    refused = answered(portal.call(REFRESH, json={}))
+    refused = answered(portal.call(TOKEN_REFRESH, json={}))
 
     verify("TOKEN-023", is_invalid_parameter(refused))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cases.authentication.steps import INITIATE, address_of, nobody
+from cases.authentication.steps import address_of, nobody
 from cases.premises import answered, unless_paced
 from conformance.cases import (
     Json,
@@ -16,6 +16,7 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.spec.endpoints import LOGIN_INITIATE
 
 Body = Callable[[Portal], Json]
 
@@ -45,7 +46,7 @@ REFUSED = [
 @pytest.mark.parametrize("made", REFUSED)
 @sign_ins(1)
 def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, made: Body) -> None:
-    refused = answered(portal.call(INITIATE, json=made(portal)))
+    refused = answered(portal.call(LOGIN_INITIATE, json=made(portal)))
     if refused.status == 403:
         # Of 400 it is asked which code it has; a rate that is kept has none of its own.
         unless_paced(refused)

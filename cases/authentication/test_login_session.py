@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from cases.authentication.steps import (
-    COMPLETE,
     NO_SESSION,
-    SEND,
     SETTLING,
     WRONG_CODE,
     an_account,
@@ -39,6 +37,7 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND
 from conformance.target.profile.model import Factor
 
 SHORTLY = 10.0
@@ -73,7 +72,7 @@ def test_a_login_session_lives_as_long_as_stated(
 
 def _verify_incomplete_steps(portal: Portal, verify: Verify, session: Exchange, factor: Factor) -> None:
     body = {"sessionId": text(session, "data.sessionId"), "method": method_of(factor)}
-    without_code = answered(portal.call(COMPLETE, json=body))
+    without_code = answered(portal.call(LOGIN_COMPLETE, json=body))
     verify("LOGIN-060", is_invalid_parameter(without_code, session))
     needless = answered(portal.login.send(session, "OTP"))
     verify.observe("mfa-send-otp", needless, outcome(needless))
@@ -118,6 +117,6 @@ def test_an_unknown_login_session_is_refused_at_both_steps(
 
 @requirement("LOGIN-057")
 def test_a_code_is_sent_for_no_session_only_if_one_is_named(portal: Portal, verify: Verify) -> None:
-    refused = answered(portal.call(SEND, json={"method": method_of("EMAIL")}))
+    refused = answered(portal.call(LOGIN_MFA_SEND, json={"method": method_of("EMAIL")}))
 
     verify("LOGIN-057", is_invalid_parameter(refused))

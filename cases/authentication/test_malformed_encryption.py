@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cases.authentication.passwords import CHANGE, INIT, RESET, unsealed
+from cases.authentication.passwords import unsealed
 from conformance.cases import (
     Account,
     Json,
@@ -17,11 +17,12 @@ from conformance.cases import (
     needs,
     requirement,
 )
+from conformance.spec.endpoints import PASSWORD_CHANGE, PASSWORD_INIT, PASSWORD_RESET
 
 SEALED = [
-    pytest.param(RESET, id="reset", marks=requirement("PASSWORD-012")),
-    pytest.param(INIT, id="init", marks=requirement("PASSWORD-013")),
-    pytest.param(CHANGE, id="change", marks=requirement("PASSWORD-014")),
+    pytest.param(PASSWORD_RESET, id="reset", marks=requirement("PASSWORD-012")),
+    pytest.param(PASSWORD_INIT, id="init", marks=requirement("PASSWORD-013")),
+    pytest.param(PASSWORD_CHANGE, id="change", marks=requirement("PASSWORD-014")),
 ]
 MALFORMED = [
     pytest.param({"v": 2}, id="no-payload"),
@@ -38,6 +39,6 @@ def test_a_malformed_encrypted_body_is_invalid(
 ) -> None:
     """In the form that the target's encrypted bodies have."""
     body = content if portal.secure.shared().form == "object" else json.dumps(content)
-    refused = unsealed(portal, key, body, token=spare.token if key == CHANGE else None)
+    refused = unsealed(portal, key, body, token=spare.token if key == PASSWORD_CHANGE else None)
 
     verify(verify.declared[0], is_invalid_parameter(refused))

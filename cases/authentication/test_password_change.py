@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cases.authentication.passwords import (
-    CHANGE,
     asks_for_the_current_password,
     body_of_change,
     change,
@@ -28,20 +27,21 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.spec.endpoints import PASSWORD_CHANGE
 
 NEVER, NEW = 51, 52
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
 @requirement("PASSWORD-007", "PASSWORD-008", "PASSWORD-017", "PASSWORD-018", "PASSWORD-019")
-@needs("accounts.spare", CHANGE)
+@needs("accounts.spare", PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(2)
 def test_a_changed_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     old = spare.password
-    with replaced_passwords(portal, spare, CHANGE, NEVER, NEW) as (never, new):
+    with replaced_passwords(portal, spare, PASSWORD_CHANGE, NEVER, NEW) as (never, new):
         _verify_current_is_asked_for(portal, spare, verify, never)
         _verify_sealed_only(portal, spare, verify, new)
         done = made(change(portal, spare, new))
@@ -57,7 +57,9 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
 
 def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify, never: str) -> None:
     if not asks_for_the_current_password(portal):
-        verify.untested("PASSWORD-017", f'[operations."{CHANGE}"] body has no place for the current password')
+        verify.untested(
+            "PASSWORD-017", f'[operations."{PASSWORD_CHANGE}"] body has no place for the current password'
+        )
         return
     own = spare.password
     answer = change(portal, spare, never, current=portal.wrong_password())
@@ -76,7 +78,7 @@ def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify,
 
 
 def _verify_sealed_only(portal: Portal, spare: Account, verify: Verify, new: str) -> None:
-    plain = unsealed(portal, CHANGE, body_of_change(portal, spare, new), token=spare.token)
+    plain = unsealed(portal, PASSWORD_CHANGE, body_of_change(portal, spare, new), token=spare.token)
     verify("PASSWORD-019", is_invalid_parameter(plain))
     if plain.success:
         spare.password_changed_to(new)

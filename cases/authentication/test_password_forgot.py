@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.authentication.steps import FORGOT, an_account, nobody
+from cases.authentication.steps import an_account, nobody
 from cases.premises import answered, granted, outcome
 from conformance.cases import (
     Exchange,
@@ -19,6 +19,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.checks.sign_in import generic_message
+from conformance.spec.endpoints import PASSWORD_FORGOT
 
 
 @requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003")
@@ -50,7 +51,7 @@ def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
 
 
 def forgotten(portal: Portal, email: str) -> Exchange:
-    return portal.call(FORGOT, json={"email": email, "turnstileToken": portal.bot_token})
+    return portal.call(PASSWORD_FORGOT, json={"email": email, "turnstileToken": portal.bot_token})
 
 
 def told(exchange: Exchange) -> Json:
@@ -60,11 +61,11 @@ def told(exchange: Exchange) -> Json:
 @requirement("PASSWORD-004", "PASSWORD-005")
 @impact("mutating")
 def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify: Verify) -> None:
-    without = answered(portal.call(FORGOT, json={"email": nobody(portal)}, bot_challenge=False))
+    without = answered(portal.call(PASSWORD_FORGOT, json={"email": nobody(portal)}, bot_challenge=False))
     verify("PASSWORD-004", is_refused(without, message="no bot challenge was asked for"))
 
     body: Json = {"email": nobody(portal), "turnstileToken": portal.unique()}
-    invalid = answered(portal.call(FORGOT, json=body, bot_challenge=False))
+    invalid = answered(portal.call(PASSWORD_FORGOT, json=body, bot_challenge=False))
     verify.observe("bot-challenge-forgot", invalid, outcome(invalid))
 
 
@@ -72,6 +73,6 @@ def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify:
 @needs("bot_challenge")
 @impact("mutating")
 def test_a_forgotten_password_without_an_email_is_invalid(portal: Portal, verify: Verify) -> None:
-    refused = answered(portal.call(FORGOT, json={"turnstileToken": portal.bot_token}))
+    refused = answered(portal.call(PASSWORD_FORGOT, json={"turnstileToken": portal.bot_token}))
 
     verify("PASSWORD-006", is_invalid_parameter(refused))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cases.authentication.passwords import CHANGE, INIT, RESET, replaced_passwords, signs_in_at_last, unsealed
-from cases.authentication.steps import FORGOT
+from cases.authentication.passwords import replaced_passwords, signs_in_at_last, unsealed
 from cases.premises import answered, form, granted, made, outcome, unknown_id
 from conformance.cases import (
     Account,
@@ -19,23 +18,24 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.spec.endpoints import PASSWORD_CHANGE, PASSWORD_FORGOT, PASSWORD_INIT, PASSWORD_RESET
 
 RESET_TO, INIT_TO = 53, 54
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
 @requirement("PASSWORD-009", "PASSWORD-010", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019")
-@needs("accounts.spare", "bot_challenge", RESET, CHANGE)
+@needs("accounts.spare", "bot_challenge", PASSWORD_RESET, PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(2)
 def test_a_reset_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     old = _proven(spare)
-    with replaced_passwords(portal, spare, RESET, RESET_TO) as (new,):
-        body = _body(portal, spare, RESET, new)
-        _verify_refusals(portal, spare, verify, RESET, body=body, new=new)
-        done = made(portal.secure.post(RESET, body))
+    with replaced_passwords(portal, spare, PASSWORD_RESET, RESET_TO) as (new,):
+        body = _body(portal, spare, PASSWORD_RESET, new)
+        _verify_refusals(portal, spare, verify, PASSWORD_RESET, body=body, new=new)
+        done = made(portal.secure.post(PASSWORD_RESET, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
@@ -48,15 +48,15 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
 
 
 @requirement("PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019")
-@needs("accounts.spare", "bot_challenge", INIT, CHANGE)
+@needs("accounts.spare", "bot_challenge", PASSWORD_INIT, PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(1)
 def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify: Verify) -> None:
     old = _proven(spare)
-    with replaced_passwords(portal, spare, INIT, INIT_TO) as (new,):
-        body = _body(portal, spare, INIT, new)
-        _verify_refusals(portal, spare, verify, INIT, body=body, new=new)
-        done = made(portal.secure.post(INIT, body))
+    with replaced_passwords(portal, spare, PASSWORD_INIT, INIT_TO) as (new,):
+        body = _body(portal, spare, PASSWORD_INIT, new)
+        _verify_refusals(portal, spare, verify, PASSWORD_INIT, body=body, new=new)
+        done = made(portal.secure.post(PASSWORD_INIT, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
@@ -75,7 +75,7 @@ def _proven(spare: Account) -> str:
 def _body(portal: Portal, spare: Account, key: str, new: str) -> Json:
     """The profile's body with a code that was just mailed. Raises Untestable where none is."""
     spare.mark_inbox()
-    granted(portal.call(FORGOT, json={"email": spare.email, "turnstileToken": portal.bot_token}))
+    granted(portal.call(PASSWORD_FORGOT, json={"email": spare.email, "turnstileToken": portal.bot_token}))
     code = spare.code("EMAIL")
     return portal.operation_body(key, email=spare.email, password=spare.password, new_password=new, code=code)
 

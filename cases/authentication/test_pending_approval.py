@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from cases.accounts.queries import by_email
-from cases.authentication.steps import PENDING, PROFILE, completed, factor_for, flags_of, judged, right_code
+from cases.authentication.steps import PENDING, completed, factor_for, flags_of, judged, right_code
 from cases.premises import code_of, outcome, said
-from cases.reading import COUNTRIES
 from conformance.cases import (
     Account,
     Exchange,
@@ -20,10 +19,9 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import COUNTRIES, PROFILE, WORKSPACES_CURRENT
 from conformance.target.portal.login import text_at
 from conformance.verdicts.findings import HELD
-
-CURRENT = "GET /web/v1/system/workspaces/current"
 
 
 @requirement("LOGIN-036", "LOGIN-037", "AUTHN-018")
@@ -84,6 +82,6 @@ def _observe_access(portal: Portal, verify: Verify, last: Exchange) -> None:
     if token is None:
         verify.observe("pending-account-access", last, "no token is issued")
         return
-    for key in (PROFILE, CURRENT, COUNTRIES):
+    for key in (PROFILE, WORKSPACES_CURRENT, COUNTRIES):
         answer = portal.call(key, token=token)
         verify.observe("pending-account-access", answer, outcome(answer))

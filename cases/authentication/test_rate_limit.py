@@ -27,10 +27,10 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import FILE
 from conformance.target.portal.budget import is_rate_limited
 
 ALLOWED = LIMITS.login_initiations
-FILE = "GET /web/v1/system/files/{fileBizId}"
 QUICK = 12
 """So many requests in a row as a person with a browser may well cause."""
 

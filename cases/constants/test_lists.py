@@ -6,23 +6,18 @@ import pytest
 
 from cases.premises import answered, granted, outcome
 from conformance.cases import CONSTANT_LISTS, Account, Portal, Verify, requirement
-from conformance.spec.tables import CONSTANTS
 
-FIRST_VALUES, FIRST_CODES = 20, 20 + len(CONSTANTS)
 SUFFIXES = [
     pytest.param(
         suffix,
-        marks=pytest.mark.requirement(
-            f"CONSTANT-{FIRST_VALUES + place:03}", f"CONSTANT-{FIRST_CODES + place:03}",
-            "CONSTANT-062", "CONSTANT-064", "CONSTANT-066",
-        ),
+        marks=requirement(row.values, row.presence, "CONSTANT-062", "CONSTANT-064", "CONSTANT-066"),
     )
-    for place, suffix in enumerate(CONSTANTS)
-]  # fmt: skip
+    for suffix, row in CONSTANT_LISTS.items()
+]
 
 
 def key_of(suffix: str) -> str:
-    return f"GET /web/v1/system/constants/{suffix}"
+    return CONSTANT_LISTS[suffix].endpoint
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

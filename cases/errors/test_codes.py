@@ -5,15 +5,19 @@ from __future__ import annotations
 import pytest
 
 from cases.premises import answered, authorized, unknown_id
-from cases.reading import ACCOUNTS, BODIES, ORDERS, PROFILE
+from cases.reading import BODIES
 from conformance.cases import BY_KEY, Account, Portal, Untestable, Verify, impact, requirement
-
-ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
-CHANNEL_SESSION = "POST /web/v1/secure-channel/session"
-COMMAND = "POST /web/v1/notification-channels/command/deactivate"
-CURRENT = "GET /web/v1/system/workspaces/current"
-INSTITUTION = "GET /web/v1/system/institutions/{institutionBizId}"
-REFRESH = "POST /web/v1/system/auth/token/refresh"
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNTS_QUERY,
+    CHANNEL_COMMAND_DEACTIVATE,
+    INSTITUTION,
+    PROFILE,
+    SECURE_SESSION,
+    TOKEN_REFRESH,
+    TRANSFER_ORDERS,
+    WORKSPACES_CURRENT,
+)
 
 
 @requirement("ERROR-002")
@@ -24,8 +28,10 @@ def test_an_unknown_session_is_not_found(portal: Portal) -> None:
 
 @requirement("ERROR-003", "ERROR-014")
 def test_a_body_that_breaks_its_rules_is_an_invalid_parameter(portal: Portal, admin: Account) -> None:
-    authorized(portal.call(ACCOUNTS, json={**BODIES[ACCOUNTS], "page": "first"}, token=admin.token))
-    answered(portal.call(REFRESH, json={}))
+    authorized(
+        portal.call(ACCOUNTS_QUERY, json={**BODIES[ACCOUNTS_QUERY], "page": "first"}, token=admin.token)
+    )
+    answered(portal.call(TOKEN_REFRESH, json={}))
 
 
 @requirement("ERROR-004")
@@ -44,7 +50,9 @@ def test_an_unknown_id_is_not_found(portal: Portal, admin: Account) -> None:
 @requirement("ERROR-007", "ERROR-012")
 def test_an_unknown_workspace_says_so_by_its_code(portal: Portal, verify: Verify, admin: Account) -> None:
     workspace = unknown_id(portal.record("workspace"))
-    exchange = authorized(portal.call(CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace}))
+    exchange = authorized(
+        portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace})
+    )
     if exchange.code != "GA2031":
         raise Untestable("the code GA2031 was not met; when it is given is not described", "target")
 
@@ -53,7 +61,7 @@ def test_an_unknown_workspace_says_so_by_its_code(portal: Portal, verify: Verify
 def test_an_invalid_secure_channel_key_is_a_bad_request(portal: Portal) -> None:
     answered(
         portal.call(
-            CHANNEL_SESSION, json={"keyId": portal.unique(), "encReqKey": "AAAA", "encRespKey": "AAAA"}
+            SECURE_SESSION, json={"keyId": portal.unique(), "encReqKey": "AAAA", "encRespKey": "AAAA"}
         )
     )
 
@@ -61,11 +69,13 @@ def test_an_invalid_secure_channel_key_is_a_bad_request(portal: Portal) -> None:
 @requirement("ERROR-009")
 def test_an_invalid_token_for_orders_is_unauthorized(portal: Portal) -> None:
     workspace = "00000000-0000-4000-8000-000000000000"
-    answered(portal.call(ORDERS, token="not-a-token", workspaceId=workspace))
+    answered(portal.call(TRANSFER_ORDERS, token="not-a-token", workspaceId=workspace))
 
 
 @requirement("ERROR-010", "AUTHN-015")
-@pytest.mark.parametrize("key", [ORDERS, pytest.param(COMMAND, marks=pytest.mark.impact("mutating"))])
+@pytest.mark.parametrize(
+    "key", [TRANSFER_ORDERS, pytest.param(CHANNEL_COMMAND_DEACTIVATE, marks=pytest.mark.impact("mutating"))]
+)
 def test_a_bot_challenge_that_is_left_out_is_answered_somehow(
     portal: Portal, admin: Account, key: str
 ) -> None:
@@ -83,11 +93,11 @@ def test_a_bot_challenge_that_is_left_out_is_answered_somehow(
 @impact("mutating")
 def test_an_unknown_channel_has_a_code_of_its_own(portal: Portal, admin: Account) -> None:
     channel = unknown_id(portal.record("channel"))
-    authorized(portal.call(COMMAND, json={"bizId": channel}, token=admin.token))
+    authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel}, token=admin.token))
 
 
 @requirement("ERROR-013")
-@pytest.mark.parametrize("key", [ACCOUNTS, PROFILE])
+@pytest.mark.parametrize("key", [ACCOUNTS_QUERY, PROFILE])
 def test_further_codes_are_written_down(portal: Portal, key: str) -> None:
     """Whatever code a refusal carries beyond the table is recorded on the wire."""
     answered(

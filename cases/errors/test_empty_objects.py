@@ -17,7 +17,7 @@ def rows() -> list[object]:
 
 
 def _marks(row: Operation) -> list[pytest.MarkDecorator]:
-    found = [pytest.mark.requirement("ERROR-019", f"OP-{row.number:03}"), pytest.mark.impact(_impact(row))]
+    found = [pytest.mark.requirement("ERROR-019", row.requirement), pytest.mark.impact(_impact(row))]
     return [*found, pytest.mark.needs("accounts.spare")] if row.path.startswith(OF_THE_CALLER) else found
 
 

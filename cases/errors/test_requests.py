@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.premises import answered, authorized, outcome
-from cases.reading import ACCOUNTS, CHANNEL_TYPES, CHANNELS, some_ids
+from cases.reading import some_ids
 from conformance.cases import (
     BY_KEY,
     OPERATIONS,
@@ -20,12 +20,24 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.spec import operation_of
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    SECURE_SESSION,
+    TOKEN_REFRESH,
+)
 
-INITIATE = "POST /web/v1/system/auth/login/initiate"
-COMPLETE = "POST /web/v1/system/auth/login/complete"
-REFRESH = "POST /web/v1/system/auth/token/refresh"
-CHANNEL_SESSION = "POST /web/v1/secure-channel/session"
-TAKE_JSON = (ACCOUNTS, CHANNEL_TYPES, CHANNELS, COMPLETE, REFRESH, CHANNEL_SESSION)
+TAKE_JSON = (
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    LOGIN_COMPLETE,
+    TOKEN_REFRESH,
+    SECURE_SESSION,
+)
 """They change nothing, and no sign-in is used up by asking them."""
 
 
@@ -53,7 +65,7 @@ def test_a_body_that_is_no_json_is_refused(
 @sign_ins(1)
 def test_a_sign_in_that_is_no_json_is_refused(portal: Portal, verify: Verify) -> None:
     """Once only: it may count among the sign-ins of a window."""
-    refused = answered(portal.call(INITIATE, raw=b'{"email": '))
+    refused = answered(portal.call(LOGIN_INITIATE, raw=b'{"email": '))
     verify("ERROR-015", holds(refused, "status", is_client_error(refused), "a client error, 400 to 499"))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cases.every_endpoint.tokens import NONE_AT_ALL, changed_claims, changed_signature, unsigned
 from cases.premises import answered, outcome
-from cases.reading import PROFILE, READABLE, read, some_ids
+from cases.reading import READABLE, read, some_ids
 from conformance.cases import (
     BY_KEY,
     OPERATIONS,
@@ -28,6 +28,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.checks.sign_in import is_not_of_its_form
+from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, PROFILE
 
 PROTECTED = tuple(row for row in OPERATIONS if not row.is_prelogin)
 
@@ -159,9 +160,7 @@ def test_an_account_without_permissions_is_answered_somehow(
         verify.observe("permission-denied", given[0], "nothing is refused")
 
 
-LOGOUT = "POST /web/v1/system/auth/logout"
-INITIATE = "POST /web/v1/system/auth/login/initiate"
-PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != INITIATE)
+PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != LOGIN_INITIATE)
 """All but the one of which only ten may be sent; whoever signs in has sent it without a token."""
 
 

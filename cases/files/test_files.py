@@ -19,9 +19,8 @@ from conformance.cases import (
     needs,
     requirement,
 )
+from conformance.spec.endpoints import FILE
 from conformance.spec.tables import READS_FILE_HEADERS
-
-FILE = "GET /web/v1/system/files/{fileBizId}"
 
 
 @requirement("FILE-023", "FILE-026")

@@ -6,7 +6,7 @@ import pytest
 
 from cases.authentication.steps import factor_at_hand, right_code
 from cases.premises import answered, authorized, granted, outcome, said
-from cases.reading import ACCOUNTS, BODIES, COUNTRIES, PROFILE, PUBLIC_KEY
+from cases.reading import BODIES
 from conformance.cases import (
     BY_KEY,
     Account,
@@ -19,11 +19,11 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.run.schedule import Steps
+from conformance.spec.endpoints import ACCOUNTS_QUERY, COUNTRIES, PROFILE, PUBLIC_KEY, WORKSPACES_CURRENT
 from conformance.target.portal.login import chosen_factor
 
 EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
 PLACES = (PROFILE, COUNTRIES, PUBLIC_KEY)
-CURRENT = "GET /web/v1/system/workspaces/current"
 
 
 @requirement("HEADER-005", "HEADER-006")
@@ -79,7 +79,9 @@ def test_a_repeated_request_id_is_answered_somehow(portal: Portal, verify: Verif
 
 @requirement("HEADER-009")
 def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, admin: Account) -> None:
-    exchange = authorized(portal.call(CURRENT, token=admin.token, headers={"X-Workspace-Id": None}))
+    exchange = authorized(
+        portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": None})
+    )
     if exchange.code == "GA2031" or (exchange.status == 404 and exchange.code is not None):
         raise Untestable(f"the account has no current workspace ({said(exchange)})", "environment")
     verify("HEADER-009", is_success(exchange))
@@ -87,10 +89,13 @@ def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, ad
 
 @requirement("HEADER-015")
 def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Account) -> None:
-    plain = granted(portal.call(ACCOUNTS, json=BODIES[ACCOUNTS], token=admin.token))
+    plain = granted(portal.call(ACCOUNTS_QUERY, json=BODIES[ACCOUNTS_QUERY], token=admin.token))
     labelled = answered(
         portal.call(
-            ACCOUNTS, json=BODIES[ACCOUNTS], token=admin.token, content_type="application/json;charset=UTF-8"
+            ACCOUNTS_QUERY,
+            json=BODIES[ACCOUNTS_QUERY],
+            token=admin.token,
+            content_type="application/json;charset=UTF-8",
         )
     )
     verify("HEADER-015", is_success(labelled, plain))
@@ -101,7 +106,7 @@ def test_a_body_of_another_content_type_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
     exchange = answered(
-        portal.call(ACCOUNTS, json=BODIES[ACCOUNTS], token=admin.token, content_type="text/plain")
+        portal.call(ACCOUNTS_QUERY, json=BODIES[ACCOUNTS_QUERY], token=admin.token, content_type="text/plain")
     )
     verify.observe("wrong-content-type", exchange, outcome(exchange))
 

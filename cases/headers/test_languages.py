@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from cases.premises import answered, granted, listed, unknown_id
-from cases.reading import ACCOUNTS, BODIES, COUNTRIES, PROFILE, READABLE, read
+from cases.reading import BODIES, READABLE, read
 from conformance.cases import (
     BY_KEY,
     HELD,
@@ -26,9 +26,9 @@ from conformance.cases import (
     is_success,
     requirement,
 )
+from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, COUNTRIES, PROFILE
 
-ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
-EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS)
+EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS_QUERY)
 """Read in every language; of the other endpoints each is read in two of them."""
 
 
@@ -67,8 +67,8 @@ def for_an_unknown_record(portal: Portal, token: str, language: str) -> Exchange
 
 
 def with_an_invalid_body(portal: Portal, token: str, language: str) -> Exchange:
-    body = {**BODIES[ACCOUNTS], "page": "first"}
-    return portal.call(ACCOUNTS, json=body, token=token, headers={"Accept-Language": language})
+    body = {**BODIES[ACCOUNTS_QUERY], "page": "first"}
+    return portal.call(ACCOUNTS_QUERY, json=body, token=token, headers={"Accept-Language": language})
 
 
 @requirement("HEADER-007", "HEADER-018")

@@ -10,24 +10,56 @@ from cases.changing import Creation, creation
 from cases.notifications.queries import found, items, record_of
 from cases.premises import form, made, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify
-
-SYSTEM = "/web/v1/system/notifications"
+from conformance.spec.endpoints import (
+    CHANNEL_ACTIVATE,
+    CHANNEL_CREATE,
+    CHANNEL_DEACTIVATE,
+    CHANNEL_DELETE,
+    CHANNEL_TYPE_CREATE,
+    CHANNEL_TYPE_DELETE,
+    CHANNEL_TYPE_DISABLE,
+    CHANNEL_TYPE_ENABLE,
+    CHANNEL_TYPE_UPDATE,
+    CHANNEL_TYPES_QUERY,
+    CHANNEL_UPDATE,
+    CHANNELS_QUERY,
+)
 
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of record with its endpoints: ``verbs`` is the path that they stand under."""
+    """A kind of record with its endpoints: ``verbs`` are those that change one."""
 
-    verbs: str
+    verbs: Mapping[str, str]
     query: str
     reading: str
 
     def verb(self, name: str) -> str:
-        return f"{self.verbs}/{name}"
+        return self.verbs[name]
 
 
-TYPE = Family(f"POST {SYSTEM}/channel-types", f"POST {SYSTEM}/channel-types/query", "channel-type-answers")
-CHANNEL = Family(f"POST {SYSTEM}/channels", f"POST {SYSTEM}/channels/query", "channel-answers")
+TYPE = Family(
+    {
+        "create": CHANNEL_TYPE_CREATE,
+        "update": CHANNEL_TYPE_UPDATE,
+        "delete": CHANNEL_TYPE_DELETE,
+        "enable": CHANNEL_TYPE_ENABLE,
+        "disable": CHANNEL_TYPE_DISABLE,
+    },
+    CHANNEL_TYPES_QUERY,
+    "channel-type-answers",
+)
+CHANNEL = Family(
+    {
+        "create": CHANNEL_CREATE,
+        "update": CHANNEL_UPDATE,
+        "delete": CHANNEL_DELETE,
+        "activate": CHANNEL_ACTIVATE,
+        "deactivate": CHANNEL_DEACTIVATE,
+    },
+    CHANNELS_QUERY,
+    "channel-answers",
+)
 
 
 Found = tuple[Exchange, dict[str, Json] | None]

@@ -22,9 +22,9 @@ from conformance.cases import (
     needs,
     requirement,
 )
+from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
 
 CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
-COMMAND = "POST /web/v1/notification-channels/command/deactivate"
 
 
 @requirement(
@@ -90,10 +90,14 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
             verify.untested("CHANNEL-054", "the profile has no [bot_challenge] token to leave out")
         else:
             body = {"bizId": made.id}
-            refused = answered(portal.call(COMMAND, json=body, token=admin.token, bot_challenge=False))
+            refused = answered(
+                portal.call(CHANNEL_COMMAND_DEACTIVATE, json=body, token=admin.token, bot_challenge=False)
+            )
             verify("CHANNEL-054", is_error(refused, "4030", *made.steps))
 
-        deactivated = authorized(portal.call(COMMAND, json={"bizId": made.id}, token=admin.token))
+        deactivated = authorized(
+            portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": made.id}, token=admin.token)
+        )
         verify("CHANNEL-030", is_success(deactivated, *made.steps))
         made.steps.append(deactivated)
         if deactivated.success:
@@ -104,7 +108,7 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
 @requirement("CHANNEL-052", "CHANNEL-059")
 @impact("mutating")
 def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Account) -> None:
-    refused = authorized(portal.call(COMMAND, json={}, token=admin.token))
+    refused = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={}, token=admin.token))
     if verify("CHANNEL-052", is_invalid_parameter(refused)):
         verify("CHANNEL-059", is_error(refused, "4000"))
 
@@ -118,7 +122,7 @@ CHANNEL_UNKNOWN = ("4040", "RESOURCE.NOT_FOUND")
 def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, admin: Account) -> None:
     unknown = unknown_id(portal.record("channel"))
 
-    refused = authorized(portal.call(COMMAND, json={"bizId": unknown}, token=admin.token))
+    refused = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": unknown}, token=admin.token))
     if refused.code in INVALID_PARAMETER:
         raise Untestable(f"an id of this form is refused as such ({said(refused)})", "environment")
     if verify("CHANNEL-053", is_error(refused, CHANNEL_UNKNOWN)):

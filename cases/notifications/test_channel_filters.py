@@ -16,8 +16,8 @@ from cases.notifications.queries import (
     state_of,
 )
 from cases.premises import authorized, is_invalid
-from cases.reading import CHANNELS
 from conformance.cases import Account, Portal, Untestable, Verify, holds, is_success, requirement
+from conformance.spec.endpoints import CHANNELS_QUERY
 from conformance.spec.tables import CONSTANTS, STATES
 
 STATES_OF_CHANNELS = dict(STATES["Notification channel"])
@@ -27,12 +27,12 @@ CATEGORIES = CONSTANTS["notification-channel-types"]
 @requirement("CHANNEL-040", "CHANNEL-041")
 @pytest.mark.parametrize("field, id", [("bizId", "CHANNEL-040"), ("institutionBizId", "CHANNEL-041")])
 def test_a_channel_is_found_by(portal: Portal, verify: Verify, admin: Account, field: str, id: str) -> None:
-    everything = found(portal, admin, CHANNELS)
+    everything = found(portal, admin, CHANNELS_QUERY)
     known = one(everything, "bizId", field)
 
-    listing = found(portal, admin, CHANNELS, **{field: known[field]})
+    listing = found(portal, admin, CHANNELS_QUERY, **{field: known[field]})
     values = {record.get(field) for record in items(listing)}
-    if known[field] not in values and known not in items(found(portal, admin, CHANNELS)):
+    if known[field] not in values and known not in items(found(portal, admin, CHANNELS_QUERY)):
         raise Untestable("the channel was changed or taken away meanwhile", "environment")
     expected = f"channels with {field} {known[field]}"
     verify(id, holds(listing, "data.items", known[field] in values, expected, everything))
@@ -41,44 +41,46 @@ def test_a_channel_is_found_by(portal: Portal, verify: Verify, admin: Account, f
 @requirement("CHANNEL-042")
 def test_channels_are_found_by_category(portal: Portal, admin: Account) -> None:
     """By code and by number: which of the two is meant is open, and a portal may pass over the other."""
-    seen = {record.get("channelCategory") for record in items(found(portal, admin, CHANNELS))}
+    seen = {record.get("channelCategory") for record in items(found(portal, admin, CHANNELS_QUERY))}
     known = [code for code in CATEGORIES if code in seen]
     if not known:
         raise Untestable("no channel is of a category that the specification names", "environment")
 
     for code in known:
-        answers = in_state(portal, admin, CHANNELS, "channelCategory", code, CATEGORIES[code])
+        answers = in_state(portal, admin, CHANNELS_QUERY, "channelCategory", code, CATEGORIES[code])
         if not any(finds_only(answer, "channelCategory", code) for _, answer in answers):
             raise Untestable(f"the filter channelCategory takes {code} in no form", "target")
-    found(portal, admin, CHANNELS)
+    found(portal, admin, CHANNELS_QUERY)
 
 
 @requirement("CHANNEL-043")
 def test_channels_are_found_by_state(portal: Portal, admin: Account) -> None:
-    seen = {state_of(record, "channelStatus") for record in items(found(portal, admin, CHANNELS))}
+    seen = {state_of(record, "channelStatus") for record in items(found(portal, admin, CHANNELS_QUERY))}
     known = [code for code in STATES_OF_CHANNELS if code in seen]
     if not known:
         raise Untestable("no channel is listed in a state that the specification names", "environment")
 
     for code in known:
-        answers = in_state(portal, admin, CHANNELS, "channelStatus", code, STATES_OF_CHANNELS[code])
+        answers = in_state(portal, admin, CHANNELS_QUERY, "channelStatus", code, STATES_OF_CHANNELS[code])
         if not any(finds_only(answer, "channelStatus", code) for _, answer in answers):
             raise Untestable(f"the filter channelStatus takes {code} in no form", "target")
-    found(portal, admin, CHANNELS)
+    found(portal, admin, CHANNELS_QUERY)
 
 
 @requirement("CHANNEL-044", "CHANNEL-046")
 def test_active_channels_alone_are_listed(portal: Portal, admin: Account) -> None:
-    if not ids(found(portal, admin, CHANNELS, activeOnly=True)):
+    if not ids(found(portal, admin, CHANNELS_QUERY, activeOnly=True)):
         raise Untestable("no channel is active", "environment")
 
 
 @requirement("CHANNEL-045", "CHANNEL-058")
 def test_null_filters_leave_no_channel_out(portal: Portal, verify: Verify, admin: Account) -> None:
-    everything = asked(portal, admin, CHANNELS)
+    everything = asked(portal, admin, CHANNELS_QUERY)
     if is_invalid(everything):
         # Whether all of them are nullable, or the last one only, the document leaves to its reader.
-        alone = authorized(portal.call(CHANNELS, json={"channelStatus": None}, token=admin.token))
+        alone = authorized(portal.call(CHANNELS_QUERY, json={"channelStatus": None}, token=admin.token))
         verify("CHANNEL-045", is_success(alone, everything))
         return
-    verify("CHANNEL-045", leaves_nothing_out(portal, admin, CHANNELS, "channelStatus", STATES_OF_CHANNELS))
+    verify(
+        "CHANNEL-045", leaves_nothing_out(portal, admin, CHANNELS_QUERY, "channelStatus", STATES_OF_CHANNELS)
+    )

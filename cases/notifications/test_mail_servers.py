@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from cases.premises import authorized, form, outcome
 from conformance.cases import Account, Exchange, Json, Portal, Verify, impact, requirement
-
-VALIDATE = "POST /web/v1/system/notifications/email/validate"
+from conformance.spec.endpoints import EMAIL_VALIDATE_IMAP, EMAIL_VALIDATE_SMTP
 
 
 @requirement("CHANNEL-057")
 @impact("mutating")
 def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Verify, admin: Account) -> None:
-    imap, smtp = (validated(portal, admin, f"{VALIDATE}/{protocol}") for protocol in ("imap", "smtp"))
+    imap = validated(portal, admin, EMAIL_VALIDATE_IMAP)
+    smtp = validated(portal, admin, EMAIL_VALIDATE_SMTP)
     verify.observe("mail-validation-answers", imap, {"imap": seen(imap), "smtp": seen(smtp)})
 
 

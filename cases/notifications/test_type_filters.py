@@ -16,8 +16,8 @@ from cases.notifications.queries import (
     state_of,
 )
 from cases.premises import authorized, is_invalid
-from cases.reading import CHANNEL_TYPES
 from conformance.cases import Account, Portal, Untestable, Verify, holds, is_success, requirement
+from conformance.spec.endpoints import CHANNEL_TYPES_QUERY
 from conformance.spec.tables import STATES
 
 STATES_OF_TYPES = dict(STATES["Notification channel type"])
@@ -28,12 +28,12 @@ STATES_OF_TYPES = dict(STATES["Notification channel type"])
 def test_a_channel_type_is_found_by(
     portal: Portal, verify: Verify, admin: Account, field: str, id: str
 ) -> None:
-    everything = found(portal, admin, CHANNEL_TYPES)
+    everything = found(portal, admin, CHANNEL_TYPES_QUERY)
     known = one(everything, "bizId", field)
 
-    listing = found(portal, admin, CHANNEL_TYPES, **{field: known[field]})
+    listing = found(portal, admin, CHANNEL_TYPES_QUERY, **{field: known[field]})
     is_there = known["bizId"] in ids(listing)
-    if not is_there and known not in items(found(portal, admin, CHANNEL_TYPES)):
+    if not is_there and known not in items(found(portal, admin, CHANNEL_TYPES_QUERY)):
         raise Untestable("the channel type was changed or taken away meanwhile", "environment")
     verify(id, holds(listing, "data.items", is_there, f"the type with {field} {known[field]}", everything))
 
@@ -41,31 +41,34 @@ def test_a_channel_type_is_found_by(
 @requirement("CHANNELTYPE-022", "CHANNELTYPE-032", "STATE-006")
 def test_channel_types_are_found_by_state(portal: Portal, verify: Verify, admin: Account) -> None:
     """By code and by number: which of the two is meant is open, and a portal may pass over the other."""
-    everything = found(portal, admin, CHANNEL_TYPES)
+    everything = found(portal, admin, CHANNEL_TYPES_QUERY)
     seen = {state_of(record, "typeStatus") for record in items(everything)}
     known = [code for code in STATES_OF_TYPES if code in seen]
     if not known:
         raise Untestable("no channel type is listed in a state that the specification names", "environment")
 
     for code in known:
-        answers = in_state(portal, admin, CHANNEL_TYPES, "typeStatus", code, STATES_OF_TYPES[code])
+        answers = in_state(portal, admin, CHANNEL_TYPES_QUERY, "typeStatus", code, STATES_OF_TYPES[code])
         taken = [form for form, answer in answers if finds_only(answer, "typeStatus", code)]
         verify.observe("channel-type-filter-form", everything, " and ".join(taken) or "neither")
-    found(portal, admin, CHANNEL_TYPES)
+    found(portal, admin, CHANNEL_TYPES_QUERY)
 
 
 @requirement("CHANNELTYPE-023", "CHANNELTYPE-025")
 def test_enabled_types_alone_are_listed(portal: Portal, admin: Account) -> None:
-    if not items(found(portal, admin, CHANNEL_TYPES, enabledOnly=True)):
+    if not items(found(portal, admin, CHANNEL_TYPES_QUERY, enabledOnly=True)):
         raise Untestable("no channel type is enabled", "environment")
 
 
 @requirement("CHANNELTYPE-024", "CHANNEL-058")
 def test_null_filters_leave_no_type_out(portal: Portal, verify: Verify, admin: Account) -> None:
-    everything = asked(portal, admin, CHANNEL_TYPES)
+    everything = asked(portal, admin, CHANNEL_TYPES_QUERY)
     if is_invalid(everything):
         # Whether all of them are nullable, or the last one only, the document leaves to its reader.
-        alone = authorized(portal.call(CHANNEL_TYPES, json={"typeStatus": None}, token=admin.token))
+        alone = authorized(portal.call(CHANNEL_TYPES_QUERY, json={"typeStatus": None}, token=admin.token))
         verify("CHANNELTYPE-024", is_success(alone, everything))
         return
-    verify("CHANNELTYPE-024", leaves_nothing_out(portal, admin, CHANNEL_TYPES, "typeStatus", STATES_OF_TYPES))
+    verify(
+        "CHANNELTYPE-024",
+        leaves_nothing_out(portal, admin, CHANNEL_TYPES_QUERY, "typeStatus", STATES_OF_TYPES),
+    )

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from cases.premises import authorized, count, granted, listed
-from cases.reading import ORDERS
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.checks.records import has_offset, moment
+from conformance.spec.endpoints import TRANSFER_ORDERS
 
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
 
@@ -23,7 +23,7 @@ def asked(
 ) -> Exchange:
     """The query's answer, whatever it is, for the profile's workspace."""
     return portal.call(
-        ORDERS,
+        TRANSFER_ORDERS,
         query=query,
         token=caller.token,
         bot_challenge=bot_challenge,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from cases.premises import authorized, count, granted, listed
-from cases.reading import ACCOUNTS, NO_FILTER, ORDERS
+from cases.reading import NO_FILTER
 from conformance.cases import LIMITS, Account, Exchange, Json, Portal
+from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
 
 DAY = 86400
 
@@ -24,11 +25,13 @@ class Listing:
 
     def ask(self, portal: Portal, caller: Account, **asked: Json) -> Exchange:
         """A page, whatever the answer; ``asked`` holds page and size, as far as they are asked for."""
-        if self.key == ACCOUNTS:
-            return authorized(portal.call(ACCOUNTS, json={**NO_FILTER, **asked}, token=caller.token))
+        if self.key == ACCOUNTS_QUERY:
+            return authorized(portal.call(ACCOUNTS_QUERY, json={**NO_FILTER, **asked}, token=caller.token))
         query = {**range_of_orders(portal), **{name: str(value) for name, value in asked.items()}}
         workspace = portal.record("workspace")
-        return authorized(portal.call(ORDERS, query=query, token=caller.token, workspaceId=workspace))
+        return authorized(
+            portal.call(TRANSFER_ORDERS, query=query, token=caller.token, workspaceId=workspace)
+        )
 
     def get(self, portal: Portal, caller: Account, **asked: Json) -> Exchange:
         """A page that must be there for the case to go on."""
@@ -41,9 +44,9 @@ class Listing:
         return count(exchange, "data.totalElements")
 
 
-ACCOUNT_QUERY = Listing(ACCOUNTS, "data.accounts", "data.currentPage", "data.pageSize")
-TRANSFER_ORDERS = Listing(ORDERS, "data.content", "data.number", "data.size")
-LISTINGS: Mapping[str, Listing] = {"accounts": ACCOUNT_QUERY, "orders": TRANSFER_ORDERS}
+ACCOUNT_LISTING = Listing(ACCOUNTS_QUERY, "data.accounts", "data.currentPage", "data.pageSize")
+ORDER_LISTING = Listing(TRANSFER_ORDERS, "data.content", "data.number", "data.size")
+LISTINGS: Mapping[str, Listing] = {"accounts": ACCOUNT_LISTING, "orders": ORDER_LISTING}
 
 
 def range_of_orders(portal: Portal) -> dict[str, str]:

@@ -7,7 +7,7 @@ from math import ceil
 
 import pytest
 
-from cases.pagination.listings import ACCOUNT_QUERY, TRANSFER_ORDERS, Listing
+from cases.pagination.listings import ACCOUNT_LISTING, ORDER_LISTING, Listing
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify, holds, requirement
 
 MOST_PAGES = 25
@@ -17,10 +17,10 @@ MOST_PAGES = 25
     "listing, requirement_id",
     [
         pytest.param(
-            ACCOUNT_QUERY, "PAGE-039", marks=requirement("PAGE-039", "PAGE-026", "PAGE-027", "PAGE-028")
+            ACCOUNT_LISTING, "PAGE-039", marks=requirement("PAGE-039", "PAGE-026", "PAGE-027", "PAGE-028")
         ),
         pytest.param(
-            TRANSFER_ORDERS, "PAGE-040", marks=requirement("PAGE-040", "PAGE-035", "PAGE-036", "PAGE-037")
+            ORDER_LISTING, "PAGE-040", marks=requirement("PAGE-040", "PAGE-035", "PAGE-036", "PAGE-037")
         ),
     ],
     ids=["accounts", "orders"],

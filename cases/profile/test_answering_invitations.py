@@ -9,7 +9,6 @@ import pytest
 
 from cases.administration.inviting import Invited, invited, shows
 from cases.premises import authorized, code_of, form, granted, is_invalid, listed, settled, unknown_id
-from cases.reading import INVITATIONS
 from conformance.cases import (
     Account,
     Exchange,
@@ -26,20 +25,19 @@ from conformance.cases import (
     offered,
     requirement,
 )
+from conformance.spec.endpoints import INVITATION_ACCEPT, INVITATION_DECLINE, OWN_INVITATIONS
 from conformance.spec.tables import STATES
 
-ACCEPT = "POST /web/v1/system/profile/invitations/accept"
-DECLINE = "POST /web/v1/system/profile/invitations/decline"
 VALUES = STATES["Invitation"]
 
 
 def own_invitations(portal: Portal, caller: Account, state: str | None = None) -> Exchange:
     """All of them, or where ``statuses`` must be sent those in one state."""
-    everything = authorized(portal.call(INVITATIONS, token=caller.token))
+    everything = authorized(portal.call(OWN_INVITATIONS, token=caller.token))
     if not is_invalid(everything) and state is None:
         return granted(everything)
     query = {"statuses": str(VALUES[state or "PENDING"])}
-    return granted(portal.call(INVITATIONS, query=query, token=caller.token))
+    return granted(portal.call(OWN_INVITATIONS, query=query, token=caller.token))
 
 
 def received(exchange: Exchange, invitation: Invited, marker: str) -> dict[str, Json]:
@@ -64,7 +62,7 @@ def _state_among_accepted(portal: Portal, caller: Account, id: Json) -> tuple[Ex
     return listing, code_of(now, "invitationStatus")
 
 
-@requirement("INVITATION-020", "INVITATION-029", "INVITATION-034", offered(ACCEPT))
+@requirement("INVITATION-020", "INVITATION-029", "INVITATION-034", offered(INVITATION_ACCEPT))
 @needs("accounts.spare")
 @impact("disruptive")
 def test_an_open_invitation_is_accepted_once(
@@ -77,20 +75,20 @@ def test_an_open_invitation_is_accepted_once(
             raise Untestable("the invitation that was sent cannot be accepted", "target")
         body = {"invitationBizId": record.get("bizId")}
 
-        accepted = authorized(portal.call(ACCEPT, json=body, token=spare.token))
+        accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         verify.observe("invitation-answers", accepted, form(accepted.data))
         if accepted.success:
             invitation.creation.settled()
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
         verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
 
-        again = authorized(portal.call(ACCEPT, json=body, token=spare.token))
+        again = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         verify(
             "INVITATION-029", is_refused(again, accepted, message="an accepted invitation was accepted again")
         )
 
 
-@requirement("INVITATION-029", "INVITATION-030", "INVITATION-034", offered(DECLINE))
+@requirement("INVITATION-029", "INVITATION-030", "INVITATION-034", offered(INVITATION_DECLINE))
 @needs("accounts.spare")
 @impact("disruptive")
 def test_a_declined_invitation_can_no_longer_be_accepted(
@@ -101,11 +99,13 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         record = received(own_invitations(portal, spare), invitation, marker)
         body = {"invitationBizId": record.get("bizId")}
 
-        declined = granted(portal.call(DECLINE, json={**body, "reason": marker}, token=spare.token))
+        declined = granted(
+            portal.call(INVITATION_DECLINE, json={**body, "reason": marker}, token=spare.token)
+        )
         invitation.creation.settled()
         verify.observe("invitation-answers", declined, form(declined.data))
 
-        accepted = authorized(portal.call(ACCEPT, json=body, token=spare.token))
+        accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         verify("INVITATION-029", is_refused(accepted, declined))
         verify("INVITATION-030", is_refused(accepted, declined, message="a declined invitation was accepted"))
         listing = settled(
@@ -129,7 +129,7 @@ def is_open(record: dict[str, Json], id: Json) -> bool:
 @requirement("INVITATION-031")
 @needs("accounts.spare")
 @impact("disruptive")
-@pytest.mark.parametrize("key, more", [(ACCEPT, {}), (DECLINE, {"reason": "unknown"})])
+@pytest.mark.parametrize("key, more", [(INVITATION_ACCEPT, {}), (INVITATION_DECLINE, {"reason": "unknown"})])
 def test_an_unknown_invitation_is_not_found(
     portal: Portal, verify: Verify, spare: Account, key: str, more: dict[str, str]
 ) -> None:
@@ -144,7 +144,7 @@ def test_an_unknown_invitation_is_not_found(
 @requirement("INVITATION-033")
 @needs("accounts.spare")
 @impact("disruptive")
-@pytest.mark.parametrize("key, body", [(ACCEPT, {}), (DECLINE, {"reason": "no id"})])
+@pytest.mark.parametrize("key, body", [(INVITATION_ACCEPT, {}), (INVITATION_DECLINE, {"reason": "no id"})])
 def test_an_answer_names_its_invitation(
     portal: Portal, verify: Verify, spare: Account, key: str, body: dict[str, str]
 ) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from cases.premises import authorized, granted, is_invalid, listed, said
-from cases.reading import INVITATIONS
 from conformance.cases import (
     BY_KEY,
     Account,
@@ -19,6 +18,7 @@ from conformance.cases import (
     judged_in,
     requirement,
 )
+from conformance.spec.endpoints import OWN_INVITATIONS
 from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
@@ -29,14 +29,14 @@ ON_THE_WIRE = ("INVITATION-021", "INVITATION-026", "INVITATION-027", "INVITATION
 
 def asked(portal: Portal, caller: Account, statuses: Sequence[str] | None) -> Exchange:
     query = None if statuses is None else {"statuses": list(statuses)}
-    return authorized(portal.call(INVITATIONS, query=query, token=caller.token))
+    return authorized(portal.call(OWN_INVITATIONS, query=query, token=caller.token))
 
 
 def ids(exchange: Exchange) -> set[str]:
     return {str(record["bizId"]) for record in listed(exchange) if record.get("bizId") is not None}
 
 
-@requirement("INVITATION-022", *judged_in(BY_KEY[INVITATIONS], "success"))
+@requirement("INVITATION-022", *judged_in(BY_KEY[OWN_INVITATIONS], "success"))
 @pytest.mark.parametrize("state", VALUES)
 def test_one_status_may_be_asked_for(portal: Portal, admin: Account, state: str) -> None:
     granted(asked(portal, admin, [str(VALUES[state])]))

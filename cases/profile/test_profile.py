@@ -8,7 +8,6 @@ from cases.accounts.queries import changed_but, own, several_pages
 from cases.changing import put_back
 from cases.premises import answered, authorized, granted, is_invalid, said, settled, text, without
 from cases.profile.values import FIELDS, other_value, updatable
-from cases.reading import PROFILE
 from conformance.cases import (
     Account,
     Exchange,
@@ -26,8 +25,7 @@ from conformance.cases import (
 )
 from conformance.checks.envelope import is_mask
 from conformance.checks.records import are_alike, moment
-
-UPDATE = "POST /web/v1/system/profile/update"
+from conformance.spec.endpoints import PROFILE, PROFILE_UPDATE
 
 
 @requirement("PROFILE-001", "PROFILE-002")
@@ -60,7 +58,7 @@ def test_each_caller_reads_another_profile(
     )
 
 
-@requirement("PROFILE-003", "PROFILE-004", "PROFILE-008", offered(UPDATE))
+@requirement("PROFILE-003", "PROFILE-004", "PROFILE-008", offered(PROFILE_UPDATE))
 @needs("accounts.spare")
 @impact("mutating")
 def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
@@ -69,7 +67,7 @@ def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare
     fields = updatable(before)
     name = portal.unique()
 
-    with put_back(portal, UPDATE, fields, by=spare) as change:
+    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         updated = granted(change.ask({**fields, "accountName": name}))
         after = read_back(portal, spare, name)
 
@@ -104,7 +102,7 @@ def test_other_fields_are_read_back_too(
         raise Untestable(f"the profile shows no {field} that could be put back", "target")
     value = other_value(portal, admin, field, fields[field])
 
-    with put_back(portal, UPDATE, fields, by=spare) as change:
+    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         updated = authorized(change.ask({**fields, field: value}))
         if is_invalid(updated):
             raise Untestable(f"the portal does not take {value!r} as {field}", "environment")
@@ -123,7 +121,7 @@ def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare:
     before = granted(portal.call(PROFILE, token=spare.token))
     fields = updatable(before)
 
-    with put_back(portal, UPDATE, fields, by=spare) as change:
+    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         updated = authorized(change.ask({"accountName": portal.unique()}))
         if is_invalid(updated):
             raise Untestable(f"a name alone is refused ({said(updated)})", "target")
@@ -141,7 +139,7 @@ def test_other_accounts_stay_as_they_were(
     fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
     _, before = several_pages(portal, admin)
 
-    with put_back(portal, UPDATE, fields, by=spare) as change:
+    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         name = portal.unique()
         updated = granted(change.ask({**fields, "accountName": name}))
         listing, after = several_pages(portal, admin)
@@ -161,6 +159,6 @@ def test_a_name_that_is_no_text_is_refused(
     portal: Portal, verify: Verify, spare: Account, name: object
 ) -> None:
     fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
-    with put_back(portal, UPDATE, fields, by=spare) as change:
+    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         refused = answered(change.ask({**fields, "accountName": name}))
         verify("PROFILE-009", is_invalid_parameter(refused))

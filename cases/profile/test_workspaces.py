@@ -6,13 +6,13 @@ import pytest
 
 from cases.premises import authorized, granted, outcome, text, unknown_id
 from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, requirement
-
-CURRENT = "GET /web/v1/system/workspaces/current"
-MINE = "GET /web/v1/system/workspaces/mine"
+from conformance.spec.endpoints import WORKSPACES_CURRENT, WORKSPACES_MINE
 
 
 def current(portal: Portal, caller: Account, workspace: str | None = None) -> Exchange:
-    exchange = authorized(portal.call(CURRENT, token=caller.token, headers={"X-Workspace-Id": workspace}))
+    exchange = authorized(
+        portal.call(WORKSPACES_CURRENT, token=caller.token, headers={"X-Workspace-Id": workspace})
+    )
     if exchange.code == "GA2031":
         raise Untestable("there is no such current workspace for the account (GA2031)", "environment")
     return granted(exchange)
@@ -35,10 +35,10 @@ def test_a_workspace_is_chosen_by_its_id(portal: Portal, verify: Verify, admin: 
 @requirement("WORKSPACE-012")
 def test_an_unknown_workspace_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
     workspace = unknown_id(portal.record("workspace"))
-    exchange = portal.call(CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace})
+    exchange = portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace})
     verify.observe("unknown-workspace", exchange, outcome(exchange))
 
 
 @requirement("WORKSPACE-013")
 def test_the_callers_workspaces_have_some_form(portal: Portal, admin: Account) -> None:
-    granted(portal.call(MINE, token=admin.token))
+    granted(portal.call(WORKSPACES_MINE, token=admin.token))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from cases.premises import granted, listed
-from cases.reading import COUNTRIES
 from conformance.cases import LANGUAGES, Account, Exchange, Json, Portal, Untestable
+from conformance.spec.endpoints import COUNTRIES, TIMEZONES
 
 FIELDS = ("accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry")
-TIMEZONES = "GET /web/v1/system/constants/timezones"
 
 
 def is_shown_whole(value: Json) -> bool:

@@ -6,19 +6,20 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cases.administration.inviting import CANCEL, INVITE, SENT, Invitation, address_of, shows
+from cases.administration.inviting import Invitation, address_of, shows
 from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
-from cases.profile.test_answering_invitations import (
-    ACCEPT,
-    DECLINE,
-    is_open,
-    own_invitations,
-    state_after_accepting,
-)
+from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Exchange, Portal, Untestable, holds, is_refused
 from conformance.run.search import Machine, Trial, move
+from conformance.spec.endpoints import (
+    INVITATION_ACCEPT,
+    INVITATION_CANCEL,
+    INVITATION_DECLINE,
+    INVITATIONS,
+    INVITE,
+)
 
 AT_ONCE = 3
 MAILS_SPARED = 15
@@ -66,15 +67,17 @@ class Inviting(Machine):
         email = address_of(marker) if invitee is None else invitee.email
         body = {"inviteeEmail": email, "message": marker, "expirationDays": 1}
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        number = self.portal.changes.creating(INVITE, CANCEL, undo, name=marker, account=self.admin.name)
-        creation = Creation(self.portal, number, CANCEL, undo, self.admin)
-        before = listed(granted(self.portal.call(SENT, token=self.admin.token)))
+        number = self.portal.changes.creating(
+            INVITE, INVITATION_CANCEL, undo, name=marker, account=self.admin.name
+        )
+        creation = Creation(self.portal, number, INVITATION_CANCEL, undo, self.admin)
+        before = listed(granted(self.portal.call(INVITATIONS, token=self.admin.token)))
         answer = authorized(self.portal.call(INVITE, json=body, token=self.admin.token))
         if not answer.success:
             # Who is a member already, or was invited before, may not be invited again.
             creation.settled()
             return
-        listing = granted(self.portal.call(SENT, token=self.admin.token))
+        listing = granted(self.portal.call(INVITATIONS, token=self.admin.token))
         new = [one for one in listed(listing) if one not in before]
         expected = "an invitation that was not there before"
         seen = f"{len(before)} before, {len(listed(listing))} after"
@@ -99,7 +102,7 @@ class Inviting(Machine):
             self._cannot_be_accepted(one)
 
     def _is_no_longer_as_it_was(self, one: Sent) -> None:
-        listing = granted(self.portal.call(SENT, token=self.admin.token))
+        listing = granted(self.portal.call(INVITATIONS, token=self.admin.token))
         same = one.record in listed(listing)
         expected = "not the invitation as it was"
         comparison = holds(listing, "data", not same, expected, *one.steps, actual=one.record)
@@ -112,7 +115,7 @@ class Inviting(Machine):
     def accept(self, which: int) -> None:
         one = newest(self.received(), which)
         open_before = one.state == "PENDING" and self._own(one).get("canAccept") is True
-        answer = self._answer(one, ACCEPT)
+        answer = self._answer(one, INVITATION_ACCEPT)
         if one.state != "PENDING":
             id = "INVITATION-030" if one.state == "DECLINED" else "INVITATION-029"
             self.trial.verify(id, is_refused(answer, *one.steps))
@@ -132,7 +135,7 @@ class Inviting(Machine):
     def decline(self, which: int) -> None:
         """Whether what is closed can still be declined is not stated."""
         one = newest(self.received(), which)
-        answer = self._answer(one, DECLINE)
+        answer = self._answer(one, INVITATION_DECLINE)
         if answer.success and one.state == "PENDING":
             one.creation.settled()
             one.state = "DECLINED"
@@ -143,7 +146,7 @@ class Inviting(Machine):
     @move()
     def look(self) -> None:
         """Every listing, for what is judged of it on the wire."""
-        granted(self.portal.call(SENT, token=self.admin.token))
+        granted(self.portal.call(INVITATIONS, token=self.admin.token))
         for one in self.received():
             if one.state != "PENDING":
                 self._cannot_be_accepted(one)
@@ -152,7 +155,7 @@ class Inviting(Machine):
 
     def _answer(self, one: Sent, key: str) -> Exchange:
         assert one.invitee is not None
-        body = {"invitationBizId": one.id} | ({"reason": "of the run"} if key == DECLINE else {})
+        body = {"invitationBizId": one.id} | ({"reason": "of the run"} if key == INVITATION_DECLINE else {})
         answer = authorized(self.portal.call(key, json=body, token=one.invitee.token))
         one.steps.append(answer)
         return answer

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from cases.changing import Creation
 from cases.notifications.making import CHANNEL, TYPE, Family, differences, listed_id, told_id
 from cases.notifications.queries import asked, ids, items, record_of, state_of
-from cases.notifications.test_channel_changes import COMMAND
 from cases.premises import authorized, made, settled
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
 from conformance.run.search import Machine, Trial, move
+from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
 
 AT_ONCE = 3
 MOST = 5
@@ -154,7 +154,9 @@ class Records(Machine):
     @move(commandable, which=WHICH)
     def deactivate_by_command(self, which: int) -> None:
         record = newest(self.living(), which)
-        answer = authorized(self.portal.call(COMMAND, json={"bizId": record.id}, token=self.by.token))
+        answer = authorized(
+            self.portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": record.id}, token=self.by.token)
+        )
         record.steps.append(answer)
         if answer.success:
             record.state, record.switched = "INACTIVE", "command"

@@ -20,7 +20,7 @@ from cases.authentication.steps import (
     seconds_at,
 )
 from cases.premises import answered, said, text
-from cases.security.sessions import LIST, READ_CONFIG, ids
+from cases.security.sessions import ids
 from conformance.cases import (
     LIMITS,
     Account,
@@ -35,6 +35,7 @@ from conformance.cases import (
 )
 from conformance.checks.sign_in import HEARD_OF
 from conformance.run.search import Machine, Trial, move
+from conformance.spec.endpoints import SESSIONS, SESSIONS_CONFIG
 from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors, text_at
 from conformance.target.profile.model import Factor
@@ -136,8 +137,8 @@ def player(portal: Portal, account: Account) -> Player:
     """Signs the account in. Raises Untestable where it cannot be, or may not read its profile."""
     shared = account.signed_in()
     profile_by(portal, shared.token)
-    config = answered(portal.call(READ_CONFIG, token=shared.token))
-    listing = answered(portal.call(LIST, token=shared.token))
+    config = answered(portal.call(SESSIONS_CONFIG, token=shared.token))
+    listing = answered(portal.call(SESSIONS, token=shared.token))
     most = config.at("data.maxSessions") if config.success else 0
     listed = listing.data if isinstance(listing.data, list) else []
     room = most - len(listed) if isinstance(most, int) and not isinstance(most, bool) else 0
@@ -402,7 +403,7 @@ class SigningIn(Machine):
         self._list(newest(self.listable(), which))
 
     def _list(self, pair: Pair) -> None:
-        listing = answered(self.portal.call(LIST, token=pair.access))
+        listing = answered(self.portal.call(SESSIONS, token=pair.access))
         if not listing.success or not isinstance(listing.data, list):
             return
         pair.is_seen = pair.access_lives = True

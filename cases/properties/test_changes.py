@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from cases.administration.inviting import CANCEL, INVITE
 from cases.changing import creation
 from cases.notifications.making import CHANNEL, TYPE, Family, listed_id, told_id
-from cases.notifications.test_channel_changes import CHANNEL_UNKNOWN, COMMAND
+from cases.notifications.test_channel_changes import CHANNEL_UNKNOWN
 from cases.premises import authorized, unknown_id
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
@@ -25,8 +24,8 @@ from conformance.cases import (
     requirement,
 )
 from conformance.run.search import Search, Trial
+from conformance.spec.endpoints import ACCOUNT_UPDATE, CHANNEL_COMMAND_DEACTIVATE, INVITATION_CANCEL, INVITE
 
-UPDATE = "POST /web/v1/system/accounts/admin/update"
 INVALID = "VALIDATION.INVALID_PARAMETER"
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)
 
@@ -37,14 +36,14 @@ def test_an_update_of_nobody_changes_nobody(portal: Portal, admin: Account, sear
     unknown = unknown_id(portal.record("account"))
 
     def updates(trial: Trial, drawn: Drawn) -> None:
-        answer = authorized(portal.call(UPDATE, json=drawn.body, token=admin.token))
+        answer = authorized(portal.call(ACCOUNT_UPDATE, json=drawn.body, token=admin.token))
         refuses_what_is_no_object(trial, drawn, answer)
         if drawn.is_usual and drawn.has("missing", "userBizId"):
             trial.verify("ACCOUNT-034", is_invalid_parameter(answer))
         if not drawn.flaws and answer.status != 400:
             trial.verify("ACCOUNT-039", is_error_of_table(answer, "RESOURCE.NOT_FOUND"))
 
-    search.over(bodies(UPDATE, {"userBizId": unknown}), updates)
+    search.over(bodies(ACCOUNT_UPDATE, {"userBizId": unknown}), updates)
 
 
 @requirement(*ANSWERED, "ERROR-016", "CHANNEL-052", "CHANNEL-053")
@@ -53,14 +52,14 @@ def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Acc
     unknown = unknown_id(portal.record("channel"))
 
     def deactivates(trial: Trial, drawn: Drawn) -> None:
-        answer = authorized(portal.call(COMMAND, json=drawn.body, token=admin.token))
+        answer = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json=drawn.body, token=admin.token))
         refuses_what_is_no_object(trial, drawn, answer)
         if drawn.is_usual and drawn.has("missing", "bizId"):
             trial.verify("CHANNEL-052", is_invalid_parameter(answer))
         if not drawn.flaws and answer.status != 400:
             trial.verify("CHANNEL-053", is_error(answer, CHANNEL_UNKNOWN))
 
-    search.over(bodies(COMMAND, {"bizId": unknown}), deactivates)
+    search.over(bodies(CHANNEL_COMMAND_DEACTIVATE, {"bizId": unknown}), deactivates)
 
 
 @requirement(*ANSWERED, "ERROR-016", "INVITE-001", "INVITE-004")
@@ -70,7 +69,7 @@ def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, se
         marker = portal.unique()
         body = {**drawn.body, "message": marker} if isinstance(drawn.body, dict) else drawn.body
         undo = {"invitationBizId": "{result_id}", "reason": marker}
-        with creation(portal, INVITE, CANCEL, undo, by=admin, name=marker) as invitation:
+        with creation(portal, INVITE, INVITATION_CANCEL, undo, by=admin, name=marker) as invitation:
             answer = authorized(portal.call(INVITE, json=body, token=admin.token))
             if not answer.success:
                 invitation.settled()

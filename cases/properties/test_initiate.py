@@ -5,7 +5,7 @@ Each takes one of the ten sign-ins of a window, so that this is tried only where
 
 from __future__ import annotations
 
-from cases.authentication.steps import INITIATE, WRONG_CREDENTIALS, address_of, judged, nobody
+from cases.authentication.steps import WRONG_CREDENTIALS, address_of, judged, nobody
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
 from conformance.cases import (
@@ -19,6 +19,7 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.run.search import Search, Trial
+from conformance.spec.endpoints import LOGIN_INITIATE
 
 REFUSED = {
     ("missing", "email"): "LOGIN-043",
@@ -47,7 +48,7 @@ def test_initiate_takes_texts_within_their_bounds_and_nothing_else(portal: Porta
     right = {"email": nobody(portal), "password": portal.wrong_password()}
 
     def initiates(trial: Trial, drawn: Drawn) -> None:
-        answer = judged(portal.call(INITIATE, json=drawn.body), WRONG_CREDENTIALS)
+        answer = judged(portal.call(LOGIN_INITIATE, json=drawn.body), WRONG_CREDENTIALS)
         refuses_what_is_no_object(trial, drawn, answer)
         trial.verify("LOGIN-041", is_refused(answer))
         if not drawn.is_usual:
@@ -62,4 +63,4 @@ def test_initiate_takes_texts_within_their_bounds_and_nothing_else(portal: Porta
             trial.verify("LOGIN-052", is_not_invalid_parameter(answer))
 
     texts = {"password": password_of, "email": lambda letter, length: address_of(length)}
-    search.over(bodies(INITIATE, right, texts=texts), initiates)
+    search.over(bodies(LOGIN_INITIATE, right, texts=texts), initiates)

@@ -14,10 +14,7 @@ from conformance.cases import (
     is_error_of_table,
     requirement,
 )
-
-ROLES = "GET /web/v1/system/roles"
-ROLE = "GET /web/v1/system/roles/{roleBizId}"
-PERMISSIONS = "GET /web/v1/system/roles/{roleBizId}/permissions"
+from conformance.spec.endpoints import ROLE, ROLE_PERMISSIONS, ROLES
 
 SHOWN = ("bizId", "workspaceBizId", "roleName", "description")
 """What a role shows wherever it is shown; of its permissions a listing may show less."""
@@ -40,7 +37,7 @@ def test_a_role_is_read_as_it_is_listed(portal: Portal, verify: Verify, admin: A
     seen = shown(read.data if isinstance(read.data, dict) else {})
     verify("ROLE-010", holds(read, "data", seen == expected, expected, listing, actual=seen))
 
-    granted(portal.call(PERMISSIONS, token=admin.token, roleBizId=role["bizId"]))
+    granted(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=role["bizId"]))
 
 
 def shown(role: dict[str, Json]) -> dict[str, Json]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from conformance.cases import ABSENT, Exchange, Portal
-from conformance.target.portal.secure import CLOSE, Channel
+from conformance.spec.endpoints import SECURE_SESSION_CLOSE
+from conformance.target.portal.secure import Channel
 
 
 def close(portal: Portal, channel: Channel) -> Exchange:
     """Closes as the profile says, else by the session's id."""
-    known = portal.profile.operations.get(CLOSE)
+    known = portal.profile.operations.get(SECURE_SESSION_CLOSE)
     given = known is not None and known.body is not None
-    body = portal.operation_body(CLOSE, session_id=channel.session_id) if given else ABSENT
+    body = portal.operation_body(SECURE_SESSION_CLOSE, session_id=channel.session_id) if given else ABSENT
     return portal.secure.close(body, channel=channel)

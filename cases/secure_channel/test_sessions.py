@@ -28,7 +28,8 @@ from conformance.cases import (
     is_success,
     requirement,
 )
-from conformance.target.portal.secure import SESSION, Channel
+from conformance.spec.endpoints import SECURE_SESSION
+from conformance.target.portal.secure import Channel
 from conformance.traffic.redaction.encodings import blocks
 
 UNREADABLE = "4000"
@@ -67,7 +68,7 @@ def _opened(portal: Portal, verify: Verify) -> Channel:
     except Untestable:
         settings = portal.profile.secure_channel
         if settings.is_pinned("rsa_padding") and settings.is_pinned("mgf1"):
-            refused = answered(portal.call(SESSION, json=_body(portal)))
+            refused = answered(portal.call(SECURE_SESSION, json=_body(portal)))
             verify("SECURE-004", is_success(refused))
         raise
 
@@ -103,13 +104,13 @@ def test_a_session_is_not_opened_without_each_of_its_fields(
     body = _body_that_opened(portal)
     del body[missing]
 
-    verify(verify.declared[0], equal(answered(portal.call(SESSION, json=body)), "status", 400))
+    verify(verify.declared[0], equal(answered(portal.call(SECURE_SESSION, json=body)), "status", 400))
 
 
 @requirement("SECURE-005", "SECURE-026")
 def test_an_unknown_key_id_opens_no_session(portal: Portal, verify: Verify) -> None:
     body = _body_that_opened(portal)
-    refused = answered(portal.call(SESSION, json=body | {"keyId": unknown_id(str(body["keyId"]))}))
+    refused = answered(portal.call(SECURE_SESSION, json=body | {"keyId": unknown_id(str(body["keyId"]))}))
 
     _verify_refusal(verify, refused, "SECURE-005", of_code="SECURE-026")
 
@@ -120,7 +121,7 @@ def test_a_key_that_cannot_be_decrypted_opens_no_session(portal: Portal, verify:
     """In its place bytes of the same number that are the wrapping of nothing."""
     body = _body_that_opened(portal)
     nothing = b"\0" + os.urandom(len(b64decode(body[name])) - 1)
-    refused = answered(portal.call(SESSION, json=body | {name: b64encode(nothing).decode()}))
+    refused = answered(portal.call(SECURE_SESSION, json=body | {name: b64encode(nothing).decode()}))
 
     _verify_refusal(verify, refused, "SECURE-006", of_code="SECURE-027")
 
@@ -135,7 +136,7 @@ def _verify_refusal(verify: Verify, refused: Exchange, must: str, *, of_code: st
 @requirement("SECURE-023")
 def test_keys_of_128_bits_are_answered_in_one_way(portal: Portal, verify: Verify) -> None:
     portal.secure.shared()
-    answer = answered(portal.call(SESSION, json=_body(portal, length=16)))
+    answer = answered(portal.call(SECURE_SESSION, json=_body(portal, length=16)))
 
     verify.observe("short-aes-key", answer, outcome(answer))
 

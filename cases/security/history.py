@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cases.premises import granted, listed
-from cases.security.sessions import HISTORY
 from conformance.cases import (
     Exchange,
     Json,
@@ -15,6 +14,7 @@ from conformance.cases import (
     Untestable,
 )
 from conformance.checks.records import moment
+from conformance.spec.endpoints import SESSIONS_HISTORY
 
 AROUND = timedelta(seconds=5)
 """How far the time of an entry may lie from the sign-in it tells of, on two clocks."""
@@ -24,7 +24,7 @@ WRITTEN = 2.0
 
 
 def history(portal: Portal, token: str, query: Mapping[str, str] | None = None) -> Exchange:
-    return granted(portal.call(HISTORY, query=query, token=token))
+    return granted(portal.call(SESSIONS_HISTORY, query=query, token=token))
 
 
 def entries(page: Exchange) -> list[dict[str, Json]]:

@@ -5,15 +5,7 @@ from __future__ import annotations
 from cases.authentication.steps import an_account
 from cases.premises import granted, listed
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
-
-PATH = "/web/v1/system/security/sessions"
-LIST = f"GET {PATH}"
-READ_CONFIG = f"GET {PATH}/config"
-SET_CONFIG = f"POST {PATH}/config"
-HISTORY = f"GET {PATH}/history"
-TERMINATE = f"POST {PATH}/terminate"
-TERMINATE_ALL = f"POST {PATH}/terminate-all"
-PROFILE = "GET /web/v1/system/profile"
+from conformance.spec.endpoints import SESSIONS
 
 
 def whoever(portal: Portal) -> Account:
@@ -22,7 +14,7 @@ def whoever(portal: Portal) -> Account:
 
 
 def sessions(portal: Portal, token: str) -> Exchange:
-    return granted(portal.call(LIST, token=token))
+    return granted(portal.call(SESSIONS, token=token))
 
 
 def ids(listing: Exchange) -> list[Json]:

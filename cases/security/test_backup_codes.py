@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from cases.premises import count, form, granted
 from conformance.cases import Account, Portal, Verify, holds, impact, needs, requirement
-
-SUMMARY = "GET /web/v1/system/security/mfa/backup-codes"
-GENERATE = "POST /web/v1/system/security/mfa/backup-codes/generate"
+from conformance.spec.endpoints import BACKUP_CODES, BACKUP_CODES_GENERATE
 
 
 @requirement("BACKUP-003")
 def test_backup_codes_are_summed_up(portal: Portal, admin: Account) -> None:
-    granted(portal.call(SUMMARY, token=admin.token))
+    granted(portal.call(BACKUP_CODES, token=admin.token))
 
 
 @requirement("BACKUP-004", "BACKUP-005")
 @needs("accounts.spare")
 @impact("disruptive")
 def test_generated_backup_codes_all_remain(portal: Portal, verify: Verify, spare: Account) -> None:
-    generated = granted(portal.call(GENERATE, token=spare.token))
+    generated = granted(portal.call(BACKUP_CODES_GENERATE, token=spare.token))
     verify.observe("backup-codes-answer", generated, form(generated.data))
 
-    after = granted(portal.call(SUMMARY, token=spare.token))
+    after = granted(portal.call(BACKUP_CODES, token=spare.token))
     remaining, made = count(after, "data.remainingCount"), count(after, "data.totalGenerated")
     verify(
         "BACKUP-004",

@@ -26,14 +26,9 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Steps, Wait
+from conformance.spec.endpoints import MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors
-
-PATH = "/web/v1/system/security/mfa"
-READ = f"GET {PATH}"
-SETUP = f"POST {PATH}/otp/setup"
-VERIFY = f"POST {PATH}/otp/verify"
-REVOKE = f"POST {PATH}/otp/revoke"
 
 SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 
@@ -42,7 +37,7 @@ SECRET = re.compile(r"[A-Z2-7]{16,}=*")
 def test_the_factor_of_the_sign_in_is_enabled(portal: Portal, verify: Verify, admin: Account) -> None:
     session = admin.signed_in()
 
-    settings = granted(portal.call(READ, token=session.token))
+    settings = granted(portal.call(MFA, token=session.token))
     verify("MFA-006", shows(settings, session.factor, session.completed, enabled=True))
 
 
@@ -54,7 +49,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
 
 
 @requirement("MFA-009", "MFA-010", "MFA-011", "MFA-012", "MFA-013", "MFA-014")
-@needs("accounts.spare", VERIFY)
+@needs("accounts.spare", OTP_VERIFY)
 @impact("disruptive")
 @sign_ins(2)
 @waits(STEP)
@@ -63,30 +58,30 @@ def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare
     in_use = "OTP" in offered and "OTP" in enabled_methods(read(portal, spare))
     if in_use or not spare.can("EMAIL"):
         raise Untestable("[accounts.spare] signs in by an authenticator, which could not be put back")
-    change = portal.changes.changed(SETUP, REVOKE, account=spare.name)
+    change = portal.changes.changed(OTP_SETUP, OTP_REVOKE, account=spare.name)
     try:
         yield from through_its_life(portal, verify, spare)
     finally:
         if (
             "OTP" not in enabled_methods(read(portal, spare))
-            or portal.call(REVOKE, token=spare.token).success
+            or portal.call(OTP_REVOKE, token=spare.token).success
         ):
             portal.changes.undone(change)
 
 
 def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
-    setup = granted(portal.call(SETUP, token=spare.token))
+    setup = granted(portal.call(OTP_SETUP, token=spare.token))
     verify.observe("otp-setup-answer", setup, form(setup.data))
     secret = secret_in(portal, setup)
     portal.secrets.add(secret, "otp-secret")
 
     was_on = "OTP" in enabled_methods(read(portal, spare))
     wrong = body(portal, portal.codes.wrong_totp(secret))
-    refused = answered(portal.call(VERIFY, json=wrong, token=spare.token))
+    refused = answered(portal.call(OTP_VERIFY, json=wrong, token=spare.token))
     if refused.success:
         verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     unverified = read(portal, spare)
-    verified = made(portal.call(VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token))
+    verified = made(portal.call(OTP_VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token))
     verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     if not was_on:
         verify("MFA-010", shows(unverified, "OTP", setup, refused, enabled=False))
@@ -98,7 +93,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     session, signed_in = yield from signed_in_with(portal, spare, secret)
     verify("MFA-013", is_success(signed_in, setup, verified, session))
 
-    revoked = granted(portal.call(REVOKE, token=spare.token))
+    revoked = granted(portal.call(OTP_REVOKE, token=spare.token))
     after = settled(portal, lambda: read(portal, spare), lambda one: "OTP" not in enabled_methods(one))
     verify("MFA-011", shows(after, "OTP", verified, revoked, enabled=False))
 
@@ -123,7 +118,7 @@ def signed_in_with(
 
 
 def read(portal: Portal, account: Account) -> Exchange:
-    return granted(portal.call(READ, token=account.token))
+    return granted(portal.call(MFA, token=account.token))
 
 
 def enabled_methods(settings: Exchange) -> list[str]:
@@ -139,7 +134,7 @@ def enabled_methods(settings: Exchange) -> list[str]:
 
 
 def body(portal: Portal, code: str) -> Json:
-    return portal.operation_body(VERIFY, otp=code, code=code)
+    return portal.operation_body(OTP_VERIFY, otp=code, code=code)
 
 
 def secret_in(portal: Portal, setup: Exchange) -> str:
@@ -147,14 +142,16 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
 
     Raises Untestable where there is none.
     """
-    settings = portal.profile.operations.get(SETUP)
+    settings = portal.profile.operations.get(OTP_SETUP)
     told = setup.at(settings.secret) if settings and settings.secret else None
     for text in texts(told if isinstance(told, str) else setup.data):
         for part in [*parse_qs(urlsplit(text).query).get("secret", []), text]:
             plain = re.sub(r"[\s-]", "", part).upper()
             if SECRET.fullmatch(plain):
                 return plain
-    raise Untestable(f'no secret was found in the answer; [operations."{SETUP}"] secret may say where it is')
+    raise Untestable(
+        f'no secret was found in the answer; [operations."{OTP_SETUP}"] secret may say where it is'
+    )
 
 
 def texts(value: Json) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from cases.authentication.steps import WRONG_CREDENTIALS
 from cases.premises import answered, said
 from cases.security.history import entries, history, ids, is_refusal, new_entries, since
-from cases.security.sessions import HISTORY
 from conformance.cases import (
     Account,
     Portal,
@@ -18,6 +17,7 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.spec.endpoints import SESSIONS_HISTORY
 
 PAGES = ("page", "currentPage", "pageNo", "pageNum", "pageNumber", "pageIndex")
 SIZES = ("pageSize", "size", "limit", "perPage")
@@ -56,5 +56,5 @@ def test_how_the_history_gives_another_page(portal: Portal, verify: Verify, admi
 
 
 def gives(portal: Portal, account: Account, query: Mapping[str, str], field: str, value: int) -> bool:
-    page = answered(portal.call(HISTORY, query=query, token=account.token))
+    page = answered(portal.call(SESSIONS_HISTORY, query=query, token=account.token))
     return page.success and page.at(f"data.pagination.{field}") == value

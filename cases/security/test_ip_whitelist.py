@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from cases.changing import put_back
 from cases.premises import authorized, granted, outcome, settled
-from cases.security.whitelist import (
-    ANOTHER,
-    DISABLE,
-    EDGE,
-    ELSEWHERE,
-    ENABLE,
-    READ,
-    SET,
-    addresses,
-    kept,
-    own_addresses,
-    read,
-)
+from cases.security.whitelist import ANOTHER, EDGE, ELSEWHERE, addresses, kept, own_addresses, read
 from conformance.cases import (
     ABSENT,
     Account,
@@ -31,6 +19,12 @@ from conformance.cases import (
     needs,
     requirement,
 )
+from conformance.spec.endpoints import (
+    IP_WHITELIST,
+    IP_WHITELIST_DISABLE,
+    IP_WHITELIST_ENABLE,
+    IP_WHITELIST_SET,
+)
 
 
 @requirement("IPWHITELIST-003", "IPWHITELIST-006")
@@ -40,7 +34,7 @@ def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, s
     wanted = [*own_addresses(portal, spare), ANOTHER]
 
     with kept(portal, spare):
-        changed = granted(portal.call(SET, json={"ips": wanted}, token=spare.token))
+        changed = granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
         after = settled(portal, lambda: read(portal, spare), lambda one: set(wanted) <= set(addresses(one)))
         seen = addresses(after)
         is_there = set(wanted) <= set(seen)
@@ -54,16 +48,16 @@ def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, s
     wanted = own_addresses(portal, spare)
 
     with kept(portal, spare):
-        granted(portal.call(SET, json={"ips": wanted}, token=spare.token))
+        granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
         if not set(wanted) <= set(addresses(read(portal, spare))):
             raise Untestable("the address that the suite calls from is not read back", "target")
 
-        with put_back(portal, ENABLE, ABSENT, by=spare, undo_key=DISABLE):
-            enabled = granted(portal.call(ENABLE, token=spare.token))
+        with put_back(portal, IP_WHITELIST_ENABLE, ABSENT, by=spare, undo_key=IP_WHITELIST_DISABLE):
+            enabled = granted(portal.call(IP_WHITELIST_ENABLE, token=spare.token))
             verify("IPWHITELIST-004", equal(_switched(portal, spare, True), "data.enabled", True, enabled))
             observe_effect(portal, verify, spare)
 
-            disabled = granted(portal.call(DISABLE, token=spare.token))
+            disabled = granted(portal.call(IP_WHITELIST_DISABLE, token=spare.token))
             after = _switched(portal, spare, False)
             verify("IPWHITELIST-005", equal(after, "data.enabled", False, enabled, disabled))
 
@@ -77,7 +71,7 @@ def observe_effect(portal: Portal, verify: Verify, account: Account) -> None:
     if not portal.profile.portal.edge_headers:
         verify.untested("IPWHITELIST-008", "a real edge sets the address of the client", "environment")
         return
-    elsewhere = portal.call(READ, token=account.token, headers=dict.fromkeys(EDGE, ELSEWHERE))
+    elsewhere = portal.call(IP_WHITELIST, token=account.token, headers=dict.fromkeys(EDGE, ELSEWHERE))
     verify.observe("ip-whitelist-effect", elsewhere, effect(elsewhere))
 
 
@@ -90,7 +84,9 @@ def effect(exchange: Exchange) -> object:
 @impact("disruptive")
 def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify, spare: Account) -> None:
     with kept(portal, spare):
-        exchange = authorized(portal.call(SET, json={"ips": ["not-an-address"]}, token=spare.token))
+        exchange = authorized(
+            portal.call(IP_WHITELIST_SET, json={"ips": ["not-an-address"]}, token=spare.token)
+        )
         verify.observe("invalid-ip-address", exchange, outcome(exchange))
 
 
@@ -99,5 +95,5 @@ def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify,
 @impact("disruptive")
 def test_ips_that_are_no_array_are_refused(portal: Portal, verify: Verify, spare: Account) -> None:
     with kept(portal, spare):
-        refused = authorized(portal.call(SET, json={"ips": ANOTHER}, token=spare.token))
+        refused = authorized(portal.call(IP_WHITELIST_SET, json={"ips": ANOTHER}, token=spare.token))
         verify("IPWHITELIST-009", is_invalid_parameter(refused))

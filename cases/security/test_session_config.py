@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cases.changing import put_back
 from cases.premises import answered, authorized, count, granted, is_invalid, said, settled, text
-from cases.security.sessions import LIST, PROFILE, READ_CONFIG, SET_CONFIG, current, ids, sessions
+from cases.security.sessions import current, ids, sessions
 from conformance.cases import (
     Account,
     Exchange,
@@ -22,13 +22,14 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.errors import CannotSignIn
+from conformance.spec.endpoints import PROFILE, SESSIONS, SESSIONS_CONFIG, SESSIONS_CONFIG_SET
 
 
 @requirement("SESSION-030", "SESSION-033")
 def test_the_config_is_the_callers(portal: Portal, verify: Verify, admin: Account) -> None:
     profile = granted(portal.call(PROFILE, token=admin.token))
 
-    config = granted(portal.call(READ_CONFIG, token=admin.token))
+    config = granted(portal.call(SESSIONS_CONFIG, token=admin.token))
     verify("SESSION-030", equal(config, "data.accountBizId", text(profile, "data.bizId"), profile))
 
 
@@ -38,7 +39,7 @@ def limit(value: Json) -> dict[str, Json]:
 
 def most_of(portal: Portal, account: Account) -> int:
     """How many sessions the account may have. Raises Untestable where that could not be put back."""
-    most = count(granted(portal.call(READ_CONFIG, token=account.token)), "data.maxSessions")
+    most = count(granted(portal.call(SESSIONS_CONFIG, token=account.token)), "data.maxSessions")
     if most < 1:
         raise Untestable(f"maxSessions is {most}, which may not be settable again", "environment")
     return most
@@ -51,9 +52,9 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
     most = most_of(portal, spare)
     wanted = [most + 1, *([most - 1] if most > 5 else [])]
 
-    with put_back(portal, SET_CONFIG, limit(most), by=spare):
+    with put_back(portal, SESSIONS_CONFIG_SET, limit(most), by=spare):
         for number in wanted:
-            changed = authorized(portal.call(SET_CONFIG, json=limit(number), token=spare.token))
+            changed = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit(number), token=spare.token))
             if changed.success:
                 after = _config_with(portal, spare, number)
                 verify("SESSION-029", equal(after, "data.maxSessions", number, changed))
@@ -66,7 +67,7 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
 def _config_with(portal: Portal, account: Account, number: int) -> Exchange:
     return settled(
         portal,
-        lambda: granted(portal.call(READ_CONFIG, token=account.token)),
+        lambda: granted(portal.call(SESSIONS_CONFIG, token=account.token)),
         lambda config: bool(config.at("data.maxSessions") == number),
     )
 
@@ -75,8 +76,8 @@ def _config_with(portal: Portal, account: Account, number: int) -> Exchange:
 @needs("accounts.spare")
 @impact("mutating")
 def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spare: Account) -> None:
-    with put_back(portal, SET_CONFIG, limit(most_of(portal, spare)), by=spare):
-        refused = authorized(portal.call(SET_CONFIG, json=limit("many"), token=spare.token))
+    with put_back(portal, SESSIONS_CONFIG_SET, limit(most_of(portal, spare)), by=spare):
+        refused = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit("many"), token=spare.token))
         verify("SESSION-032", is_invalid_parameter(refused))
 
 
@@ -89,18 +90,20 @@ def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Ac
     before = spare.signed_in()
     listing = sessions(portal, before.token)
     most = most_of(portal, spare)
-    with put_back(portal, SET_CONFIG, limit(most), by=spare):
-        lowered = granted(portal.call(SET_CONFIG, json=limit(len(ids(listing))), token=before.token))
+    with put_back(portal, SESSIONS_CONFIG_SET, limit(most), by=spare):
+        lowered = granted(portal.call(SESSIONS_CONFIG_SET, json=limit(len(ids(listing))), token=before.token))
         try:
             fresh = spare.another_session()
         except CannotSignIn:
             verify.observe("session-overflow", lowered, "the new sign-in is refused")
             raise
-        own = answered(portal.call(LIST, token=fresh.token))
+        own = answered(portal.call(SESSIONS, token=fresh.token))
         gone = [id for id in ids(listing) if own.success and id not in ids(own)]
         effect = "an older session ends" if gone else "none ends" if own.success else "the new session ends"
         verify.observe("session-overflow", fresh.completed, effect)
-        granted(portal.call(SET_CONFIG, json=limit(most), token=(fresh if own.success else before).token))
+        granted(
+            portal.call(SESSIONS_CONFIG_SET, json=limit(most), token=(fresh if own.success else before).token)
+        )
         if current(listing) in gone:
             spare.forget()
 
@@ -113,7 +116,7 @@ def leaves_the_list(portal: Portal, verify: Verify, account: Account, fresh: Sig
         raise Untestable("two sessions are listed as the same current one", "target")
     left = granted(portal.login.logout(fresh.token))
     # A logout may end all of the account's sessions: the next token is then of a new one.
-    if portal.call(LIST, token=account.token).status == 401:
+    if portal.call(SESSIONS, token=account.token).status == 401:
         account.forget()
     listing = settled(portal, lambda: sessions(portal, account.token), lambda one: id not in ids(one))
     verify("SESSION-031", holds(listing, "data", id not in ids(listing), f"no session {id}", left))

@@ -5,16 +5,7 @@ from __future__ import annotations
 from cases.premises import answered, granted, made, outcome, settled
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
-from cases.security.sessions import (
-    LIST,
-    PROFILE,
-    TERMINATE,
-    TERMINATE_ALL,
-    current,
-    ids,
-    sessions,
-    whoever,
-)
+from cases.security.sessions import current, ids, sessions, whoever
 from conformance.cases import (
     Account,
     Exchange,
@@ -29,6 +20,7 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.spec.endpoints import PROFILE, SESSIONS, SESSIONS_TERMINATE, SESSIONS_TERMINATE_ALL
 
 
 @requirement(
@@ -59,7 +51,7 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
     id = current(own)
     other = settled(
         portal,
-        lambda: answered(portal.call(LIST, token=before.token)),
+        lambda: answered(portal.call(SESSIONS, token=before.token)),
         lambda one: not one.success or id in ids(one),
     )
     listing = other if other.success else own
@@ -93,8 +85,8 @@ def terminates_one(portal: Portal, verify: Verify, account: Account, *, by: Sign
     if id == current(sessions(portal, by.token)):
         raise Untestable("two sessions are listed as the same current one", "target")
 
-    body = portal.operation_body(TERMINATE, session_id=id)
-    terminated = made(portal.call(TERMINATE, json=body, token=by.token))
+    body = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
+    terminated = made(portal.call(SESSIONS_TERMINATE, json=body, token=by.token))
     account.forget()
     refused = _no_longer_served(portal, before)
     verify("SESSION-025", is_refused(refused, terminated, message="a terminated session was served"))
@@ -114,7 +106,7 @@ def terminates_all(portal: Portal, verify: Verify, account: Account, *, other: S
     caller = account.signed_in()
     granted(portal.call(PROFILE, token=other.token))
 
-    terminated = granted(portal.call(TERMINATE_ALL, token=caller.token))
+    terminated = granted(portal.call(SESSIONS_TERMINATE_ALL, token=caller.token))
     refused = _no_longer_served(portal, other)
     verify("SESSION-027", is_refused(refused, terminated, message="another session was served"))
 

@@ -9,13 +9,7 @@ from contextlib import contextmanager
 from cases.changing import put_back
 from cases.premises import granted, listed
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
-
-PATH = "/web/v1/system/security/ip-whitelist"
-READ = f"GET {PATH}"
-SET = f"POST {PATH}"
-ENABLE = f"POST {PATH}/enable"
-DISABLE = f"POST {PATH}/disable"
-SESSIONS = "GET /web/v1/system/security/sessions"
+from conformance.spec.endpoints import IP_WHITELIST, IP_WHITELIST_SET, SESSIONS
 
 ANOTHER = "198.51.100.23"
 ELSEWHERE = "198.51.100.77"
@@ -47,7 +41,7 @@ def _in(entry: Json) -> Iterator[str]:
 
 
 def read(portal: Portal, account: Account) -> Exchange:
-    return granted(portal.call(READ, token=account.token))
+    return granted(portal.call(IP_WHITELIST, token=account.token))
 
 
 @contextmanager
@@ -62,7 +56,7 @@ def kept(portal: Portal, account: Account) -> Iterator[Exchange]:
     entries, known = before.at("data.entries"), addresses(before)
     if not isinstance(entries, list) or len(entries) != len(known):
         raise Untestable("the IP whitelist has entries that could not be put back", "environment")
-    with put_back(portal, SET, {"ips": known}, by=account):
+    with put_back(portal, IP_WHITELIST_SET, {"ips": known}, by=account):
         yield before
 
 

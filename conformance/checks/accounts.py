@@ -20,6 +20,7 @@ from conformance.checks.records import (
     sent_fields,
 )
 from conformance.checks.registry import check, reading, successes, with_data
+from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.spec.tables import PORTAL_TYPES, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import data_fact
@@ -27,9 +28,6 @@ from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
 ACCOUNT_KEYS = with_data("Profile", "AccountPage")
-ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
-PROFILE = "GET /web/v1/system/profile"
-UPDATE = "POST /web/v1/system/profile/update"
 
 
 @data_fact
@@ -80,16 +78,16 @@ def an_account_is_updated_after_it_was_created(exchange: Exchange) -> Iterator[C
 
 
 def _coded_filter_rule(requirement: str, name: str, family: Mapping[str, int]) -> None:
-    coded_filter_rule(requirement, ACCOUNTS, name, family, matches_enumeration, "data.totalElements")
+    coded_filter_rule(requirement, ACCOUNTS_QUERY, name, family, matches_enumeration, "data.totalElements")
 
 
 _coded_filter_rule("ACCOUNT-020", "accountStatus", STATES["Account"])
 _coded_filter_rule("ACCOUNT-021", "accountPortal", PORTAL_TYPES)
-filter_rule("ACCOUNT-022", ACCOUNTS, "institutionBizId")
+filter_rule("ACCOUNT-022", ACCOUNTS_QUERY, "institutionBizId")
 
 
 def _text_filter_rule(requirement: str, asked: str, field: str, found: Callable[[str, str], bool]) -> None:
-    @check(requirement, on=successes(ACCOUNTS).where(asks_for_text(asked)))
+    @check(requirement, on=successes(ACCOUNTS_QUERY).where(asks_for_text(asked)))
     def the_text_is_found_in_the_field(exchange: Exchange) -> Iterator[Comparison]:
         wanted = sent_fields(exchange)[asked]
         for path, record in records(exchange):
@@ -130,7 +128,7 @@ def the_profile_is_of_the_system_portal(exchange: Exchange) -> Iterator[Comparis
         yield equal(exchange, "data.accountPortal.code", "SYSTEM")
 
 
-@check("PROFILE-003", on=successes(UPDATE).where(asks_for_text("accountName")))
+@check("PROFILE-003", on=successes(PROFILE_UPDATE).where(asks_for_text("accountName")))
 def the_answer_shows_the_new_name(exchange: Exchange) -> Iterator[Comparison]:
     """A portal may tidy up what it is sent: blanks, case, and how accents are written."""
     if (shown := exchange.at("data.accountName")) is not ABSENT:
@@ -138,7 +136,7 @@ def the_answer_shows_the_new_name(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data.accountName", isinstance(shown, str) and are_alike(shown, new), new)
 
 
-@reading("workspaces-mine", on=successes("GET /web/v1/system/workspaces/mine"))
+@reading("workspaces-mine", on=successes(WORKSPACES_MINE))
 def shape_of_my_workspaces(exchange: Exchange) -> Iterator[Json]:
     data = exchange.data
     if isinstance(data, list):

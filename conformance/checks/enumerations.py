@@ -9,6 +9,7 @@ import msgspec
 
 from conformance.checks.registry import Memory, check, reading, successes
 from conformance.spec import CONSTANT_LISTS
+from conformance.spec.endpoints import COUNTRIES, NOTIFICATION_CHANNEL_STATUSES, USER_PERMISSION_STATUSES
 from conformance.spec.tables import (
     CODED_FIELDS,
     CONSTANTS,
@@ -16,6 +17,7 @@ from conformance.spec.tables import (
     PORTAL_TYPES,
     STATES,
     WORKSPACE_KINDS,
+    ConstantList,
 )
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import contradicts, holds
@@ -45,7 +47,7 @@ LISTED: Mapping[str, Mapping[str, int]] = {
 }
 """Coded fields that no more than a name ties to a constants list: another list may be meant."""
 
-CONSTANT_KEYS = tuple(f"GET /web/v1/system/constants/{suffix}" for suffix in CONSTANT_LISTS)
+CONSTANT_KEYS = tuple(row.endpoint for row in CONSTANT_LISTS.values())
 
 
 coded = successes().by_codes().where(lambda exchange: bool(exchange.coded))
@@ -126,11 +128,12 @@ def _is_known(item: dict[str, Json]) -> bool:
     return isinstance(item.get("code"), str) and is_integer(item.get("value"))
 
 
-def _list_rules(suffix: str, family: Mapping[str, int], number: int) -> None:
+def _list_rules(row: ConstantList) -> None:
+    family = row.codes
     by_value = {value: code for code, value in family.items()}
-    selected = successes(f"GET /web/v1/system/constants/{suffix}")
+    selected = successes(row.endpoint)
 
-    @check(f"CONSTANT-{number:03}", on=selected)
+    @check(row.values, on=selected)
     def seen_codes_have_their_values(exchange: Exchange) -> Iterator[Comparison]:
         for index, item in enumerate(entries(exchange)):
             code, value = item["code"], item["value"]
@@ -140,7 +143,7 @@ def _list_rules(suffix: str, family: Mapping[str, int], number: int) -> None:
             elif value in by_value:
                 yield contradicts(exchange, f"data[{index}].code", by_value[value], code)
 
-    @check(f"CONSTANT-{number + len(CONSTANTS):03}", on=selected)
+    @check(row.presence, on=selected)
     def seen_codes_are_listed(exchange: Exchange) -> Iterator[Comparison]:
         listed = [item["code"] for item in entries(exchange)]
         missing = [code for code in family if code not in listed]
@@ -148,12 +151,12 @@ def _list_rules(suffix: str, family: Mapping[str, int], number: int) -> None:
             yield holds(exchange, "data", not missing, {"codes": list(family)}, actual={"missing": missing})
 
 
-for _number, (_suffix, _codes) in enumerate(CONSTANTS.items(), 20):
-    _list_rules(_suffix, _codes, _number)
+for _row in CONSTANT_LISTS.values():
+    _list_rules(_row)
 
 
-def _listed_state_rule(requirement: str, suffix: str, family: Mapping[str, int]) -> None:
-    @check(requirement, on=successes(f"GET /web/v1/system/constants/{suffix}"))
+def _listed_state_rule(requirement: str, endpoint: str, family: Mapping[str, int]) -> None:
+    @check(requirement, on=successes(endpoint))
     def listed_states_have_their_values(exchange: Exchange) -> Iterator[Comparison]:
         for index, item in enumerate(entries(exchange)):
             if item["code"] in family:
@@ -165,8 +168,8 @@ def _listed_state_rule(requirement: str, suffix: str, family: Mapping[str, int])
                 )
 
 
-_listed_state_rule("STATE-005", "notification-channel-statuses", STATES["Notification channel"])
-_listed_state_rule("STATE-008", "user-permission-statuses", STATES["Permission"])
+_listed_state_rule("STATE-005", NOTIFICATION_CHANNEL_STATUSES, STATES["Notification channel"])
+_listed_state_rule("STATE-008", USER_PERMISSION_STATUSES, STATES["Permission"])
 
 
 @check("CONSTANT-062", on=successes(*CONSTANT_KEYS))
@@ -177,7 +180,7 @@ def nothing_stands_twice_in_a_list(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
 
 
-@check("CONSTANT-063", on=successes("GET /web/v1/system/constants/countries"))
+@check("CONSTANT-063", on=successes(COUNTRIES))
 def country_codes_have_their_lengths(exchange: Exchange) -> Iterator[Comparison]:
     for index, item in enumerate(entries(exchange)):
         for field, length in (("alpha2Code", 2), ("alpha3Code", 3)):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from conformance.checks.registry import answers, check, errors, is_asked_in_english, reading, successes
+from conformance.spec.endpoints import SECURE_SESSION
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import contradicts, equal, holds, is_from_before_the_portal, one_of
@@ -17,7 +18,6 @@ MILLISECONDS = range(10**11, 10**15)
 """Epoch milliseconds from 1973 on, the year 9999 included, which often stands for no end at all: no count of
 seconds or microseconds of our time falls in here."""
 
-SESSION = "POST /web/v1/secure-channel/session"
 PORTAL_KEYS = tuple(key for key in answers().keys if " /web/v1/system/" in key)
 """Beside them stand the secure channel, which is shown with a version of its own, and two endpoints that have
 codes like its: whether their answers are portal responses is not said."""
@@ -213,7 +213,10 @@ def version_of_portal_answers(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", PORTAL_VERSION)
 
 
-@check("VERSION-002", on=successes(SESSION).where(lambda exchange: isinstance(exchange.at("version"), str)))
+@check(
+    "VERSION-002",
+    on=successes(SECURE_SESSION).where(lambda exchange: isinstance(exchange.at("version"), str)),
+)
 def version_of_the_secure_session(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "version", SECURE_SESSION_VERSION)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from conformance.checks.registry import Judging as Judging
 from conformance.checks.registry import answers, check, errors, reading
 from conformance.spec import OPERATIONS, Operation
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import (
@@ -32,10 +33,9 @@ STATED: dict[str, str] = {
 }
 """The codes for which the table names a status."""
 
-AUTH = "POST /web/v1/system/auth"
 GIVEN_AT: dict[str, tuple[str, ...]] = {
-    "AUTH.INVALID_CREDENTIALS": (f"{AUTH}/login/initiate",),
-    "AUTH.SESSION_NOT_FOUND": (f"{AUTH}/login/complete", f"{AUTH}/token/refresh"),
+    "AUTH.INVALID_CREDENTIALS": (LOGIN_INITIATE,),
+    "AUTH.SESSION_NOT_FOUND": (LOGIN_COMPLETE, TOKEN_REFRESH),
 }
 """The codes whose row names its endpoints: which status they come with at another one is not stated."""
 
@@ -109,7 +109,7 @@ def _offered_rule(operation: Operation) -> None:
     of_the_caller = not operation.is_prelogin and "/constants/" not in operation.path
     names_a_record = bool(operation.parameters) or operation.method == "POST" or of_the_caller
 
-    @check(f"OP-{operation.number:03}", on=selected)
+    @check(operation.requirement, on=selected)
     def is_offered(exchange: Exchange) -> Iterator[Comparison]:
         """A 404 in the envelope may speak of a record, or of a workspace that a caller has none of."""
         if exchange.status in (405, 501):

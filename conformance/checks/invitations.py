@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from conformance.checks.records import moment, portal_time, records
 from conformance.checks.registry import check, successes
+from conformance.spec.endpoints import OWN_INVITATIONS
 from conformance.spec.tables import STATES
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
-INVITATIONS = "GET /web/v1/system/profile/invitations"
 CLOSED = frozenset({"ACCEPTED", "EXPIRED", "CANCELLED", "CANCELED", "DECLINED"})
 NEAR = 60
 """Seconds around an expiry in which two clocks may disagree about it."""
@@ -29,14 +29,14 @@ def _seconds_left(exchange: Exchange, record: dict[str, Json]) -> float | None:
     return None if expires is None else (expires - portal_time(exchange)).total_seconds()
 
 
-@check("INVITATION-021", on=successes(INVITATIONS))
+@check("INVITATION-021", on=successes(OWN_INVITATIONS))
 def a_closed_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         if _status(record) in CLOSED and isinstance(record.get("canAccept"), bool):
             yield equal(exchange, f"{path}.canAccept", False)
 
 
-@check("INVITATION-022", on=successes(INVITATIONS))
+@check("INVITATION-022", on=successes(OWN_INVITATIONS))
 def only_the_statuses_asked_for_are_given(exchange: Exchange) -> Iterator[Comparison]:
     wanted = _statuses(exchange)
     for name, entry in exchange.coded:
@@ -63,7 +63,7 @@ def _is_number(value: str) -> bool:
     return value.isascii() and value.isdigit()
 
 
-@check("INVITATION-026", on=successes(INVITATIONS).at_its_moment())
+@check("INVITATION-026", on=successes(OWN_INVITATIONS).at_its_moment())
 def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         left = _seconds_left(exchange, record)
@@ -71,7 +71,7 @@ def a_pending_invitation_can_be_accepted(exchange: Exchange) -> Iterator[Compari
             yield equal(exchange, f"{path}.canAccept", True)
 
 
-@check("INVITATION-027", on=successes(INVITATIONS))
+@check("INVITATION-027", on=successes(OWN_INVITATIONS))
 def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         if _status(record) is not None:
@@ -84,7 +84,7 @@ def accepted_at_goes_with_accepted(exchange: Exchange) -> Iterator[Comparison]:
             )
 
 
-@check("INVITATION-028", on=successes(INVITATIONS).at_its_moment())
+@check("INVITATION-028", on=successes(OWN_INVITATIONS).at_its_moment())
 def an_expired_invitation_cannot_be_accepted(exchange: Exchange) -> Iterator[Comparison]:
     for path, record in records(exchange):
         left = _seconds_left(exchange, record)

@@ -18,24 +18,24 @@ from conformance.checks.records import (
     sent_fields,
 )
 from conformance.checks.registry import Memory, check, successes
+from conformance.spec.endpoints import (
+    CHANNEL_COMMAND_DEACTIVATE,
+    CHANNEL_CREATE,
+    CHANNEL_TYPES_QUERY,
+    CHANNEL_UPDATE,
+    CHANNELS_QUERY,
+)
 from conformance.spec.tables import CONSTANTS, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison
-
-NOTIFICATIONS = "/web/v1/system/notifications"
-TYPES = f"POST {NOTIFICATIONS}/channel-types/query"
-CHANNELS = f"POST {NOTIFICATIONS}/channels/query"
-CREATE = f"POST {NOTIFICATIONS}/channels/create"
-UPDATE = f"POST {NOTIFICATIONS}/channels/update"
-COMMAND = "POST /web/v1/notification-channels/command/deactivate"
 
 TYPE_STATES = STATES["Notification channel type"]
 
 # Channel types.
 
 
-@check("CHANNELTYPE-025", on=successes(TYPES))
+@check("CHANNELTYPE-025", on=successes(CHANNEL_TYPES_QUERY))
 def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
     fits = False
     for path, record in records(exchange):
@@ -50,10 +50,10 @@ def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD
 
 
-filter_rule("CHANNELTYPE-020", TYPES, "bizId")
+filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId")
 
 
-@check("CHANNELTYPE-021", on=successes(TYPES).where(asks_for_text("typeCode")))
+@check("CHANNELTYPE-021", on=successes(CHANNEL_TYPES_QUERY).where(asks_for_text("typeCode")))
 def only_types_of_the_code_are_given(exchange: Exchange) -> Iterator[Comparison]:
     """How a text is matched is not stated: the code may be looked for in part, and without regard to case."""
     wanted = sent_fields(exchange)["typeCode"]
@@ -65,12 +65,16 @@ def only_types_of_the_code_are_given(exchange: Exchange) -> Iterator[Comparison]
 
 TOTAL = "data.pagination.totalRecords"
 
-coded_filter_rule("CHANNELTYPE-022", TYPES, "typeStatus", TYPE_STATES, matches_enumeration, TOTAL)
+coded_filter_rule(
+    "CHANNELTYPE-022", CHANNEL_TYPES_QUERY, "typeStatus", TYPE_STATES, matches_enumeration, TOTAL
+)
 
 
 @check(
     "CHANNELTYPE-023",
-    on=successes(TYPES).where(lambda exchange: sent_fields(exchange).get("enabledOnly") is True),
+    on=successes(CHANNEL_TYPES_QUERY).where(
+        lambda exchange: sent_fields(exchange).get("enabledOnly") is True
+    ),
 )
 def enabled_only_gives_enabled_types(exchange: Exchange) -> Iterator[Comparison]:
     """Where flag and status disagree, which is another rule's matter, either will do."""
@@ -83,8 +87,8 @@ def enabled_only_gives_enabled_types(exchange: Exchange) -> Iterator[Comparison]
 
 # Channels.
 
-filter_rule("CHANNEL-040", CHANNELS, "bizId")
-filter_rule("CHANNEL-041", CHANNELS, "institutionBizId")
+filter_rule("CHANNEL-040", CHANNELS_QUERY, "bizId")
+filter_rule("CHANNEL-041", CHANNELS_QUERY, "institutionBizId")
 
 
 CATEGORIES = CONSTANTS["notification-channel-types"]
@@ -104,7 +108,7 @@ def _matches_text(family: Mapping[str, int]) -> Matching:
 
 
 def _filter_rule_of_texts(requirement: str, name: str, family: Mapping[str, int]) -> None:
-    coded_filter_rule(requirement, CHANNELS, name, family, _matches_text(family), TOTAL)
+    coded_filter_rule(requirement, CHANNELS_QUERY, name, family, _matches_text(family), TOTAL)
 
 
 _filter_rule_of_texts("CHANNEL-042", "channelCategory", CATEGORIES)
@@ -113,7 +117,7 @@ _filter_rule_of_texts("CHANNEL-043", "channelStatus", STATES_OF_CHANNELS)
 
 @check(
     "CHANNEL-044",
-    on=successes(CHANNELS).where(lambda exchange: sent_fields(exchange).get("activeOnly") is True),
+    on=successes(CHANNELS_QUERY).where(lambda exchange: sent_fields(exchange).get("activeOnly") is True),
 )
 def active_only_gives_active_channels(exchange: Exchange) -> Iterator[Comparison]:
     """Further states are not shown, and a channel may be active in one of them: not in INACTIVE."""
@@ -123,7 +127,7 @@ def active_only_gives_active_channels(exchange: Exchange) -> Iterator[Comparison
             yield holds(exchange, f"{path}.channelStatus", not inactive, "ACTIVE")
 
 
-@check("CHANNEL-008", on=successes(CHANNELS, COMMAND))
+@check("CHANNEL-008", on=successes(CHANNELS_QUERY, CHANNEL_COMMAND_DEACTIVATE))
 def a_mail_channel_has_its_settings(exchange: Exchange) -> Iterator[Comparison]:
     """What a channel of another category holds is not shown."""
     for path, record in records(exchange):
@@ -132,24 +136,24 @@ def a_mail_channel_has_its_settings(exchange: Exchange) -> Iterator[Comparison]:
             yield holds(exchange, f"{path}.emailConfig", there, "an object with the mail settings")
 
 
-@check("CHANNEL-030", on=successes(COMMAND))
+@check("CHANNEL-030", on=successes(CHANNEL_COMMAND_DEACTIVATE))
 def a_deactivated_channel_is_inactive(exchange: Exchange) -> Iterator[Comparison]:
     if exchange.at("data.channelStatus") is not ABSENT:
         yield equal(exchange, "data.channelStatus", "INACTIVE")
 
 
-@check("CHANNEL-055", on=successes(COMMAND))
+@check("CHANNEL-055", on=successes(CHANNEL_COMMAND_DEACTIVATE))
 def the_answer_is_the_channel_that_was_named(exchange: Exchange) -> Iterator[Comparison]:
     if isinstance(sent_fields(exchange).get("bizId"), str) and exchange.at("data.bizId") is not ABSENT:
         yield equal(exchange, "data.bizId", sent_fields(exchange)["bizId"])
 
 
-@check("CHANNEL-058", on=successes(TYPES, CHANNELS))
+@check("CHANNEL-058", on=successes(CHANNEL_TYPES_QUERY, CHANNELS_QUERY))
 def nothing_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data.items", items(exchange, "items"))
 
 
-@check("CHANNEL-031", on=successes(COMMAND, CHANNELS), remembers=True)
+@check("CHANNEL-031", on=successes(CHANNEL_COMMAND_DEACTIVATE, CHANNELS_QUERY), remembers=True)
 def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Only the very next listing is held to it: afterwards anybody may have activated it again."""
     if isinstance(exchange.data, dict) and "channelStatus" in exchange.data:
@@ -161,7 +165,11 @@ def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Me
             yield equal(exchange, f"{path}.channelStatus", "INACTIVE")
 
 
-@check("CHANNEL-046", on=successes(CREATE, UPDATE, CHANNELS, COMMAND), remembers=True)
+@check(
+    "CHANNEL-046",
+    on=successes(CHANNEL_CREATE, CHANNEL_UPDATE, CHANNELS_QUERY, CHANNEL_COMMAND_DEACTIVATE),
+    remembers=True,
+)
 def a_mail_password_is_masked(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Contradicted by a password that was sent before it was ever shown; held by what is visibly a mask. Of
     anything else it cannot be told which of the two it is: a client sends back the mask that it was shown."""

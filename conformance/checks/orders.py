@@ -10,13 +10,12 @@ from itertools import pairwise
 
 from conformance.checks.records import USUAL_TIME, has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import check, is_asked_in_english, successes
+from conformance.spec.endpoints import TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS, ORDER_COMPLETED
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import HELD, Comparison
-
-ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
 
 SHOWN = timedelta(seconds=1)
 """A time may be shown with less than the precision that it is kept and compared with."""
@@ -27,7 +26,7 @@ ZONES = timedelta(hours=14)
 """How far a time that names no zone may be off."""
 
 
-@check("STATE-007", on=successes(ORDERS).where(is_asked_in_english))
+@check("STATE-007", on=successes(TRANSFER_ORDERS).where(is_asked_in_english))
 def status_two_is_completed(exchange: Exchange) -> Iterator[Comparison]:
     """A name may follow the language that is asked for, as labels do."""
     number, name = ORDER_COMPLETED
@@ -44,7 +43,7 @@ def status_two_is_completed(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD
 
 
-@check("ORDER-025", on=successes(ORDERS))
+@check("ORDER-025", on=successes(TRANSFER_ORDERS))
 def the_total_is_amount_and_fee(exchange: Exchange) -> Iterator[Comparison]:
     adds_up = False
     for path, order in records(exchange):
@@ -75,7 +74,7 @@ def _is_nearly(left: Decimal, right: Decimal) -> bool:
     )
 
 
-@check("ORDER-026", on=successes(ORDERS).by_times())
+@check("ORDER-026", on=successes(TRANSFER_ORDERS).by_times())
 def an_order_is_completed_after_it_was_created(exchange: Exchange) -> Iterator[Comparison]:
     for path, order in records(exchange):
         yield from in_order(exchange, path, order, "createdAt", "completedAt")
@@ -87,7 +86,7 @@ def completed_orders(exchange: Exchange) -> list[tuple[str, dict[str, Json]]]:
     return [(path, order) for path, order in records(exchange) if order.get("status") == ORDER_COMPLETED[0]]
 
 
-@check("ORDER-027", on=successes(ORDERS))
+@check("ORDER-027", on=successes(TRANSFER_ORDERS))
 def a_completed_order_says_when(exchange: Exchange) -> Iterator[Comparison]:
     done = completed_orders(exchange)
     wrong = [path for path, order in done if order.get("completedAt") is None]
@@ -97,7 +96,7 @@ def a_completed_order_says_when(exchange: Exchange) -> Iterator[Comparison]:
         yield HELD
 
 
-@check("ORDER-034", on=successes(ORDERS))
+@check("ORDER-034", on=successes(TRANSFER_ORDERS))
 def a_completed_order_has_not_failed(exchange: Exchange) -> Iterator[Comparison]:
     done = completed_orders(exchange)
     wrong = [path for path, order in done if order.get("failureReason") is not None]
@@ -154,7 +153,7 @@ def _read(told: str) -> Dated | None:
     return None if time is None else (time, SHOWN if has_offset(told) else ZONES)
 
 
-@check("ORDER-021", on=successes(ORDERS))
+@check("ORDER-021", on=successes(TRANSFER_ORDERS))
 def no_order_is_from_before_the_start(exchange: Exchange) -> Iterator[Comparison]:
     start = query_time(exchange, "startTime")
     if start is None:
@@ -166,7 +165,7 @@ def no_order_is_from_before_the_start(exchange: Exchange) -> Iterator[Comparison
         yield HELD if held else holds(exchange, f"{path}.createdAt", held, f"not before {start.isoformat()}")
 
 
-@check("ORDER-022", on=successes(ORDERS))
+@check("ORDER-022", on=successes(TRANSFER_ORDERS))
 def no_order_is_from_after_the_end(exchange: Exchange) -> Iterator[Comparison]:
     end = query_time(exchange, "endTime")
     if end is None:
@@ -182,7 +181,7 @@ def _has_no_range(exchange: Exchange) -> bool:
     return {name for name, _ in exchange.request.query}.isdisjoint(("startTime", "endTime"))
 
 
-@check("ORDER-020", on=successes(ORDERS).at_its_moment().where(_has_no_range))
+@check("ORDER-020", on=successes(TRANSFER_ORDERS).at_its_moment().where(_has_no_range))
 def the_default_range_is_thirty_days(exchange: Exchange) -> Iterator[Comparison]:
     """A day of tolerance at both ends: clocks and the beginning of a day may be taken differently."""
     now = portal_time(exchange)
@@ -209,12 +208,16 @@ def _sorted_by(exchange: Exchange, wanted: str) -> bool:
     return _queried(exchange, "sort") == [wanted]
 
 
-@check("ORDER-023", on=successes(ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,desc")))
+@check(
+    "ORDER-023", on=successes(TRANSFER_ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,desc"))
+)
 def newest_first_where_asked_for(exchange: Exchange) -> Iterator[Comparison]:
     yield _ordered(exchange, newest_first=True)
 
 
-@check("ORDER-024", on=successes(ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,asc")))
+@check(
+    "ORDER-024", on=successes(TRANSFER_ORDERS).where(lambda exchange: _sorted_by(exchange, "createdAt,asc"))
+)
 def oldest_first_where_asked_for(exchange: Exchange) -> Iterator[Comparison]:
     yield _ordered(exchange, newest_first=False)
 

@@ -10,13 +10,12 @@ from operator import itemgetter
 
 from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Selection, check, reading, successes, with_data
+from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
-ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
-ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
 PAGED = with_data("LoginHistoryPage", "ChannelTypePage", "ChannelPage")
 
 
@@ -175,7 +174,7 @@ def asks_for_none(exchange: Exchange, name: str) -> bool:
     return f"{name}=" not in exchange.request.parts.query
 
 
-@check("PAGE-025", on=successes(ACCOUNTS, ORDERS).by_counts())
+@check("PAGE-025", on=successes(ACCOUNTS_QUERY, TRANSFER_ORDERS).by_counts())
 def counts_are_integers(exchange: Exchange) -> Iterator[Comparison]:
     data = exchange.data if isinstance(exchange.data, dict) else {}
     for name in ("totalElements", "totalPages", "currentPage", "pageSize", "size", "number"):
@@ -255,10 +254,10 @@ def no_id_twice(exchange: Exchange, path: str, listed: list[Json], name: str = "
 
 
 _page_rules(
-    ACCOUNTS, "accounts", "currentPage", "pageSize",
+    ACCOUNTS_QUERY, "accounts", "currentPage", "pageSize",
     ids=("PAGE-026", "PAGE-027", "PAGE-028", "PAGE-029", "LIMIT-010", "LIMIT-011", "ACCOUNT-029"),
 )  # fmt: skip
 _page_rules(
-    ORDERS, "content", "number", "size",
+    TRANSFER_ORDERS, "content", "number", "size",
     ids=("PAGE-035", "PAGE-036", "PAGE-037", "PAGE-038", "LIMIT-012", "LIMIT-013", "ORDER-032"),
 )  # fmt: skip

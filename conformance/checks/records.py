@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Memory, check, successes, with_data
+from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
 from conformance.spec.resources import ISO_8601
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import data_fact
@@ -311,7 +312,7 @@ def _asked_for_rule(requirement: str, key: str) -> None:
             yield holds(exchange, "data.bizId", str(exchange.at("data.bizId")) == wanted, wanted)
 
 
-_asked_for_rule("ROLE-010", "GET /web/v1/system/roles/{roleBizId}")
-_asked_for_rule("FILE-023", "GET /web/v1/system/files/{fileBizId}")
-_asked_for_rule("INSTITUTION-011", "GET /web/v1/system/institutions/{institutionBizId}")
-_asked_for_rule("ACCOUNT-033", "GET /web/v1/system/accounts/admin/{userBizId}")
+_asked_for_rule("ROLE-010", ROLE)
+_asked_for_rule("FILE-023", FILE)
+_asked_for_rule("INSTITUTION-011", INSTITUTION)
+_asked_for_rule("ACCOUNT-033", ACCOUNT)

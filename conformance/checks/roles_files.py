@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from conformance.checks.enumerations import is_integer
 from conformance.checks.pages import no_id_twice
 from conformance.checks.registry import check, reading, successes
+from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS, ROLES
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
-
-ROLES = "GET /web/v1/system/roles"
-PERMISSIONS = "GET /web/v1/system/roles/{roleBizId}/permissions"
-FILE = "GET /web/v1/system/files/{fileBizId}"
 
 
 @check("ROLE-013", on=successes(ROLES))
@@ -21,7 +18,7 @@ def no_role_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data", exchange.data if isinstance(exchange.data, list) else [])
 
 
-@reading("role-permissions", on=successes(PERMISSIONS))
+@reading("role-permissions", on=successes(ROLE_PERMISSIONS))
 def items_of_permissions(exchange: Exchange) -> Iterator[Json]:
     if not isinstance(exchange.data, list) or not exchange.data:
         yield "empty"

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from conformance.checks.enumerations import is_integer
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import Memory, check, reading, successes
+from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
 
-PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
-SESSION = "POST /web/v1/secure-channel/session"
 
-
-@check("SECURE-008", on=successes(SESSION).where(lambda exchange: is_integer(exchange.at("data.expiresAt"))))
+@check(
+    "SECURE-008",
+    on=successes(SECURE_SESSION).where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
+)
 def expires_at_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
     held = int(exchange.at("data.expiresAt")) in MILLISECONDS
     yield holds(exchange, "data.expiresAt", held, "milliseconds since the epoch")
@@ -23,7 +24,9 @@ def expires_at_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
 
 @check(
     "SECURE-009",
-    on=successes(SESSION).at_its_moment().where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
+    on=successes(SECURE_SESSION)
+    .at_its_moment()
+    .where(lambda exchange: is_integer(exchange.at("data.expiresAt"))),
 )
 def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
     stamp = exchange.at("timestamp")
@@ -32,7 +35,7 @@ def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data.expiresAt", expires > stamp, f"after {stamp}")
 
 
-@check("SECURE-022", on=successes(SESSION), remembers=True)
+@check("SECURE-022", on=successes(SECURE_SESSION), remembers=True)
 def every_session_has_its_own_id(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = exchange.at("data.sessionId")
     if isinstance(session, str):

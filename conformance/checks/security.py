@@ -8,17 +8,17 @@ from conformance.checks.enumerations import is_integer
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import in_order, moment, records
 from conformance.checks.registry import check, reading, successes
+from conformance.spec.endpoints import (
+    BACKUP_CODES,
+    IP_WHITELIST,
+    MFA,
+    SESSIONS,
+    SESSIONS_CONFIG,
+    SESSIONS_HISTORY,
+)
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import Comparison
-
-SECURITY = "/web/v1/system/security"
-WHITELIST = f"GET {SECURITY}/ip-whitelist"
-MFA = f"GET {SECURITY}/mfa"
-BACKUP_CODES = f"GET {SECURITY}/mfa/backup-codes"
-SESSIONS = f"GET {SECURITY}/sessions"
-CONFIG = f"GET {SECURITY}/sessions/config"
-HISTORY = f"GET {SECURITY}/sessions/history"
 
 
 @check("MFA-005", on=successes(MFA))
@@ -72,7 +72,7 @@ def no_session_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data", exchange.data if isinstance(exchange.data, list) else [], "sessionId")
 
 
-@check("SESSION-033", on=successes(CONFIG))
+@check("SESSION-033", on=successes(SESSIONS_CONFIG))
 def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
     for name in ("lastLoginAt", "passwordChangedAt"):
         value = exchange.at(f"data.{name}")
@@ -81,19 +81,20 @@ def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
 
 
 @check(
-    "HISTORY-012", on=successes(HISTORY).by_counts().where(lambda exchange: not exchange.request.parts.query)
+    "HISTORY-012",
+    on=successes(SESSIONS_HISTORY).by_counts().where(lambda exchange: not exchange.request.parts.query),
 )
 def the_history_has_pages_of_twenty(exchange: Exchange) -> Iterator[Comparison]:
     if is_integer(exchange.at("data.pagination.pageSize")):
         yield equal(exchange, "data.pagination.pageSize", 20)
 
 
-@check("HISTORY-014", on=successes(HISTORY))
+@check("HISTORY-014", on=successes(SESSIONS_HISTORY))
 def no_entry_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data.items", items(exchange, "items"))
 
 
-@reading("ip-whitelist-entry", on=successes(WHITELIST))
+@reading("ip-whitelist-entry", on=successes(IP_WHITELIST))
 def form_of_an_entry(exchange: Exchange) -> Iterator[Json]:
     listed = exchange.at("data.entries")
     if isinstance(listed, list) and listed:

@@ -22,6 +22,14 @@ from conformance.checks.registry import (
     successes,
 )
 from conformance.spec import OPERATIONS, operation
+from conformance.spec.endpoints import (
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    LOGOUT,
+    PASSWORD_FORGOT,
+    TOKEN_REFRESH,
+)
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
@@ -37,14 +45,7 @@ from conformance.verdicts.comparisons import (
 )
 from conformance.verdicts.findings import HELD, Comparison
 
-INITIATE = "POST /web/v1/system/auth/login/initiate"
-SEND = "POST /web/v1/system/auth/login/mfa/send"
-COMPLETE = "POST /web/v1/system/auth/login/complete"
-LOGOUT = "POST /web/v1/system/auth/logout"
-REFRESH = "POST /web/v1/system/auth/token/refresh"
 OPERATION_OF_LOGOUT = operation(LOGOUT)
-FORGOT = "POST /web/v1/system/auth/password/forgot"
-PROFILE = "GET /web/v1/system/profile"
 
 PRELOGIN = tuple(row.key for row in OPERATIONS if row.is_prelogin)
 PROTECTED = tuple(row.key for row in OPERATIONS if row.auth == "jwt")
@@ -75,16 +76,16 @@ def _by_mail(exchange: Exchange) -> bool:
     return isinstance(sent, dict) and sent.get("method") == MFA_METHODS["EMAIL"]
 
 
-_number_rule("LIMIT-005", INITIATE, "data.expiresIn", LIMITS.login_session)
-_number_rule("LIMIT-006", SEND, "data.codeExpiresIn", LIMITS.mfa_code, meant=_by_mail)
-_number_rule("LIMIT-007", SEND, "data.cooldownSeconds", LIMITS.mfa_cooldown, meant=_by_mail)
-_number_rule("LIMIT-008", COMPLETE, "data.expiresIn", LIMITS.access_token)
-_number_rule("LIMIT-009", REFRESH, "data.expiresIn", LIMITS.access_token)
+_number_rule("LIMIT-005", LOGIN_INITIATE, "data.expiresIn", LIMITS.login_session)
+_number_rule("LIMIT-006", LOGIN_MFA_SEND, "data.codeExpiresIn", LIMITS.mfa_code, meant=_by_mail)
+_number_rule("LIMIT-007", LOGIN_MFA_SEND, "data.cooldownSeconds", LIMITS.mfa_cooldown, meant=_by_mail)
+_number_rule("LIMIT-008", LOGIN_COMPLETE, "data.expiresIn", LIMITS.access_token)
+_number_rule("LIMIT-009", TOKEN_REFRESH, "data.expiresIn", LIMITS.access_token)
 
 
 @check(
     "LOGIN-021",
-    on=successes(INITIATE).where(lambda exchange: isinstance(exchange.at("data.mfaMethods"), list)),
+    on=successes(LOGIN_INITIATE).where(lambda exchange: isinstance(exchange.at("data.mfaMethods"), list)),
 )
 def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "data.mfaMethods", bool(exchange.at("data.mfaMethods")), "at least one method")
@@ -92,7 +93,9 @@ def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
 
 @check(
     "LOGIN-023",
-    on=successes(SEND).where(_by_mail).where(lambda exchange: isinstance(exchange.at("data.sent"), bool)),
+    on=successes(LOGIN_MFA_SEND)
+    .where(_by_mail)
+    .where(lambda exchange: isinstance(exchange.at("data.sent"), bool)),
 )
 def sent_is_true(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "data.sent", True)
@@ -104,7 +107,7 @@ def _session_asked(exchange: Exchange) -> str | None:
     return session if isinstance(session, str) else None
 
 
-@check("LOGIN-025", on=answers(SEND).where(_by_mail), remembers=True)
+@check("LOGIN-025", on=answers(LOGIN_MFA_SEND).where(_by_mail), remembers=True)
 def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Between two sends for one session less than the cooldown passed, on every clock that shows.
 
@@ -141,7 +144,7 @@ def _passed(before: tuple[str, float], exchange: Exchange) -> float:
     return now + (exchange.elapsed_ms / 1000 if clock == "sender" else 0) - moment
 
 
-@check("LOGIN-031", on=answers(COMPLETE), remembers=True)
+@check("LOGIN-031", on=answers(LOGIN_COMPLETE), remembers=True)
 def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = _session_asked(exchange)
     if session is None:
@@ -152,7 +155,7 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
         memory[session] = True
 
 
-@check("LOGIN-064", on=successes(INITIATE), remembers=True)
+@check("LOGIN-064", on=successes(LOGIN_INITIATE), remembers=True)
 def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = exchange.at("data.sessionId")
     if isinstance(session, str):
@@ -233,7 +236,7 @@ ADDRESS = re.compile(r"[^@\s:/]+@[^@\s:/]+\.[^@\s:/]+")
 
 @check(
     "TOKEN-018",
-    on=successes(COMPLETE, REFRESH).where(
+    on=successes(LOGIN_COMPLETE, TOKEN_REFRESH).where(
         lambda exchange: claims_of(exchange.at("data.accessToken")) is not None
     ),
 )
@@ -252,7 +255,7 @@ def the_access_token_is_minimal(exchange: Exchange) -> Iterator[Comparison]:
     )
 
 
-@check("TOKEN-024", on=successes(COMPLETE, REFRESH))
+@check("TOKEN-024", on=successes(LOGIN_COMPLETE, TOKEN_REFRESH))
 def the_subject_is_no_address(exchange: Exchange) -> Iterator[Comparison]:
     claims = claims_of(exchange.at("data.accessToken")) or {}
     if SUBJECT in claims:
@@ -270,7 +273,9 @@ def _holds_an_address(value: Json) -> bool:
 
 @check(
     "TOKEN-020",
-    on=successes(COMPLETE, REFRESH).where(lambda exchange: is_integer(exchange.at("data.expiresIn"))),
+    on=successes(LOGIN_COMPLETE, TOKEN_REFRESH).where(
+        lambda exchange: is_integer(exchange.at("data.expiresIn"))
+    ),
 )
 def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
     claims = claims_of(exchange.at("data.accessToken")) or {}
@@ -290,7 +295,7 @@ ALIKE = 2.0
 """Seconds within which two tokens may have been issued at one time."""
 
 
-@check("TOKEN-021", on=successes(COMPLETE, REFRESH), remembers=True)
+@check("TOKEN-021", on=successes(LOGIN_COMPLETE, TOKEN_REFRESH), remembers=True)
 def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Tokens of one second may be alike: a JWT counts its times in seconds, and need hold nothing else."""
     token = exchange.at("data.accessToken")
@@ -305,7 +310,7 @@ def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Co
         memory[token] = exchange.time
 
 
-@reading("access-token-form", on=successes(COMPLETE, REFRESH))
+@reading("access-token-form", on=successes(LOGIN_COMPLETE, TOKEN_REFRESH))
 def form_of_the_access_token(exchange: Exchange) -> Iterator[str]:
     token = exchange.at("data.accessToken")
     if isinstance(token, str):
@@ -418,7 +423,7 @@ def generic_message(exchange: Exchange) -> Json:
     return re.sub(re.escape(email), "{email}", message, flags=re.IGNORECASE)
 
 
-@check("PASSWORD-003", on=successes(FORGOT), remembers=True)
+@check("PASSWORD-003", on=successes(PASSWORD_FORGOT), remembers=True)
 def a_forgotten_password_is_answered_alike(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where it is granted: a challenge that failed, or a rate, may be told by ``success`` false."""
     language = json.dumps([exchange.request.header(name) for name in ("accept-language", "x-locale")])

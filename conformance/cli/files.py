@@ -17,14 +17,17 @@ from conformance.cli.options import (
 from conformance.errors import UsageError
 from conformance.report.across import compare, history, matrix
 from conformance.report.model.run import Run
+from conformance.run.settings import path, text
 
 RUN = "a results.json, or the folder of a run"
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     checked = command(commands, "check", check_files, "judge recorded traffic, with no target at all")
-    checked.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a capture or a HAR file")
-    checked.add_argument("--target", metavar="URL", help="the portal's address, where several are mixed")
+    checked.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
+    checked.add_argument(
+        "--target", metavar="URL", type=text, help="the portal's address, where several are mixed"
+    )
     checked.add_argument("--salvage", action="store_true", help="use what stands before a break in a file")
     checked.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
     baseline_options(checked)
@@ -32,21 +35,21 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     cache_option(checked)
     format_option(checked)
     compared = command(commands, "compare", compare_runs, "what changed between two runs or two replays")
-    compared.add_argument("old", metavar="OLD", type=Path, help=RUN)
-    compared.add_argument("new", metavar="NEW", type=Path, help=RUN)
+    compared.add_argument("old", metavar="OLD", type=path, help=RUN)
+    compared.add_argument("new", metavar="NEW", type=path, help=RUN)
     compared.add_argument(
-        "--out", metavar="DIR", type=Path, help="also write compare.html, .json and .md there"
+        "--out", metavar="DIR", type=path, help="also write compare.html, .json and .md there"
     )
     format_option(compared)
     side = command(commands, "matrix", show_matrix, "several runs side by side")
-    side.add_argument("runs", metavar="RUN", nargs="+", type=Path, help=RUN)
+    side.add_argument("runs", metavar="RUN", nargs="+", type=path, help=RUN)
     side.add_argument(
-        "--out", metavar="DIR", type=Path, help="also write matrix.html, .json and badges there"
+        "--out", metavar="DIR", type=path, help="also write matrix.html, .json and badges there"
     )
     format_option(side)
     past = command(commands, "history", show_history, "the trend of the runs kept in a database")
-    past.add_argument("--history", metavar="FILE", type=Path, required=True, help="where runs were kept")
-    past.add_argument("--out", metavar="DIR", type=Path, help="also write history.html there")
+    past.add_argument("--history", metavar="FILE", type=path, required=True, help="where runs were kept")
+    past.add_argument("--out", metavar="DIR", type=path, help="also write history.html there")
     format_option(past)
 
 

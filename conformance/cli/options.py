@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from conformance.run.settings import path, text
 from conformance.spec import IMPACTS
 from conformance.target.profile.model import Profile, load, of_target
 
@@ -23,8 +24,10 @@ def command(
 
 
 def target_options(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--target", metavar="URL", help="the portal's base URL; overrides the profile's")
-    added.add_argument("--profile", metavar="FILE", type=Path, help="what is known of the target")
+    added.add_argument(
+        "--target", metavar="URL", type=text, help="the portal's base URL; overrides the profile's"
+    )
+    added.add_argument("--profile", metavar="FILE", type=path, help="what is known of the target")
 
 
 def impact_option(added: argparse.ArgumentParser) -> None:
@@ -32,11 +35,11 @@ def impact_option(added: argparse.ArgumentParser) -> None:
 
 
 def out_option(added: argparse.ArgumentParser, what: str = "where the reports go (default: reports)") -> None:
-    added.add_argument("--out", metavar="DIR", type=Path, default=Path("reports"), help=what)
+    added.add_argument("--out", metavar="DIR", type=path, default=Path("reports"), help=what)
 
 
 def baseline_options(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--baseline", metavar="FILE", type=Path, help="known failures")
+    added.add_argument("--baseline", metavar="FILE", type=path, help="known failures")
     added.add_argument(
         "--baseline-update", action="store_true", help="write the failures that are seen into the baseline"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from conformance import record
 from conformance.cli.options import (
@@ -18,6 +17,7 @@ from conformance.cli.options import (
     target_options,
 )
 from conformance.errors import UsageError
+from conformance.run.settings import path, text
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -27,9 +27,9 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
     recorded = command(commands, "record", record_traffic, "a recording reverse proxy before a portal")
-    recorded.add_argument("--upstream", metavar="URL", required=True, help="the portal")
+    recorded.add_argument("--upstream", metavar="URL", type=text, required=True, help="the portal")
     recorded.add_argument(
-        "--out", metavar="FILE", type=Path, required=True, help="the capture; never overwritten"
+        "--out", metavar="FILE", type=path, required=True, help="the capture; never overwritten"
     )
     recorded.add_argument("--port", type=int, default=8080)
     recorded.add_argument("--host", default="127.0.0.1", help="where to listen (default: loopback only)")
@@ -44,7 +44,7 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     replayed = command(
         commands, "replay", replay_traffic, "replay recorded traffic and report every regression"
     )
-    replayed.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a capture or a HAR file")
+    replayed.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
     target_options(replayed)
     impact_option(replayed)
     out_option(replayed)
@@ -62,9 +62,9 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
         "--account", action="append", default=[], metavar="EMAIL=NAME", help="who stands for whom"
     )
     replayed.add_argument(
-        "--learn", type=Path, metavar="FILE", help="learn what differs between replays of one build"
+        "--learn", type=path, metavar="FILE", help="learn what differs between replays of one build"
     )
-    replayed.add_argument("--noise", type=Path, metavar="FILE", help="compare by what was learned")
+    replayed.add_argument("--noise", type=path, metavar="FILE", help="compare by what was learned")
     replayed.add_argument("--salvage", action="store_true", help="use what stands before a break in a file")
     replayed.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
     baseline_options(replayed)

@@ -50,7 +50,7 @@ class Shape:
     def __init__(self, operation: Operation) -> None:
         resource = RESOURCES[(operation.data or "").removesuffix("[]")]
         self.key = operation.key
-        self.root = f"OP-{operation.number:03}"
+        self.root = operation.requirement
         self.annotation: Any = list[resource] if (operation.data or "").endswith("[]") else resource  # type: ignore[valid-type]
         self.node = node_of(self.annotation)
         self.loose = _struct(self.annotation)

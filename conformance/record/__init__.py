@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import socket
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -25,6 +26,9 @@ from conformance.spec import REQUIREMENTS
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
+if TYPE_CHECKING:  # its HTTP parser comes with an extra
+    from conformance.record.protocol import Bounds
+
 __all__ = ["RecordOptions", "Recording", "run", "serve"]
 
 STARTING = 10.0
@@ -35,12 +39,13 @@ STARTING = 10.0
 class RecordOptions:
     """How a recorder listens. Port 0 takes a free one. ``open_channel`` offers an RSA key of the recorder's
     own in place of the portal's, so that the plaintext of encrypted bodies is recorded. ``verify`` may name
-    a CA file."""
+    a CA file. ``bounds`` are those of what it takes; None: the usual ones."""
 
     port: int = 0
     host: str = "127.0.0.1"
     open_channel: bool = False
     verify: bool | str = True
+    bounds: Bounds | None = None
 
 
 DEFAULTS = RecordOptions()
@@ -85,7 +90,8 @@ def serve(
     or cannot be written.
     """
     try:
-        from conformance.record.proxy import Proxy  # needs the extra
+        from conformance.record import protocol  # needs the extra
+        from conformance.record.proxy import Proxy
     except ImportError as error:
         raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
@@ -93,8 +99,15 @@ def serve(
     secrets = Secrets() if secrets is None else secrets
     listening = _listening(options.host, options.port)
     log = Log(Path(out), secrets, judge, on_finding)
-    channel = OpenChannel(secrets) if options.open_channel else None
-    server = _server(Proxy(upstream, log, channel=channel, verify=options.verify))
+    bounds = options.bounds or protocol.Bounds()
+    proxy = Proxy(
+        upstream,
+        log,
+        channel=OpenChannel(secrets) if options.open_channel else None,
+        verify=options.verify,
+        timeout=bounds.upstream_seconds,
+    )
+    server = _server(proxy, protocol.protocol_within(bounds), bounds.connections)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + STARTING
@@ -103,11 +116,13 @@ def serve(
     return Recording(f"http://{_shown(options.host)}:{listening.getsockname()[1]}", log, server, thread)
 
 
-def _server(proxy: Any) -> uvicorn.Server:
+def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> uvicorn.Server:
     """The HTTP server before the proxy: it adds nothing of its own to an answer."""
     return uvicorn.Server(
         uvicorn.Config(
             proxy,
+            http=protocol,
+            limit_concurrency=connections,
             log_level="critical",
             access_log=False,
             lifespan="on",

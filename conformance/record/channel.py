@@ -8,12 +8,11 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from conformance.record.sealed import WrappedKey, new_key, opened, unwrapped, with_another_key, wrapped_again
+from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Json, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets
 
-PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
-SESSION = "POST /web/v1/secure-channel/session"
 SESSION_HEADER = "x-secure-channel-session-id"
 REMEMBERED = 10_000
 
@@ -45,7 +44,7 @@ class OpenChannel:
 
     def request_to_portal(self, operation: str, content: bytes) -> tuple[bytes, tuple[WrappedKey, ...]]:
         """The body that the portal gets: the client's keys wrapped for it. Unchanged where there are none."""
-        if operation != SESSION or self.portals is None:
+        if operation != SECURE_SESSION or self.portals is None:
             return content, ()
         body, _ = body_of(content)
         if not isinstance(body, dict):

@@ -10,7 +10,6 @@ from pathlib import Path
 from conformance.judging import Watch
 from conformance.traffic.capture import Writer
 from conformance.traffic.exchange import Exchange, Plain, Request, Response
-from conformance.traffic.log import register_secrets
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding
 
@@ -54,7 +53,7 @@ class Log:
                 error=error,
                 plain=plain,
             )
-            register_secrets(exchange, self.secrets)
+            self.secrets.add_from(exchange)
             line = self._writer.line(exchange).decode()
             self._writer.write_line(self.secrets.redact_line(line).encode())
             self.count += 1

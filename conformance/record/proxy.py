@@ -18,6 +18,7 @@ from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
 from conformance.spec import operation_of
+from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
 from conformance.traffic.capture.bodies import body_of, text_of, unpacked
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
@@ -93,13 +94,20 @@ class Proxy:
     """An ASGI application that stands for the portal at ``upstream``."""
 
     def __init__(
-        self, upstream: str, log: Log, *, channel: OpenChannel | None = None, verify: bool | str = True
+        self,
+        upstream: str,
+        log: Log,
+        *,
+        channel: OpenChannel | None = None,
+        verify: bool | str = True,
+        timeout: float = 60.0,
     ) -> None:
         self.upstream = upstream.rstrip("/")
         self.host = urlsplit(upstream).netloc.rpartition("@")[2]
         self.log = log
         self.channel = channel
         self.verify = verify
+        self.timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -166,9 +174,11 @@ class Proxy:
         """The request's body: streamed, but for what the channel must change."""
         has_body = any(name in ("content-length", "content-type") for name, _ in passing.headers)
         first = await receive()
+        if first["type"] == "http.disconnect":
+            raise ConnectionError("the client went away before its request was whole")
         if not first.get("more_body") and not first.get("body"):
             return b"" if has_body else None
-        if self.channel is None or passing.operation != "POST /web/v1/secure-channel/session":
+        if self.channel is None or passing.operation != SECURE_SESSION:
             return _streamed(passing.sent, first, receive)
         whole = b"".join([chunk async for chunk in _streamed(Kept(), first, receive)])
         content, passing.keys = self.channel.request_to_portal(passing.operation, whole)
@@ -181,7 +191,7 @@ class Proxy:
         passing.answer_headers = [
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.raw_headers
         ]
-        if self.channel is not None and passing.operation == "GET /web/v1/secure-channel/public-key":
+        if self.channel is not None and passing.operation == PUBLIC_KEY:
             await self._own_key(passing, answer, send)
             return
         is_live = answer.content_type == "text/event-stream"
@@ -253,7 +263,7 @@ class Proxy:
                 connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=30),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.timeout, sock_read=self.timeout),
             )
         return self._session
 

@@ -54,13 +54,7 @@ def finish_replay(
     ended = datetime.now(UTC)
     run = finish_run(
         replay.ledger,
-        Outputs(
-            options.out,
-            replay.log.path,
-            replay.secrets.redact,
-            baseline,
-            baseline_update=options.baseline_update,
-        ),
+        _outputs(replay, options, baseline),
         details={"replay": _details(finished)},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
@@ -88,6 +82,11 @@ def finish_replay(
 def _learned(noise: Noise, path: Path) -> str:
     save_noise(noise, path)
     return f"{len(noise.rules)} places that differ were learned as noise: {path}."
+
+
+def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
+    path, update = replay.log.path, options.baseline_update
+    return Outputs(options.out, path, replay.secrets, baseline, baseline_update=update)
 
 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -12,6 +12,7 @@ from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, against_baseline
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Ending, Run, RunFacts
+from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger, Result, Verdict
 
 NOTHING_TESTED = "Nothing was tested."
@@ -21,11 +22,11 @@ GONE = "the target could not be reached any more"
 @dataclass(frozen=True, slots=True)
 class Outputs:
     """Where the reports of a run go, and what it is compared with. ``exchanges`` is its ``exchanges.jsonl``;
-    ``redact`` takes the secrets out of a text."""
+    ``secrets`` are replaced in every report."""
 
     out: Path
     exchanges: Path
-    redact: Callable[[str], str]
+    secrets: Secrets | None
     baseline: Baseline | None = None
     baseline_update: bool = False
     history: Path | None = None
@@ -47,7 +48,7 @@ def finish_run(
         run = _concluded(against_baseline(run, outputs.baseline, is_updated=outputs.baseline_update))
     if outputs.history is not None:
         run = run.model_copy(update={"since": history.since(run, outputs.history)})
-    run = write_all(run, outputs.out, exchanges=outputs.exchanges, redact=outputs.redact)
+    run = write_all(run, outputs.out, exchanges=outputs.exchanges, secrets=outputs.secrets)
     return run if outputs.history is None else _kept(run, outputs.history)
 
 

@@ -84,7 +84,7 @@ def deciders() -> dict[str, list[str]]:
         found[requirement].append("check shape")
     for operation in OPERATIONS:
         if operation.data is not None:
-            found[f"OP-{operation.number:03}"].append("check shape")
+            found[operation.requirement].append("check shape")
     for check in CHECKS:
         found[check.requirement].append(f"check {check.name}")
     return found

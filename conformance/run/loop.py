@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Generator, Iterable
 from typing import Any
 
@@ -50,7 +51,7 @@ def forget_run(items: Iterable[pytest.Item]) -> None:
 def step_through(item: pytest.Function, run: RunSession) -> None:
     """Runs a case that waits up to its next wait; where time can be moved, to its end."""
     if STEPS not in item.stash:
-        arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
+        arguments = {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters}
         item.stash[STEPS] = item.obj(**arguments)
     for seconds, why in item.stash[STEPS]:
         if not run.clock.movable:

@@ -11,22 +11,11 @@ from typing import Any
 
 import pytest
 
+from conformance.run.settings import path, text
 from conformance.spec import IMPACTS, Impact
 
 INI = "conformance_"
 """What the names of the options begin with in ``pytest.ini``: ``conformance_target = http://…``."""
-
-
-def text(value: str) -> str:
-    """The value of an option. An empty one is an error: it is an unset variable, and never what was meant."""
-    if not value.strip():
-        raise argparse.ArgumentTypeError("the value is empty. Is the variable set that it comes from?")
-    return value
-
-
-def path(value: str) -> Path:
-    """The file or folder that an option names."""
-    return Path(text(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +70,9 @@ BY_NAME = {option.name: option for option in OPTIONS}
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the user asked of a run. ``keep_ledger``: whether changes are noted on the disk, which is of no
-    use where the target ends with the run."""
+    """What the user asked of a run. ``bundled``: the bundled reference portal is judged, as no other was
+    named. ``keep_ledger``: whether changes are noted on the disk, which is of no use where the target ends
+    with the run."""
 
     out: Path = Path("reports")
     impact: Impact = "read-only"
@@ -95,6 +85,7 @@ class RunOptions:
     rerun: str | None = None
     record_costs: Path | None = None
     keep_ledger: bool = True
+    bundled: bool = False
 
 
 def add_to_command(parser: argparse.ArgumentParser) -> None:

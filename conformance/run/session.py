@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self
@@ -14,23 +14,23 @@ from conformance.judging import Watch, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.run import Ending, Run, Timed
+from conformance.report.model.run import Ending, Run, Scope, Timed
+from conformance.run import floor
 from conformance.run.costs import CaseCosts
 from conformance.run.options import RunOptions
 from conformance.run.readings import pin_readings
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal
+from conformance.target.portal.ingress import refusal_at_ingress
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog, ExchangeWriter
 from conformance.traffic.redaction.redact import Secrets
-from conformance.verdicts.findings import Finding, Ledger, Verdict
+from conformance.verdicts.findings import Finding, Ledger
 
 Listener = Callable[[str | None, Exchange], None]
 """Called with the acting case and each exchange, as it comes."""
-
-DECIDED = (Verdict.PASS, Verdict.FAIL, Verdict.WARN)
 
 
 @dataclass
@@ -48,6 +48,8 @@ class RunSession:
     """Everything of one run. ``acting`` is the case that acts now; ``listeners`` get every exchange.
 
     ``handler`` takes the place of the network. ``baseline`` holds the known failures, where there are any.
+    ``blocked`` says why the target's ingress lets nothing through. ``selected`` are the requirements of the
+    cases that a ``--rerun`` selected.
     """
 
     profile: Profile
@@ -65,6 +67,9 @@ class RunSession:
     timeline: list[Timed] = field(default_factory=list)
     new_findings: list[Finding] = field(default_factory=list)
     unreachable: str | None = None
+    blocked: str | None = None
+    scope: Scope = field(default_factory=Scope)
+    selected: frozenset[str] = frozenset()
     _diverted_to: Callable[[Exchange], None] | None = None
 
     def __post_init__(self) -> None:
@@ -134,16 +139,20 @@ class RunSession:
     # --- the target
 
     def recognise(self) -> bool:
-        """Whether a portal answers at the address; what answers there otherwise is not judged."""
+        """Whether a portal answers at the address and lets requests in; what answers there otherwise is not
+        judged."""
         exchanges: list[Exchange] = []
         self.divert(exchanges.append)
         try:
             self.portal.recognise()
+            self.blocked = refusal_at_ingress(self.portal)
         except TargetUnreachable as gone:
             self.lose(gone)
             return False
         finally:
             self.resume()
+        if self.blocked is not None:
+            return False
         for exchange in exchanges:
             self.judge_exchange(exchange)
         return True
@@ -170,6 +179,8 @@ class RunSession:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
         pin_readings(self.ledger, self.profile.readings)
+        if self.blocked is not None:
+            self._leave_all(self.blocked)
         self.portal.close()
         self.log.close()
         if self.options.record_costs is not None:
@@ -187,17 +198,18 @@ class RunSession:
                 interrupted=interrupted,
                 unreachable=self.unreachable or "",
                 left_behind=left_behind,
-                inconclusive=self._inconclusive(),
+                inconclusive=" ".join(self._shortfalls()),
             ),
+            scope=self.scope,
             timeline=self.timeline,
-            notes=[self.unreachable] if self.unreachable else (),
+            notes=[note for note in (self.unreachable, self.blocked) if note],
         )
 
     def _outputs(self) -> Outputs:
         return Outputs(
             self.options.out,
             self.log.path,
-            self.secrets.redact,
+            self.secrets,
             baseline=self.baseline,
             baseline_update=self.options.baseline_update,
             history=self.options.history,
@@ -213,11 +225,21 @@ class RunSession:
             self.lose(gone)
         return []
 
-    def _inconclusive(self) -> str:
-        """Why too little was tested to tell; empty where it is enough."""
-        tested = sum(result.verdict in DECIDED for result in self.ledger.results())
-        if tested < self.options.min_tested:
-            return f"{tested} requirements were tested, fewer than --min-tested {self.options.min_tested}."
-        if self.portal.has_account("admin") and self.portal.account("admin").is_refused:
-            return "The account that most cases sign in with, [accounts.admin], cannot sign in."
-        return ""
+    def _leave_all(self, reason: str) -> None:
+        """Leaves every requirement untested for one reason."""
+        for requirement in self.ledger.requirements:
+            self.ledger.leave_untested(requirement, reason, "credentials")
+
+    def _shortfalls(self) -> Iterator[str]:
+        """Why too little was tested to tell, as sentences; none where it is enough."""
+        if self.blocked is not None:
+            yield self.blocked
+            return
+        results = self.ledger.results()
+        yield from floor.too_few(results, self.options.min_tested)
+        if self.options.rerun is not None:
+            yield from floor.undecided(results, self.options.rerun, self.selected)
+        if self.scope.selection:
+            yield from floor.refused_account(self.portal)
+        else:
+            yield from floor.shortfalls(self.portal, results, self.scope)

@@ -1,19 +1,22 @@
-"""The start of a run under pytest: its session from the options, and the cases that ``--rerun`` selects."""
+"""The start of a run under pytest: its session from the options, its scope, and what it says first."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from conformance.report.model.run import Scope
 from conformance.run.options import RunOptions, value_of
-from conformance.run.planning import ids_of
-from conformance.run.readings import pinned_by
+from conformance.run.planning import ids_of, why_not
+from conformance.run.selection import selection_of
 from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
-from conformance.run.terminal import wait_announcer
+from conformance.run.terminal import say, wait_announcer
+from conformance.run.testable import reachable_musts
 from conformance.spec import Impact
 from conformance.target.clock import Clock
 from conformance.target.portal.transport import clock_of
@@ -41,22 +44,31 @@ def open_session(config: pytest.Config) -> RunSession:
         rerun=value_of(config, "rerun"),
         record_costs=value_of(config, "record_costs"),
         keep_ledger=not is_bundled,
+        bundled=is_bundled,
     )
     return RunSession.open(profile, _clock(config, profile), options)
 
 
-def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps the cases of a ``--rerun`` alone. pytest.UsageError: there is none."""
-    wanted = value_of(config, "rerun")
-    if not wanted:
-        return
-    first = wanted.split()[0]
-    requirements = {first} | pinned_by(first)
-    chosen = [item for item in items if wanted in item.nodeid or not requirements.isdisjoint(ids_of(item))]
-    if not chosen:
-        raise pytest.UsageError(f"--rerun {wanted}: no case decides this requirement and none has this name")
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
+def announce_limits(config: pytest.Config, run: RunSession) -> None:
+    """Says before anything else what the run cannot tell, whatever it finds."""
+    if run.options.bundled:
+        say(config, "No --profile and no --target: this judges the bundled reference portal, and no other.")
+    elif not run.profile.accounts:
+        say(config, "No --profile: without [accounts] nothing can be judged that needs a token.")
+    if run.scope.selection:
+        say(config, f"A selection of the cases: {run.scope.selection}.")
+
+
+def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item]) -> Scope:
+    """What the run sets out to test, with the cases that are to run."""
+    impact = run.options.impact
+    possible = [item for item in items if why_not(item, run.profile, impact) is None]
+    declared = {requirement for item in possible for requirement in ids_of(item)}
+    return Scope(
+        selection=selection_of(config),
+        bundled=run.options.bundled,
+        testable=len(reachable_musts(run.profile, impact, declared)),
+    )
 
 
 def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, bool]:

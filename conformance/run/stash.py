@@ -13,5 +13,7 @@ SESSION = pytest.StashKey[RunSession]()
 FINAL = pytest.StashKey[Run]()
 VERIFY = pytest.StashKey[Verify]()
 STEPS = pytest.StashKey[Steps]()
+DESELECTED = pytest.StashKey[int]()
+"""How many cases were collected and are not to run."""
 DUE = pytest.StashKey[tuple[float, str]]()
 """The moment at which a suspended case goes on, and what it waits for."""

@@ -2,7 +2,6 @@
 
 from conformance.spec.operations import (
     BY_KEY,
-    CONSTANT_LISTS,
     IMPACTS,
     OPERATIONS,
     Impact,
@@ -10,7 +9,8 @@ from conformance.spec.operations import (
     operation,
     operation_of,
 )
-from conformance.spec.requirements import REQUIREMENTS, Level, Requirement
+from conformance.spec.requirements import REQUIREMENTS, Level, Requirement, present_id, present_signature
+from conformance.spec.tables import CONSTANT_LISTS
 
 __all__ = [
     "BY_KEY",
@@ -24,4 +24,6 @@ __all__ = [
     "Requirement",
     "operation",
     "operation_of",
+    "present_id",
+    "present_signature",
 ]

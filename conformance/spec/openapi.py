@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from conformance import __version__
-from conformance.spec import OPERATIONS, Operation
+import conformance
+from conformance.spec import OPERATIONS, Operation, endpoints
 from conformance.spec import resources as resource_module
 from conformance.spec.requests import REQUESTS
 from conformance.spec.resources import RESOURCES
@@ -29,14 +29,14 @@ REQUIRED: dict[str, list[str]] = {
 """The properties of a request that the specification calls required; of the others it only gives the type."""
 
 QUERIES: dict[str, list[tuple[str, Json]]] = {
-    "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}": [
+    endpoints.TRANSFER_ORDERS: [
         ("startTime", {"type": "string", "format": "date-time"}),
         ("endTime", {"type": "string", "format": "date-time"}),
         ("page", {"type": "integer", "minimum": 0, "default": LIMITS.page}),
         ("size", {"type": "integer", "minimum": 1, "default": LIMITS.size}),
         ("sort", {"type": "string", "examples": ["createdAt,desc"]}),
     ],
-    "GET /web/v1/system/profile/invitations": [("statuses", {"type": "array", "items": {"type": "integer"}})],
+    endpoints.OWN_INVITATIONS: [("statuses", {"type": "array", "items": {"type": "integer"}})],
 }
 
 BOTH_NAMES = ("LoginInitiated", "LoginCompleted")
@@ -53,7 +53,7 @@ def document(server: str = "/") -> dict[str, Json]:
         "info": {
             "title": "System Portal Web API",
             "version": "2.0.0",
-            "x-suite": f"portal-conformance {__version__}",
+            "x-suite": f"portal-conformance {conformance.__version__}",
         },
         "servers": [{"url": server}],
         "tags": [{"name": name} for name in dict.fromkeys(operation.group for operation in OPERATIONS)],

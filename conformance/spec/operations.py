@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Literal
+
+from conformance.spec import endpoints
 
 Auth = Literal["none", "jwt", "unmarked"]
 """``unmarked``: the endpoint stands in a table that names no authentication and is not among the
@@ -16,29 +18,39 @@ pre-login endpoints (Authentication 2), so that it is only implied to need a tok
 Impact = Literal["read-only", "mutating", "disruptive"]
 IMPACTS: tuple[Impact, ...] = ("read-only", "mutating", "disruptive")
 
-Answer = Literal["shown", "N2", "N3", "N4", "N5"]
-
 
 @dataclass(frozen=True)
 class Operation:
-    """One endpoint. ``data`` names the resource of a successful answer, ``[]`` behind it an array."""
+    """One endpoint, and the requirement that it is offered.
 
-    method: str
-    path: str
+    ``key`` is the method and the path template, as reports and profiles name an endpoint. ``data`` names the
+    resource of a successful answer, ``[]`` behind it an array; ``group`` is the chapter's heading.
+    """
+
+    requirement: str
+    key: str
     auth: Auth
-    group: str
     data: str | None = None
     request: str | None = None
     impact: Impact = "read-only"
     encrypted: bool = False
     bot_challenge: bool = False
     gaps: tuple[str, ...] = ()
-    number: int = field(default=0, compare=False)
+    group: str = ""
 
     @cached_property
-    def key(self) -> str:
-        """The method and the path template, as reports and profiles name an endpoint."""
-        return f"{self.method} {self.path}"
+    def number(self) -> int:
+        """The number in the requirement's id: it stays when a row is inserted before this one."""
+        return int(self.requirement.rpartition("-")[2])
+
+    @cached_property
+    def method(self) -> str:
+        return self.key.partition(" ")[0]
+
+    @cached_property
+    def path(self) -> str:
+        """The path template."""
+        return self.key.partition(" ")[2]
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -59,237 +71,238 @@ class Operation:
 
     def url(self, **parameters: str) -> str:
         """The path with its parameters filled in. KeyError: one is missing."""
-        return re.sub(r"{(\w+)}", lambda found: parameters[found[1]], self.path)
+        return re.sub(r"{(\w+)}", lambda match: parameters[match[1]], self.path)
 
 
-SYSTEM = "/web/v1/system"
-R: Impact = "read-only"
 M: Impact = "mutating"
 D: Impact = "disruptive"
 
 
-def _rows() -> Iterator[Operation]:
-    group = "Authentication endpoints"
-    auth = f"{SYSTEM}/auth"
-    yield Operation("POST", f"{auth}/login/initiate", "none", group, "LoginInitiated", "LoginInitiate")
-    yield Operation("POST", f"{auth}/login/mfa/send", "none", group, "MfaSent", "MfaSend")
-    yield Operation("POST", f"{auth}/login/complete", "none", group, "LoginCompleted", "LoginComplete")
-    yield Operation("POST", f"{auth}/logout", "jwt", group, "LoggedOut", impact=D)
-    yield Operation("POST", f"{auth}/token/refresh", "none", group, "TokenPair", "TokenRefresh")
-    yield Operation(
-        "POST",
-        f"{auth}/password/forgot",
-        "none",
-        group,
-        "PasswordForgotten",
-        "PasswordForgot",
-        M,
-        bot_challenge=True,
-    )
-    yield Operation(
-        "POST",
-        f"{auth}/password/reset",
-        "none",
-        group,
-        None,
-        "Encrypted",
-        D,
-        encrypted=True,
-        gaps=("N5", "N6"),
-    )
-    yield Operation(
-        "POST",
-        f"{auth}/password/init",
-        "none",
-        group,
-        None,
-        "Encrypted",
-        D,
-        encrypted=True,
-        gaps=("N5", "N6"),
-    )
-    yield Operation(
-        "POST",
-        f"{auth}/password/change",
-        "jwt",
-        group,
-        None,
-        "Encrypted",
-        D,
-        encrypted=True,
-        gaps=("N5", "N6"),
-    )
+def _group(name: str, *rows: Operation) -> tuple[Operation, ...]:
+    return tuple(replace(row, group=name) for row in rows)
 
-    group = "Secure channel"
-    channel = "/web/v1/secure-channel"
-    yield Operation("GET", f"{channel}/public-key", "none", group, "PublicKey", gaps=("N2",))
-    yield Operation("POST", f"{channel}/session", "none", group, "SecureSession", "SecureSessionCreate")
-    yield Operation("POST", f"{channel}/session/close", "none", group, None, "Open", gaps=("N3",))
 
-    group = "Security endpoints"
-    security = f"{SYSTEM}/security"
-    yield Operation("GET", f"{security}/ip-whitelist", "jwt", group, "IpWhitelist")
-    yield Operation("POST", f"{security}/ip-whitelist", "jwt", group, None, "IpWhitelistSet", D, gaps=("N5",))
-    yield Operation("POST", f"{security}/ip-whitelist/enable", "jwt", group, impact=D, gaps=("N5",))
-    yield Operation("POST", f"{security}/ip-whitelist/disable", "jwt", group, impact=D, gaps=("N5",))
-    yield Operation("GET", f"{security}/mfa", "jwt", group, "MfaSetting[]")
-    yield Operation("POST", f"{security}/mfa/otp/setup", "jwt", group, impact=D, gaps=("N5",))
-    yield Operation("POST", f"{security}/mfa/otp/verify", "jwt", group, None, "Open", D, gaps=("N1", "N5"))
-    yield Operation("POST", f"{security}/mfa/otp/revoke", "jwt", group, impact=D, gaps=("N5",))
-    yield Operation("GET", f"{security}/mfa/backup-codes", "jwt", group, "BackupCodeSummary")
-    yield Operation("POST", f"{security}/mfa/backup-codes/generate", "jwt", group, impact=D, gaps=("N5",))
-    yield Operation("GET", f"{security}/sessions", "jwt", group, "ActiveSession[]")
-    yield Operation("GET", f"{security}/sessions/config", "jwt", group, "SessionConfig")
-    yield Operation(
-        "POST", f"{security}/sessions/config", "jwt", group, None, "SessionConfigSet", M, gaps=("N5",)
-    )
-    yield Operation("GET", f"{security}/sessions/history", "jwt", group, "LoginHistoryPage")
-    yield Operation(
-        "POST", f"{security}/sessions/terminate", "jwt", group, None, "Open", D, gaps=("N1", "N5")
-    )
-    yield Operation("POST", f"{security}/sessions/terminate-all", "jwt", group, impact=D, gaps=("N5",))
-
-    group = "Profile and workspaces"
-    profile = f"{SYSTEM}/profile"
-    yield Operation("GET", profile, "jwt", group, "Profile")
-    yield Operation("POST", f"{profile}/update", "jwt", group, "Profile", "ProfileUpdate", M)
-    yield Operation("GET", f"{profile}/invitations", "jwt", group, "Invitation[]")
-    yield Operation(
-        "POST", f"{profile}/invitations/accept", "jwt", group, None, "InvitationAccept", D, gaps=("N5",)
-    )
-    yield Operation(
-        "POST", f"{profile}/invitations/decline", "jwt", group, None, "InvitationDecline", D, gaps=("N5",)
-    )
-    yield Operation("GET", f"{SYSTEM}/workspaces/current", "jwt", group, "Workspace")
-    yield Operation("GET", f"{SYSTEM}/workspaces/mine", "jwt", group, gaps=("N4",))
-
-    group = "Admin accounts"
-    accounts = f"{SYSTEM}/accounts/admin"
-    yield Operation("POST", f"{accounts}/query", "unmarked", group, "AccountPage", "AccountQuery")
-    yield Operation("GET", f"{accounts}/{{userBizId}}", "unmarked", group, gaps=("N5",))
-    yield Operation(
-        "POST", f"{accounts}/update", "unmarked", group, None, "AccountUpdate", M, gaps=("N1", "N5")
-    )
-    yield Operation("POST", f"{accounts}/status", "unmarked", group, None, "Open", D, gaps=("N1", "N5"))
-    yield Operation(
-        "POST", f"{accounts}/password/reset", "unmarked", group, None, "Open", D, gaps=("N1", "N5")
-    )
-
-    group = "Constants"
-    for suffix in CONSTANT_LISTS:
-        yield Operation(
-            "GET", f"{SYSTEM}/constants/{suffix}", "unmarked", group, f"{CONSTANT_LISTS[suffix]}[]"
-        )
-
-    group = "Currency grants, institutions, invitations"
-    yield Operation("GET", f"{SYSTEM}/currency-grants", "unmarked", group, "CurrencyGrant[]")
-    yield Operation(
-        "POST", f"{SYSTEM}/currency-grants", "unmarked", group, None, "Open", M, gaps=("N1", "N5")
-    )
-    yield Operation(
-        "POST", f"{SYSTEM}/currency-grants/revoke", "unmarked", group, None, "Open", M, gaps=("N1", "N5")
-    )
-    yield Operation("GET", f"{SYSTEM}/institutions/{{institutionBizId}}", "unmarked", group, "Institution")
-    yield Operation("GET", f"{SYSTEM}/invitations", "unmarked", group, "InvitationRecord[]")
-    yield Operation(
-        "POST", f"{SYSTEM}/invitations", "unmarked", group, None, "InvitationCreate", M, gaps=("N5",)
-    )
-    yield Operation(
-        "POST", f"{SYSTEM}/invitations/cancel", "unmarked", group, None, "InvitationCancel", M, gaps=("N5",)
-    )
-
-    group = "Notifications"
-    notifications = f"{SYSTEM}/notifications"
-    yield Operation(
-        "POST",
-        f"{notifications}/channel-types/query",
-        "unmarked",
-        group,
-        "ChannelTypePage",
-        "ChannelTypeQuery",
-    )
-    for verb in ("create", "update", "delete", "enable", "disable"):
-        yield Operation(
-            "POST",
-            f"{notifications}/channel-types/{verb}",
+OPERATIONS: tuple[Operation, ...] = (
+    *_group(
+        "Authentication endpoints",
+        Operation("OP-001", endpoints.LOGIN_INITIATE, "none", "LoginInitiated", "LoginInitiate"),
+        Operation("OP-002", endpoints.LOGIN_MFA_SEND, "none", "MfaSent", "MfaSend"),
+        Operation("OP-003", endpoints.LOGIN_COMPLETE, "none", "LoginCompleted", "LoginComplete"),
+        Operation("OP-004", endpoints.LOGOUT, "jwt", "LoggedOut", impact=D),
+        Operation("OP-005", endpoints.TOKEN_REFRESH, "none", "TokenPair", "TokenRefresh"),
+        Operation(
+            "OP-006",
+            endpoints.PASSWORD_FORGOT,
+            "none",
+            "PasswordForgotten",
+            "PasswordForgot",
+            impact=M,
+            bot_challenge=True,
+        ),
+        Operation(
+            "OP-007",
+            endpoints.PASSWORD_RESET,
+            "none",
+            request="Encrypted",
+            impact=D,
+            encrypted=True,
+            gaps=("N5", "N6"),
+        ),
+        Operation(
+            "OP-008",
+            endpoints.PASSWORD_INIT,
+            "none",
+            request="Encrypted",
+            impact=D,
+            encrypted=True,
+            gaps=("N5", "N6"),
+        ),
+        Operation(
+            "OP-009",
+            endpoints.PASSWORD_CHANGE,
+            "jwt",
+            request="Encrypted",
+            impact=D,
+            encrypted=True,
+            gaps=("N5", "N6"),
+        ),
+    ),
+    *_group(
+        "Secure channel",
+        Operation("OP-010", endpoints.PUBLIC_KEY, "none", "PublicKey", gaps=("N2",)),
+        Operation("OP-011", endpoints.SECURE_SESSION, "none", "SecureSession", "SecureSessionCreate"),
+        Operation("OP-012", endpoints.SECURE_SESSION_CLOSE, "none", request="Open", gaps=("N3",)),
+    ),
+    *_group(
+        "Security endpoints",
+        Operation("OP-013", endpoints.IP_WHITELIST, "jwt", "IpWhitelist"),
+        Operation(
+            "OP-014", endpoints.IP_WHITELIST_SET, "jwt", request="IpWhitelistSet", impact=D, gaps=("N5",)
+        ),
+        Operation("OP-015", endpoints.IP_WHITELIST_ENABLE, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-016", endpoints.IP_WHITELIST_DISABLE, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-017", endpoints.MFA, "jwt", "MfaSetting[]"),
+        Operation("OP-018", endpoints.OTP_SETUP, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-019", endpoints.OTP_VERIFY, "jwt", request="Open", impact=D, gaps=("N1", "N5")),
+        Operation("OP-020", endpoints.OTP_REVOKE, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-021", endpoints.BACKUP_CODES, "jwt", "BackupCodeSummary"),
+        Operation("OP-022", endpoints.BACKUP_CODES_GENERATE, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-023", endpoints.SESSIONS, "jwt", "ActiveSession[]"),
+        Operation("OP-024", endpoints.SESSIONS_CONFIG, "jwt", "SessionConfig"),
+        Operation(
+            "OP-025", endpoints.SESSIONS_CONFIG_SET, "jwt", request="SessionConfigSet", impact=M, gaps=("N5",)
+        ),
+        Operation("OP-026", endpoints.SESSIONS_HISTORY, "jwt", "LoginHistoryPage"),
+        Operation("OP-027", endpoints.SESSIONS_TERMINATE, "jwt", request="Open", impact=D, gaps=("N1", "N5")),
+        Operation("OP-028", endpoints.SESSIONS_TERMINATE_ALL, "jwt", impact=D, gaps=("N5",)),
+    ),
+    *_group(
+        "Profile and workspaces",
+        Operation("OP-029", endpoints.PROFILE, "jwt", "Profile"),
+        Operation("OP-030", endpoints.PROFILE_UPDATE, "jwt", "Profile", "ProfileUpdate", impact=M),
+        Operation("OP-031", endpoints.OWN_INVITATIONS, "jwt", "Invitation[]"),
+        Operation(
+            "OP-032", endpoints.INVITATION_ACCEPT, "jwt", request="InvitationAccept", impact=D, gaps=("N5",)
+        ),
+        Operation(
+            "OP-033", endpoints.INVITATION_DECLINE, "jwt", request="InvitationDecline", impact=D, gaps=("N5",)
+        ),
+        Operation("OP-034", endpoints.WORKSPACES_CURRENT, "jwt", "Workspace"),
+        Operation("OP-035", endpoints.WORKSPACES_MINE, "jwt", gaps=("N4",)),
+    ),
+    *_group(
+        "Admin accounts",
+        Operation("OP-036", endpoints.ACCOUNTS_QUERY, "unmarked", "AccountPage", "AccountQuery"),
+        Operation("OP-037", endpoints.ACCOUNT, "unmarked", gaps=("N5",)),
+        Operation(
+            "OP-038",
+            endpoints.ACCOUNT_UPDATE,
             "unmarked",
-            group,
-            None,
-            "Open",
-            M,
+            request="AccountUpdate",
+            impact=M,
             gaps=("N1", "N5"),
-        )
-    yield Operation(
-        "POST", f"{notifications}/channels/query", "unmarked", group, "ChannelPage", "ChannelQuery"
-    )
-    for verb in ("create", "update", "delete", "activate", "deactivate"):
-        yield Operation(
-            "POST", f"{notifications}/channels/{verb}", "unmarked", group, None, "Open", M, gaps=("N1", "N5")
-        )
-    yield Operation(
-        "POST", f"{notifications}/email/validate/imap", "unmarked", group, None, "Open", M, gaps=("N1", "N5")
-    )
-    yield Operation(
-        "POST", f"{notifications}/email/validate/smtp", "unmarked", group, None, "Open", M, gaps=("N1", "N5")
-    )
-    yield Operation(
-        "POST",
-        "/web/v1/notification-channels/command/deactivate",
-        "jwt",
-        group,
-        "NotificationChannel",
-        "ChannelDeactivate",
-        M,
-        bot_challenge=True,
-    )
-
-    group = "Roles"
-    yield Operation("GET", f"{SYSTEM}/roles", "jwt", group, "Role[]")
-    yield Operation("GET", f"{SYSTEM}/roles/{{roleBizId}}", "jwt", group, "Role")
-    yield Operation("GET", f"{SYSTEM}/roles/{{roleBizId}}/permissions", "jwt", group, "RolePermission[]")
-
-    yield Operation("GET", f"{SYSTEM}/files/{{fileBizId}}", "jwt", "Files", "FileRecord")
-
-    yield Operation(
-        "GET",
-        "/web/v1/admin/transfer/query/orders/workspace/{workspaceId}",
-        "jwt",
+        ),
+        Operation(
+            "OP-039", endpoints.ACCOUNT_STATUS, "unmarked", request="Open", impact=D, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-040",
+            endpoints.ACCOUNT_PASSWORD_RESET,
+            "unmarked",
+            request="Open",
+            impact=D,
+            gaps=("N1", "N5"),
+        ),
+    ),
+    *_group(
+        "Constants",
+        Operation("OP-041", endpoints.COUNTRIES, "unmarked", "Country[]"),
+        Operation("OP-042", endpoints.TIMEZONES, "unmarked", "Timezone[]"),
+        Operation("OP-043", endpoints.US_STATES, "unmarked", "UsState[]"),
+        Operation("OP-044", endpoints.CURRENCY_CONFIG_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-045", endpoints.NOTIFICATION_CHANNEL_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-046", endpoints.NOTIFICATION_CHANNEL_TYPE_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-047", endpoints.NOTIFICATION_CHANNEL_TYPES, "unmarked", "Constant[]"),
+        Operation("OP-048", endpoints.ORDER_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-049", endpoints.TRANSFER_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-050", endpoints.USER_ACCOUNT_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-051", endpoints.USER_INSTITUTION_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-052", endpoints.USER_INSTITUTION_TYPES, "unmarked", "Constant[]"),
+        Operation("OP-053", endpoints.USER_INVITATION_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-054", endpoints.USER_JOIN_SOURCES, "unmarked", "Constant[]"),
+        Operation("OP-055", endpoints.USER_MFA_METHODS, "unmarked", "Constant[]"),
+        Operation("OP-056", endpoints.USER_PERMISSION_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-057", endpoints.USER_PERMISSION_TYPES, "unmarked", "Constant[]"),
+        Operation("OP-058", endpoints.USER_PORTAL_TYPES, "unmarked", "Constant[]"),
+        Operation("OP-059", endpoints.USER_WORKSPACE_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-060", endpoints.WALLET_STATUSES, "unmarked", "Constant[]"),
+        Operation("OP-061", endpoints.WORKSPACE_ROLE_TYPES, "unmarked", "Constant[]"),
+    ),
+    *_group(
+        "Currency grants, institutions, invitations",
+        Operation("OP-062", endpoints.CURRENCY_GRANTS, "unmarked", "CurrencyGrant[]"),
+        Operation(
+            "OP-063", endpoints.CURRENCY_GRANT, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-064", endpoints.CURRENCY_GRANT_REVOKE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation("OP-065", endpoints.INSTITUTION, "unmarked", "Institution"),
+        Operation("OP-066", endpoints.INVITATIONS, "unmarked", "InvitationRecord[]"),
+        Operation("OP-067", endpoints.INVITE, "unmarked", request="InvitationCreate", impact=M, gaps=("N5",)),
+        Operation(
+            "OP-068",
+            endpoints.INVITATION_CANCEL,
+            "unmarked",
+            request="InvitationCancel",
+            impact=M,
+            gaps=("N5",),
+        ),
+    ),
+    *_group(
+        "Notifications",
+        Operation("OP-069", endpoints.CHANNEL_TYPES_QUERY, "unmarked", "ChannelTypePage", "ChannelTypeQuery"),
+        Operation(
+            "OP-070", endpoints.CHANNEL_TYPE_CREATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-071", endpoints.CHANNEL_TYPE_UPDATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-072", endpoints.CHANNEL_TYPE_DELETE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-073", endpoints.CHANNEL_TYPE_ENABLE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-074", endpoints.CHANNEL_TYPE_DISABLE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation("OP-075", endpoints.CHANNELS_QUERY, "unmarked", "ChannelPage", "ChannelQuery"),
+        Operation(
+            "OP-076", endpoints.CHANNEL_CREATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-077", endpoints.CHANNEL_UPDATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-078", endpoints.CHANNEL_DELETE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-079", endpoints.CHANNEL_ACTIVATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-080", endpoints.CHANNEL_DEACTIVATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-081", endpoints.EMAIL_VALIDATE_IMAP, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-082", endpoints.EMAIL_VALIDATE_SMTP, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+        ),
+        Operation(
+            "OP-083",
+            endpoints.CHANNEL_COMMAND_DEACTIVATE,
+            "jwt",
+            "NotificationChannel",
+            "ChannelDeactivate",
+            impact=M,
+            bot_challenge=True,
+        ),
+    ),
+    *_group(
+        "Roles",
+        Operation("OP-084", endpoints.ROLES, "jwt", "Role[]"),
+        Operation("OP-085", endpoints.ROLE, "jwt", "Role"),
+        Operation("OP-086", endpoints.ROLE_PERMISSIONS, "jwt", "RolePermission[]"),
+    ),
+    *_group(
+        "Files",
+        Operation("OP-087", endpoints.FILE, "jwt", "FileRecord"),
+    ),
+    *_group(
         "Transfer orders",
-        "TransferOrderPage",
-        bot_challenge=True,
-    )
-
-
-CONSTANT_LISTS: Mapping[str, str] = MappingProxyType(
-    {
-        "countries": "Country",
-        "timezones": "Timezone",
-        "us-states": "UsState",
-        "currency-config-statuses": "Constant",
-        "notification-channel-statuses": "Constant",
-        "notification-channel-type-statuses": "Constant",
-        "notification-channel-types": "Constant",
-        "order-statuses": "Constant",
-        "transfer-statuses": "Constant",
-        "user-account-statuses": "Constant",
-        "user-institution-statuses": "Constant",
-        "user-institution-types": "Constant",
-        "user-invitation-statuses": "Constant",
-        "user-join-sources": "Constant",
-        "user-mfa-methods": "Constant",
-        "user-permission-statuses": "Constant",
-        "user-permission-types": "Constant",
-        "user-portal-types": "Constant",
-        "user-workspace-statuses": "Constant",
-        "wallet-statuses": "Constant",
-        "workspace-role-types": "Constant",
-    }
-)
-"""The path suffix of each constants list, with the model of its items."""
-
-OPERATIONS: tuple[Operation, ...] = tuple(
-    Operation(**{**{name: getattr(row, name) for name in row.__dataclass_fields__}, "number": number})
-    for number, row in enumerate(_rows(), 1)
+        Operation("OP-088", endpoints.TRANSFER_ORDERS, "jwt", "TransferOrderPage", bot_challenge=True),
+    ),
 )
 
 BY_KEY: Mapping[str, Operation] = MappingProxyType({operation.key: operation for operation in OPERATIONS})
@@ -309,14 +322,13 @@ def operation(key: str) -> Operation:
 
 @lru_cache(maxsize=4096)
 def operation_of(method: str, path: str) -> Operation | None:
-    """The row that a request's method and path belong to; a prefix before ``/web/v1/`` is passed over."""
-    start = path.find("/web/v1/")
+    """The row that a request's method and path belong to; a prefix before ``/web/v1/`` is ignored."""
+    start = path.find(endpoints.PORTAL_PATH)
     if start < 0:
         return None
-    path = path[start:].rstrip("/")
-    asked = f"{method} {path}"
-    fixed = BY_KEY.get(asked)
+    requested = f"{method} {path[start:].rstrip('/')}"
+    fixed = BY_KEY.get(requested)
     if fixed is not None:
         return fixed
-    found = _TEMPLATES.match(asked)
-    return _TEMPLATED[found.lastindex - 1] if found is not None and found.lastindex else None
+    match = _TEMPLATES.match(requested)
+    return _TEMPLATED[match.lastindex - 1] if match is not None and match.lastindex else None

@@ -35,10 +35,15 @@ CHAPTERS = (
 )
 
 
+ANYTHING = "it may be anything, null or left out, so that no answer contradicts it"
+"""Of a field that is only named: that it is lawful can be seen, and nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One row. ``reading`` is the stable key under which an open one is recorded and may be pinned;
-    ``untestable`` says why something cannot be seen from outside; ``gaps`` are the notes that permit it."""
+    ``untestable`` says why something cannot be seen from outside. ``aliases`` are ids that it had before, by
+    which a baseline, an earlier run or ``--rerun`` may still name it."""
 
     id: str
     section: str
@@ -47,6 +52,12 @@ class Requirement:
     operations: tuple[str, ...] = ()
     reading: str | None = None
     untestable: str | None = None
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def can_hold(self) -> bool:
+        """Whether an answer can show that it holds, even where none could show that it does not."""
+        return self.untestable is None or self.untestable == ANYTHING
 
     @property
     def chapter(self) -> str:
@@ -75,7 +86,8 @@ def _read() -> Iterator[Requirement]:
     for chapter in CHAPTERS:
         rows = tomllib.loads(folder.joinpath(f"{chapter}.toml").read_text(encoding="utf-8"))
         for row in rows["requirement"]:
-            yield Requirement(**{**row, "operations": _operations(row.get("operations", []))})
+            operations = _operations(row.get("operations", []))
+            yield Requirement(**{**row, "operations": operations, "aliases": tuple(row.get("aliases", ()))})
 
 
 def _by_id() -> Mapping[str, Requirement]:
@@ -89,3 +101,28 @@ def _by_id() -> Mapping[str, Requirement]:
 
 REQUIREMENTS: Mapping[str, Requirement] = _by_id()
 """By id, in the specification's order."""
+
+
+def _aliases() -> Mapping[str, str]:
+    rows: dict[str, str] = {}
+    for row in REQUIREMENTS.values():
+        for alias in row.aliases:
+            if alias in REQUIREMENTS or alias in rows:
+                raise ValueError(f"the alias {alias} of {row.id} is the id or alias of another requirement")
+            rows[alias] = row.id
+    return MappingProxyType(rows)
+
+
+ALIASES: Mapping[str, str] = _aliases()
+"""The present id by each id that a requirement had before."""
+
+
+def present_id(id: str) -> str:
+    """The id that a requirement has now, by any id that it ever had; another text as it is."""
+    return ALIASES.get(id, id)
+
+
+def present_signature(signature: str) -> str:
+    """A finding's signature, which begins with an id of its requirement, with the one that it has now."""
+    id, blank, place = signature.partition(" ")
+    return present_id(id) + blank + place

@@ -6,36 +6,162 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from conformance.spec import endpoints
+
 SUCCESS_CODE = "2000"
 PORTAL_VERSION = "2.0.0"
 SECURE_SESSION_VERSION = "1.3.0"
 
-CONSTANTS: Mapping[str, Mapping[str, int]] = MappingProxyType(
+
+@dataclass(frozen=True, slots=True)
+class ConstantList:
+    """One constants list: the endpoint that serves it, and the codes with their values that the specification
+    shows of it; whether a list is complete is not shown.
+
+    ``values`` is the requirement that these codes have these values, ``presence`` that the list has them all.
+    """
+
+    endpoint: str
+    values: str
+    presence: str
+    codes: Mapping[str, int]
+
+    @property
+    def suffix(self) -> str:
+        """The last segment of the endpoint's path, which is the list's name."""
+        return self.endpoint.rpartition("/")[2]
+
+
+CONSTANT_LISTS: Mapping[str, ConstantList] = MappingProxyType(
     {
-        "countries": {"CN": 95010301, "JP": 95010302},
-        "timezones": {"UTC": 95010101, "ASIA_SHANGHAI": 95010102},
-        "us-states": {"AL": 95010401, "AK": 95010402},
-        "currency-config-statuses": {"ENABLED": 55010101, "DISABLED": 55010102},
-        "notification-channel-statuses": {"ACTIVE": 80010201, "INACTIVE": 80010202},
-        "notification-channel-type-statuses": {"ENABLED": 80010301, "DISABLED": 80010302},
-        "notification-channel-types": {"EMAIL": 80010101},
-        "order-statuses": {"PROCESSING": 30010101, "AUDITING": 30010102},
-        "transfer-statuses": {"PENDING": 35010701, "PROCESSING": 35010702},
-        "user-account-statuses": {"REGISTERED": 10010201, "ACTIVE": 10010202},
-        "user-institution-statuses": {"PENDING": 10010401, "REVIEWING": 10010402},
-        "user-institution-types": {"PLATFORM": 10010601, "TENANT": 10010602},
-        "user-invitation-statuses": {"PENDING": 10050301, "ACCEPTED": 10050302},
-        "user-join-sources": {"REGISTRATION": 10050201, "INVITATION": 10050202},
-        "user-mfa-methods": {"EMAIL": 10011001, "OTP": 10011002},
-        "user-permission-statuses": {"ACTIVE": 13010201, "DEPRECATED": 13010202},
-        "user-permission-types": {"MENU": 13010101, "BUTTON": 13010102},
-        "user-portal-types": {"SYSTEM": 10010101, "TENANT": 10010102},
-        "user-workspace-statuses": {"PENDING_TENANT": 10010301, "PENDING_REVIEW": 10010302},
-        "wallet-statuses": {"ACTIVE": 35010101, "INACTIVE": 35010102},
-        "workspace-role-types": {"OWNER": 10010901, "CUSTOM": 10010902},
+        row.suffix: row
+        for row in (
+            ConstantList(
+                endpoints.COUNTRIES, "CONSTANT-020", "CONSTANT-041", {"CN": 95010301, "JP": 95010302}
+            ),
+            ConstantList(
+                endpoints.TIMEZONES,
+                "CONSTANT-021",
+                "CONSTANT-042",
+                {"UTC": 95010101, "ASIA_SHANGHAI": 95010102},
+            ),
+            ConstantList(
+                endpoints.US_STATES, "CONSTANT-022", "CONSTANT-043", {"AL": 95010401, "AK": 95010402}
+            ),
+            ConstantList(
+                endpoints.CURRENCY_CONFIG_STATUSES,
+                "CONSTANT-023",
+                "CONSTANT-044",
+                {"ENABLED": 55010101, "DISABLED": 55010102},
+            ),
+            ConstantList(
+                endpoints.NOTIFICATION_CHANNEL_STATUSES,
+                "CONSTANT-024",
+                "CONSTANT-045",
+                {"ACTIVE": 80010201, "INACTIVE": 80010202},
+            ),
+            ConstantList(
+                endpoints.NOTIFICATION_CHANNEL_TYPE_STATUSES,
+                "CONSTANT-025",
+                "CONSTANT-046",
+                {"ENABLED": 80010301, "DISABLED": 80010302},
+            ),
+            ConstantList(
+                endpoints.NOTIFICATION_CHANNEL_TYPES, "CONSTANT-026", "CONSTANT-047", {"EMAIL": 80010101}
+            ),
+            ConstantList(
+                endpoints.ORDER_STATUSES,
+                "CONSTANT-027",
+                "CONSTANT-048",
+                {"PROCESSING": 30010101, "AUDITING": 30010102},
+            ),
+            ConstantList(
+                endpoints.TRANSFER_STATUSES,
+                "CONSTANT-028",
+                "CONSTANT-049",
+                {"PENDING": 35010701, "PROCESSING": 35010702},
+            ),
+            ConstantList(
+                endpoints.USER_ACCOUNT_STATUSES,
+                "CONSTANT-029",
+                "CONSTANT-050",
+                {"REGISTERED": 10010201, "ACTIVE": 10010202},
+            ),
+            ConstantList(
+                endpoints.USER_INSTITUTION_STATUSES,
+                "CONSTANT-030",
+                "CONSTANT-051",
+                {"PENDING": 10010401, "REVIEWING": 10010402},
+            ),
+            ConstantList(
+                endpoints.USER_INSTITUTION_TYPES,
+                "CONSTANT-031",
+                "CONSTANT-052",
+                {"PLATFORM": 10010601, "TENANT": 10010602},
+            ),
+            ConstantList(
+                endpoints.USER_INVITATION_STATUSES,
+                "CONSTANT-032",
+                "CONSTANT-053",
+                {"PENDING": 10050301, "ACCEPTED": 10050302},
+            ),
+            ConstantList(
+                endpoints.USER_JOIN_SOURCES,
+                "CONSTANT-033",
+                "CONSTANT-054",
+                {"REGISTRATION": 10050201, "INVITATION": 10050202},
+            ),
+            ConstantList(
+                endpoints.USER_MFA_METHODS,
+                "CONSTANT-034",
+                "CONSTANT-055",
+                {"EMAIL": 10011001, "OTP": 10011002},
+            ),
+            ConstantList(
+                endpoints.USER_PERMISSION_STATUSES,
+                "CONSTANT-035",
+                "CONSTANT-056",
+                {"ACTIVE": 13010201, "DEPRECATED": 13010202},
+            ),
+            ConstantList(
+                endpoints.USER_PERMISSION_TYPES,
+                "CONSTANT-036",
+                "CONSTANT-057",
+                {"MENU": 13010101, "BUTTON": 13010102},
+            ),
+            ConstantList(
+                endpoints.USER_PORTAL_TYPES,
+                "CONSTANT-037",
+                "CONSTANT-058",
+                {"SYSTEM": 10010101, "TENANT": 10010102},
+            ),
+            ConstantList(
+                endpoints.USER_WORKSPACE_STATUSES,
+                "CONSTANT-038",
+                "CONSTANT-059",
+                {"PENDING_TENANT": 10010301, "PENDING_REVIEW": 10010302},
+            ),
+            ConstantList(
+                endpoints.WALLET_STATUSES,
+                "CONSTANT-039",
+                "CONSTANT-060",
+                {"ACTIVE": 35010101, "INACTIVE": 35010102},
+            ),
+            ConstantList(
+                endpoints.WORKSPACE_ROLE_TYPES,
+                "CONSTANT-040",
+                "CONSTANT-061",
+                {"OWNER": 10010901, "CUSTOM": 10010902},
+            ),
+        )
     }
 )
-"""The codes and values seen in each constants list; whether a list is complete is not shown."""
+"""By suffix, in the specification's order."""
+
+CONSTANTS: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {suffix: row.codes for suffix, row in CONSTANT_LISTS.items()}
+)
+"""The codes and values that the specification shows of each constants list."""
 
 STATES: Mapping[str, Mapping[str, int]] = MappingProxyType(
     {

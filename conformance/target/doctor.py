@@ -10,30 +10,36 @@ from typing import Literal
 from urllib.parse import quote
 
 from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    COUNTRIES,
+    FILE,
+    INSTITUTION,
+    PROFILE,
+    PUBLIC_KEY,
+    ROLE,
+    TRANSFER_ORDERS,
+)
 from conformance.spec.operations import OPERATIONS, operation
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal, clock_of
 from conformance.target.portal.inboxes import reader
 from conformance.target.portal.login import refusal
-from conformance.target.portal.secure import PUBLIC_KEY
 from conformance.target.profile.model import ACCOUNTS, Profile, Records
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
 
 State = Literal["works", "missing", "wrong"]
 
-SYSTEM = "/web/v1/system"
-OWN_PROFILE = f"GET {SYSTEM}/profile"
-GUARDED = f"GET {SYSTEM}/constants/countries"
-ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
+GUARDED = COUNTRIES
 SKEW = 20.0
 """Seconds between the clocks here and there from which authenticator codes are in danger."""
 
 READ_BY = {
-    "role": (f"GET {SYSTEM}/roles/{{roleBizId}}", "roleBizId"),
-    "institution": (f"GET {SYSTEM}/institutions/{{institutionBizId}}", "institutionBizId"),
-    "file": (f"GET {SYSTEM}/files/{{fileBizId}}", "fileBizId"),
-    "account": (f"GET {SYSTEM}/accounts/admin/{{userBizId}}", "userBizId"),
+    "role": (ROLE, "roleBizId"),
+    "institution": (INSTITUTION, "institutionBizId"),
+    "file": (FILE, "fileBizId"),
+    "account": (ACCOUNT, "userBizId"),
 }
 """The endpoints that read one record of a kind."""
 
@@ -143,7 +149,7 @@ def _time(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
 
 def _access_code(portal: Portal) -> Iterator[Diagnosis]:
     """A protected endpoint without a token: past the ingress it is the token that is missing."""
-    answer = portal.call(OWN_PROFILE)
+    answer = portal.call(PROFILE)
     part = "portal.access_code"
     if answer.status == 401:
         yield Diagnosis(part, "works", "the ingress lets requests with it through")
@@ -152,7 +158,7 @@ def _access_code(portal: Portal) -> Iterator[Diagnosis]:
             part, "works", "requests get through; but a protected endpoint answers without a token"
         )
     else:
-        other = portal.call(OWN_PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
+        other = portal.call(PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
         same = (other.status, other.code) == (answer.status, answer.code)
         message = f"a request with it is refused ({refusal(answer)})"
         if same:
@@ -237,7 +243,7 @@ def _bot_challenge(portal: Portal) -> Iterator[Diagnosis]:
         message = "its token is not tried: no account can sign in that may read transfer orders"
         yield Diagnosis("bot_challenge", "missing", message, "credentials")
         return
-    answer = portal.call(ORDERS, workspaceId=portal.record("workspace"), token=admin)
+    answer = portal.call(TRANSFER_ORDERS, workspaceId=portal.record("workspace"), token=admin)
     if answer.code == "4030":
         message = f"the token is refused ({refusal(answer)}); [bot_challenge] header says where it goes"
         yield Diagnosis("bot_challenge", "wrong", message, "credentials")

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from conformance.errors import OutOfBudget, OutOfTime, RateLimited
+from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.clock import MovableClock, SystemClock
 from conformance.target.portal.budget import INITIATIONS, Budget, is_cooldown, is_rate_limited, retry_after
-from conformance.target.portal.login import INITIATE
 from conformance.target.profile.model import Limits as Budgets
 from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope, moved
 from conformance.traffic.exchange import Exchange, Request, Response
@@ -172,7 +172,7 @@ def test_a_refused_sign_in_is_tried_again_when_the_target_says_so() -> None:
     portal = answering(lambda request: answers.pop(0), clock=clock)
     before = clock.now()
 
-    assert portal.call(INITIATE, json={}).success
+    assert portal.call(LOGIN_INITIATE, json={}).success
     assert 30 <= clock.now() - before < 35
 
 
@@ -184,7 +184,7 @@ def test_a_target_that_keeps_refusing_is_rate_limited_and_nothing_else() -> None
         return answer(status=429, code="RATE_LIMITED")
 
     with pytest.raises(RateLimited) as caught:
-        answering(respond).call(INITIATE, json={})
+        answering(respond).call(LOGIN_INITIATE, json={})
 
     assert len(asked) == 4
     assert caught.value.fault_class == "environment"

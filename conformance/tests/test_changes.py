@@ -10,21 +10,24 @@ from typing import Any
 import httpx
 import pytest
 
-from conformance.errors import LedgerError, Untestable
+from conformance.errors import CannotSignIn, LedgerError, Untestable
+from conformance.spec.endpoints import (
+    CHANNEL_CREATE,
+    CHANNEL_DELETE,
+    INVITATION_CANCEL,
+    INVITE,
+    PASSWORD_CHANGE,
+    PROFILE,
+    PROFILE_UPDATE,
+)
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import CHANGE_PASSWORD, ChangeLedger, restore
+from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.restoring import restore
 from conformance.target.portal.transport import fetch
 from conformance.tests.reached import answer, answering, connected
 from conformance.traffic.exchange import Json
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl.serve import Running
-
-SYSTEM = "/web/v1/system"
-CREATE = f"POST {SYSTEM}/notifications/channels/create"
-DELETE = f"POST {SYSTEM}/notifications/channels/delete"
-UPDATE = f"POST {SYSTEM}/profile/update"
-INVITE = f"POST {SYSTEM}/invitations"
-CANCEL = f"POST {SYSTEM}/invitations/cancel"
 
 
 def state(running: Running) -> Json:
@@ -33,9 +36,11 @@ def state(running: Running) -> Json:
 
 def create_channel(portal: Portal, *, told: bool = True) -> None:
     name = portal.unique()
-    change = portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"}, name=name)
+    change = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"}, name=name)
     created = portal.call(
-        CREATE, json=portal.operation_body(CREATE, unique=name), token=portal.account("admin").token
+        CHANNEL_CREATE,
+        json=portal.operation_body(CHANNEL_CREATE, unique=name),
+        token=portal.account("admin").token,
     )
     assert created.success
     if told:
@@ -44,25 +49,25 @@ def create_channel(portal: Portal, *, told: bool = True) -> None:
 
 def rename(portal: Portal) -> None:
     token = portal.account("admin").token
-    before = portal.call(f"GET {SYSTEM}/profile", token=token).data
+    before = portal.call(PROFILE, token=token).data
     names = ("accountName", "accountPhone", "defaultLanguage", "defaultTimezone", "defaultCountry")
-    portal.changes.changed(UPDATE, UPDATE, {name: before[name] for name in names})
-    assert portal.call(UPDATE, json={"accountName": portal.unique()}, token=token).success
+    portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {name: before[name] for name in names})
+    assert portal.call(PROFILE_UPDATE, json={"accountName": portal.unique()}, token=token).success
 
 
 def change_password(portal: Portal, number: int = 1) -> None:
     spare = portal.account("spare")
     new = spare.next_password(number)
     portal.changes.changing_password("spare", number)
-    body = portal.operation_body(CHANGE_PASSWORD, password=spare.password, new_password=new)
-    assert portal.secure.post(CHANGE_PASSWORD, body, token=spare.token).success
+    body = portal.operation_body(PASSWORD_CHANGE, password=spare.password, new_password=new)
+    assert portal.secure.post(PASSWORD_CHANGE, body, token=spare.token).success
     spare.password_changed_to(new)
 
 
 def invite(portal: Portal) -> None:
     email = f"{portal.unique()}@example.test"
     portal.changes.creating(
-        INVITE, CANCEL, {"invitationBizId": "{result_id}", "reason": "made by a test"}, name=email
+        INVITE, INVITATION_CANCEL, {"invitationBizId": "{result_id}", "reason": "made by a test"}, name=email
     )
     body = {"inviteeEmail": email, "message": "hello", "expirationDays": 3}
     assert portal.call(INVITE, json=body, token=portal.account("admin").token).success
@@ -131,8 +136,10 @@ def test_of_several_passwords_the_last_is_traded_for_the_profiles(ledger: Path) 
 
 def test_a_record_that_was_never_made_or_is_gone_is_nothing_to_put_back() -> None:
     with connected() as (portal, _, _running):
-        portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"}, name=portal.unique())
-        gone = portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"})
+        portal.changes.creating(
+            CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"}, name=portal.unique()
+        )
+        gone = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"})
         portal.changes.created(gone, "00000000-0000-4000-8000-000000000000")
 
         assert portal.restore() == []
@@ -147,24 +154,40 @@ def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
         return answer(status=403, code="ACCESS.PERMISSION_DENIED")
 
     portal = answering(respond)
-    change = portal.changes.creating(CREATE, DELETE, {"bizId": "{result_id}"})
+    change = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"})
     portal.changes.created(change, "b-1")
-    portal.changes.changed(UPDATE, UPDATE, {"accountName": "before"})
+    portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "before"})
 
     assert portal.restore() == [
-        f"what {UPDATE} changed: {UPDATE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
-        f"b-1, made by {CREATE}: {DELETE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
+        f"what {PROFILE_UPDATE} changed: {PROFILE_UPDATE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
+        f"b-1, made by {CHANNEL_CREATE}: {CHANNEL_DELETE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
     ]
     assert len(portal.changes.pending) == 2
 
 
 def test_what_was_undone_by_the_case_is_not_undone_again() -> None:
-    portal = answering(lambda request: pytest.fail("nothing was to be sent"))
-    change = portal.changes.changed(UPDATE, UPDATE, {})
+    sent: list[str] = []
 
+    def respond(request: httpx.Request) -> httpx.Response:
+        sent.append(request.url.path.rpartition("/")[2])
+        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+
+    portal = answering(respond)
+    change = portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
     portal.changes.undone(change)
 
     assert portal.restore() == []
+    assert sent == ["initiate", "complete"]  # a change is noted only for who can sign in to put it back
+
+
+def test_a_change_whose_author_cannot_sign_in_is_neither_noted_nor_left(ledger: Path) -> None:
+    portal = answering(lambda request: answer(status=401, code="AUTH.INVALID_CREDENTIALS"), ledger=ledger)
+
+    with pytest.raises(CannotSignIn, match="email or password is refused"):
+        portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
+
+    assert portal.restore() == []
+    assert not ledger.exists()
 
 
 def test_a_change_is_on_the_disk_before_it_is_sent(ledger: Path) -> None:
@@ -178,8 +201,8 @@ def test_a_change_is_on_the_disk_before_it_is_sent(ledger: Path) -> None:
     portal.changes = ChangeLedger(ledger, run_id="suite-1", target=portal.url)
     assert not ledger.exists()
 
-    portal.changes.changed(UPDATE, UPDATE, {"accountName": "before"})
-    portal.call(UPDATE, json={}, token="t")
+    portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "before"})
+    portal.call(PROFILE_UPDATE, json={}, token="t")
 
     assert json.loads(on_disk[0][0]) == {
         "event": "run",
@@ -195,7 +218,7 @@ def test_a_change_that_could_only_be_undone_with_a_secret_is_not_made(ledger: Pa
     changes = ChangeLedger(ledger, secrets=secrets)
 
     with pytest.raises(Untestable, match="could not be undone without writing down a secret"):
-        changes.changed(UPDATE, UPDATE, {"emailConfig": {"password": "smtp-password"}})
+        changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"emailConfig": {"password": "smtp-password"}})
 
     assert not ledger.exists()
 
@@ -219,9 +242,9 @@ ROW = {
     "event": "change",
     "id": 1,
     "kind": "changing",
-    "key": UPDATE,
+    "key": PROFILE_UPDATE,
     "account": "admin",
-    "undo_key": UPDATE,
+    "undo_key": PROFILE_UPDATE,
     "run": "suite-1",
 }
 
@@ -258,7 +281,7 @@ def test_a_later_run_keeps_what_an_earlier_one_left_and_puts_back_its_own_only(l
     ledger.write_text("".join(lines(RUN, ROW)))
     portal = answering(lambda request: pytest.fail("nothing was to be sent"))
     portal.changes = ChangeLedger(ledger, run_id="suite-2", target="http://portal.example.test")
-    own = portal.changes.changed(UPDATE, UPDATE, {})
+    own = portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
     portal.changes.undone(own)
 
     assert own == 2
@@ -285,7 +308,7 @@ def test_a_ledger_with_nothing_pending_is_begun_anew(ledger: Path) -> None:
     changes = ChangeLedger(ledger, run_id="suite-2", target="http://other.example.test")
 
     assert not ledger.exists()
-    assert changes.changed(UPDATE, UPDATE) == 1
+    assert changes.changed(PROFILE_UPDATE, PROFILE_UPDATE) == 1
 
 
 def test_a_ledger_of_another_target_with_something_pending_is_not_gone_on_with(ledger: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks.accounts import ACCOUNTS, PROFILE, UPDATE
+from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     account,
@@ -17,11 +17,9 @@ from conformance.tests.traffic import (
 )
 from conformance.traffic.exchange import Exchange, Json
 
-MINE = "GET /web/v1/system/workspaces/mine"
-
 
 def accounts(*listed: Json, **filters: Json) -> Exchange:
-    return answer(ACCOUNTS, account_page(*listed), sent=filters)
+    return answer(ACCOUNTS_QUERY, account_page(*listed), sent=filters)
 
 
 TENANT = account(bizId="account-2", accountPortal=coded("TENANT", 10010102))
@@ -109,11 +107,11 @@ PROOFS = [
     Proof(
         "PROFILE-003",
         [
-            answer(UPDATE, account(accountName="Two"), sent={"accountName": "Two"}),
-            answer(UPDATE, account(accountName="Two"), sent={"accountName": "  Two "}),
-            answer(UPDATE, account(accountName="José Two"), sent={"accountName": "jose\u0301  two"}),
+            answer(PROFILE_UPDATE, account(accountName="Two"), sent={"accountName": "Two"}),
+            answer(PROFILE_UPDATE, account(accountName="Two"), sent={"accountName": "  Two "}),
+            answer(PROFILE_UPDATE, account(accountName="José Two"), sent={"accountName": "jose\u0301  two"}),
         ],
-        answer(UPDATE, account(accountName="One"), sent={"accountName": "Two"}),
+        answer(PROFILE_UPDATE, account(accountName="One"), sent={"accountName": "Two"}),
     ),
 ]
 
@@ -161,4 +159,4 @@ def test_a_time_that_is_none_is_the_shape_checks_matter_alone() -> None:
     "data, form", [([], "array of 0"), ({"items": [], "total": 0}, ["items", "total"]), (None, None)]
 )
 def test_the_form_of_the_callers_workspaces_is_read(data: Json, form: Json) -> None:
-    assert observed("workspaces-mine", answer(MINE, data)) == [form]
+    assert observed("workspaces-mine", answer(WORKSPACES_MINE, data)) == [form]

@@ -7,9 +7,21 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from conformance.checks.invitations import INVITATIONS
-from conformance.checks.notifications import CHANNELS, CREATE, TYPES
-from conformance.checks.orders import ORDERS
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    CHANNEL_CREATE,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    COUNTRIES,
+    LOGIN_COMPLETE,
+    LOGIN_MFA_SEND,
+    LOGOUT,
+    OWN_INVITATIONS,
+    PASSWORD_FORGOT,
+    PROFILE,
+    ROLES,
+    TRANSFER_ORDERS,
+)
 from conformance.tests.traffic import (
     NOW,
     account,
@@ -34,18 +46,9 @@ from conformance.tests.traffic import (
 )
 from conformance.traffic.exchange import Exchange, Json
 
-ROLES = "GET /web/v1/system/roles"
-PROFILE = "GET /web/v1/system/profile"
-COUNTRIES = "GET /web/v1/system/constants/countries"
-SEND = "POST /web/v1/system/auth/login/mfa/send"
-COMPLETE = "POST /web/v1/system/auth/login/complete"
-LOGOUT = "POST /web/v1/system/auth/logout"
-FORGOT = "POST /web/v1/system/auth/password/forgot"
-ACCOUNTS = "POST /web/v1/system/accounts/admin/query"
-
 
 def orders(*listed: Json, query: str = "", **counts: Json) -> Exchange:
-    return answer(ORDERS, order_page(*listed, **counts), query=query)
+    return answer(TRANSFER_ORDERS, order_page(*listed, **counts), query=query)
 
 
 def places(requirement: str, *exchanges: Exchange) -> list[str]:
@@ -111,8 +114,10 @@ def test_a_range_that_is_asked_for_at_either_end_is_not_the_default_one(query: s
 def test_the_pages_are_counted_wherever_they_can_be(
     size: int, total: int, pages: int, is_right: bool
 ) -> None:
-    typed = answer(TYPES, page(pageSize=size, totalRecords=total, totalPages=pages))
-    listed = answer(ACCOUNTS, account_page(pageSize=size, totalElements=total, totalPages=pages), sent={})
+    typed = answer(CHANNEL_TYPES_QUERY, page(pageSize=size, totalRecords=total, totalPages=pages))
+    listed = answer(
+        ACCOUNTS_QUERY, account_page(pageSize=size, totalElements=total, totalPages=pages), sent={}
+    )
 
     assert ("PAGE-008" not in contradicted_by(typed)) is is_right
     assert ("PAGE-027" not in contradicted_by(listed)) is is_right
@@ -120,7 +125,9 @@ def test_the_pages_are_counted_wherever_they_can_be(
 
 @pytest.mark.parametrize("sent", [{"pageNo": 3, "x": 1}, {"x": 1, "currentPage": 3}])
 def test_whatever_may_choose_a_page_leaves_open_which_one_is_answered(sent: Json) -> None:
-    assert "PAGE-009" not in contradicted_by(answer(TYPES, page(channel_type(), currentPage=3), sent=sent))
+    assert "PAGE-009" not in contradicted_by(
+        answer(CHANNEL_TYPES_QUERY, page(channel_type(), currentPage=3), sent=sent)
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +142,7 @@ def test_the_page_asked_for_is_answered_where_there_is_one(query: str, total: in
 
 def test_counts_without_a_listing_are_no_record() -> None:
     assert "RESOURCE-001" not in contradicted_by(
-        answer(ACCOUNTS, {"totalElements": 0, "bizId": None}, sent={})
+        answer(ACCOUNTS_QUERY, {"totalElements": 0, "bizId": None}, sent={})
     )
 
 
@@ -199,7 +206,7 @@ def test_a_body_without_any_label_is_not_labelled_as_json() -> None:
 def test_an_echoed_secret_is_found_wherever_it_stands() -> None:
     sent = {"email": "one@example.test", "turnstileToken": "a-secret-token"}
     deep = answer(
-        FORGOT, {"success": True, "message": "Sent", "seen": [{"x": ["a-secret-token"]}]}, sent=sent
+        PASSWORD_FORGOT, {"success": True, "message": "Sent", "seen": [{"x": ["a-secret-token"]}]}, sent=sent
     )
 
     assert places("ENV-019", deep) == ["data.seen[0].x[0]"]
@@ -228,7 +235,7 @@ def test_the_language_of_a_message_is_read_where_another_than_english_is_asked_f
 
 
 def test_a_status_in_other_digits_than_ours_is_no_filter_and_breaks_nothing() -> None:
-    listed = answer(INVITATIONS, [invitation()], query="statuses=%C2%B2")
+    listed = answer(OWN_INVITATIONS, [invitation()], query="statuses=%C2%B2")
 
     assert not {"INVITATION-023", "INVITATION-024"} & contradicted_by(listed)
 
@@ -244,7 +251,11 @@ def test_a_status_in_other_digits_than_ours_is_no_filter_and_breaks_nothing() ->
     ],
 )
 def test_a_type_is_enabled_by_its_status_or_by_its_flag(status: Json, enabled: bool, is_found: bool) -> None:
-    listed = answer(TYPES, page(channel_type(typeStatus=status, enabled=enabled)), sent={"enabledOnly": True})
+    listed = answer(
+        CHANNEL_TYPES_QUERY,
+        page(channel_type(typeStatus=status, enabled=enabled)),
+        sent={"enabledOnly": True},
+    )
 
     assert ("CHANNELTYPE-023" in contradicted_by(listed)) is is_found
 
@@ -253,8 +264,8 @@ def test_a_type_is_enabled_by_its_status_or_by_its_flag(status: Json, enabled: b
     ("password", "is_found"), [("secre", False), ("secret", True), ("******", False), ("a-long-secret", True)]
 )
 def test_a_mail_password_is_one_from_six_letters_on_that_are_no_mask(password: str, is_found: bool) -> None:
-    made = answer(CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
-    listed = answer(CHANNELS, page(channel(emailConfig=email_config(password=password))), sent={}, n=2)
+    made = answer(CHANNEL_CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
+    listed = answer(CHANNELS_QUERY, page(channel(emailConfig=email_config(password=password))), sent={}, n=2)
 
     assert ("CHANNEL-046" in contradicted_by(made, listed)) is is_found
 
@@ -266,7 +277,9 @@ def sent_code(n: int, seconds: int, **data: Json) -> Exchange:
     body = {"sessionId": "session-1", "method": 10011001}
     told = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **data}
     started = NOW + timedelta(seconds=seconds)
-    return answer(SEND, told, sent=body, n=n, started=started, body=envelope(data=told, timestamp=None))
+    return answer(
+        LOGIN_MFA_SEND, told, sent=body, n=n, started=started, body=envelope(data=told, timestamp=None)
+    )
 
 
 @pytest.mark.parametrize(
@@ -306,7 +319,7 @@ def test_a_logout_ends_one_session_at_least(ended: int, is_found: bool) -> None:
 def test_each_claim_with_profile_data_is_found_in_a_token(claim: str) -> None:
     issued = completed(accessToken=jwt(**{claim: "One"}))
 
-    assert "TOKEN-018" in contradicted_by(answer(COMPLETE, issued))
+    assert "TOKEN-018" in contradicted_by(answer(LOGIN_COMPLETE, issued))
 
 
 @pytest.mark.parametrize(
@@ -343,7 +356,7 @@ def test_a_request_that_may_be_refused_for_its_headers_says_nothing_of_its_token
 def test_names_are_held_to_english_where_nothing_else_is_asked_for(
     headers: dict[str, str | None], is_judged: bool
 ) -> None:
-    named = answer(ORDERS, order_page(order(status=2, statusName="DONE")), headers=headers)
+    named = answer(TRANSFER_ORDERS, order_page(order(status=2, statusName="DONE")), headers=headers)
 
     assert ("STATE-007" in contradicted_by(named)) is is_judged
 

@@ -5,6 +5,15 @@ from __future__ import annotations
 import pytest
 
 from conformance.spec import BY_KEY, OPERATIONS, Operation
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    COUNTRIES,
+    PUBLIC_KEY,
+    ROLE,
+    ROLES,
+    SESSIONS_CONFIG,
+    WORKSPACES_CURRENT,
+)
 from conformance.tests.traffic import answer, envelope, judged, verdict_on
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Verdict
@@ -17,19 +26,19 @@ def missing(operation: Operation) -> Exchange:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.key)
 def test_an_endpoint_that_is_missing_is_found(operation: Operation) -> None:
-    assert verdict_on(f"OP-{operation.number:03}", [missing(operation)]) is Verdict.FAIL
+    assert verdict_on(operation.requirement, [missing(operation)]) is Verdict.FAIL
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.key)
 def test_an_endpoint_that_refuses_the_method_is_found(operation: Operation) -> None:
     refused = answer(operation.key, body=envelope("METHOD"), status=405)
-    assert verdict_on(f"OP-{operation.number:03}", [refused]) is Verdict.FAIL
+    assert verdict_on(operation.requirement, [refused]) is Verdict.FAIL
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda row: row.key)
 def test_a_record_that_is_not_found_is_no_missing_endpoint(operation: Operation) -> None:
     refused = answer(operation.key, body=envelope("RESOURCE.NOT_FOUND"), status=404)
-    assert verdict_on(f"OP-{operation.number:03}", [refused]) is not Verdict.FAIL
+    assert verdict_on(operation.requirement, [refused]) is not Verdict.FAIL
 
 
 @pytest.mark.parametrize(
@@ -40,7 +49,7 @@ def test_an_endpoint_whose_answer_is_not_shown_may_answer_anything_in_the_envelo
 ) -> None:
     shapes: tuple[Json, ...] = (None, {}, [1], "done")
     for data in shapes:
-        assert verdict_on(f"OP-{operation.number:03}", [answer(operation.key, data)]) is Verdict.PASS
+        assert verdict_on(operation.requirement, [answer(operation.key, data)]) is Verdict.PASS
 
 
 @pytest.mark.parametrize("status", [405, 501])
@@ -57,13 +66,13 @@ def test_what_is_not_offered_is_told_of_the_status(status: int) -> None:
 @pytest.mark.parametrize(
     ("key", "verdict"),
     [
-        ("GET /web/v1/secure-channel/public-key", Verdict.FAIL),
-        ("GET /web/v1/system/constants/countries", Verdict.FAIL),
-        ("GET /web/v1/system/security/sessions/config", Verdict.UNTESTED),
-        ("GET /web/v1/system/workspaces/current", Verdict.UNTESTED),
-        ("GET /web/v1/system/roles", Verdict.UNTESTED),
-        ("GET /web/v1/system/roles/{roleBizId}", Verdict.UNTESTED),
-        ("POST /web/v1/system/accounts/admin/query", Verdict.UNTESTED),
+        (PUBLIC_KEY, Verdict.FAIL),
+        (COUNTRIES, Verdict.FAIL),
+        (SESSIONS_CONFIG, Verdict.UNTESTED),
+        (WORKSPACES_CURRENT, Verdict.UNTESTED),
+        (ROLES, Verdict.UNTESTED),
+        (ROLE, Verdict.UNTESTED),
+        (ACCOUNTS_QUERY, Verdict.UNTESTED),
     ],
 )
 def test_a_404_of_another_code_may_speak_of_a_record_or_of_a_workspace_that_nobody_has(
@@ -71,7 +80,7 @@ def test_a_404_of_another_code_may_speak_of_a_record_or_of_a_workspace_that_nobo
 ) -> None:
     refused = answer(key, body=envelope("NOTHING_HERE"), status=404)
 
-    assert verdict_on(f"OP-{BY_KEY[key].number:03}", [refused]) is verdict
+    assert verdict_on(BY_KEY[key].requirement, [refused]) is verdict
 
 
 def test_a_gateway_that_knows_no_ingress_says_nothing_of_the_endpoint() -> None:

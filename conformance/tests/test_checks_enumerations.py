@@ -8,6 +8,15 @@ import pytest
 
 from conformance.checks.enumerations import STATE_FIELDS
 from conformance.spec import CONSTANT_LISTS
+from conformance.spec.endpoints import (
+    CHANNEL_TYPES_QUERY,
+    INSTITUTION,
+    MFA,
+    OWN_INVITATIONS,
+    PROFILE,
+    ROLES,
+    WORKSPACES_CURRENT,
+)
 from conformance.spec.tables import CONSTANTS, STATES
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
@@ -28,8 +37,6 @@ from conformance.tests.traffic import (
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import Verdict
 
-PROFILE = "GET /web/v1/system/profile"
-ROLES = "GET /web/v1/system/roles"
 COUNTRIES = "countries"
 
 EXTRA: Mapping[str, Mapping[str, Json]] = {
@@ -50,16 +57,10 @@ def constants(suffix: str, listed: list[dict[str, Json]]) -> Exchange:
 def with_status(field: str, entry: dict[str, Json]) -> Exchange:
     return {
         "accountStatus": answer(PROFILE, account(accountStatus=entry)),
-        "institutionStatus": answer(
-            "GET /web/v1/system/institutions/{institutionBizId}", institution(institutionStatus=entry)
-        ),
-        "workspaceStatus": answer("GET /web/v1/system/workspaces/current", workspace(workspaceStatus=entry)),
-        "invitationStatus": answer(
-            "GET /web/v1/system/profile/invitations", [invitation(invitationStatus=entry, canAccept=False)]
-        ),
-        "typeStatus": answer(
-            "POST /web/v1/system/notifications/channel-types/query", page(channel_type(typeStatus=entry))
-        ),
+        "institutionStatus": answer(INSTITUTION, institution(institutionStatus=entry)),
+        "workspaceStatus": answer(WORKSPACES_CURRENT, workspace(workspaceStatus=entry)),
+        "invitationStatus": answer(OWN_INVITATIONS, [invitation(invitationStatus=entry, canAccept=False)]),
+        "typeStatus": answer(CHANNEL_TYPES_QUERY, page(channel_type(typeStatus=entry))),
     }[field]
 
 
@@ -71,21 +72,19 @@ STATE_PROOFS = [
     for code, value in STATES[family].items()
 ]
 
-NUMBER = {suffix: number for number, suffix in enumerate(CONSTANTS, 20)}
-
 LIST_PROOFS = [
     proof
     for suffix, family in CONSTANTS.items()
     for proof in (
         Proof(
-            f"CONSTANT-{NUMBER[suffix]:03}",
+            CONSTANT_LISTS[suffix].values,
             constants(suffix, [*items(suffix), coded("NEW", 1, **EXTRA.get(suffix, {}))]),
             constants(
                 suffix, [{**items(suffix)[0], "value": next(iter(family.values())) + 1}, *items(suffix)[1:]]
             ),
         ),
         Proof(
-            f"CONSTANT-{NUMBER[suffix] + len(CONSTANTS):03}",
+            CONSTANT_LISTS[suffix].presence,
             constants(suffix, list(reversed(items(suffix)))),
             constants(suffix, items(suffix)[1:]),
         ),
@@ -199,4 +198,4 @@ def test_the_form_of_labels_is_read(label: str, form: str) -> None:
 
 def test_an_enumeration_of_another_field_is_none_of_the_known() -> None:
     stranger = mfa_setting(origin=coded("EMAIL", 5))
-    assert not contradicted_by(answer("GET /web/v1/system/security/mfa", [stranger]))
+    assert not contradicted_by(answer(MFA, [stranger]))

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.envelope import is_mask
-from conformance.checks.orders import ORDERS
+from conformance.spec.endpoints import (
+    CHANNEL_UPDATE,
+    LOGIN_COMPLETE,
+    ROLES,
+    SECURE_SESSION,
+    TOKEN_REFRESH,
+    TRANSFER_ORDERS,
+)
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     ABSENT_STAMP,
@@ -19,11 +26,6 @@ from conformance.tests.traffic import (
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
-ROLES = "GET /web/v1/system/roles"
-COMPLETE = "POST /web/v1/system/auth/login/complete"
-INITIATE = "POST /web/v1/system/auth/login/initiate"
-SESSION = "POST /web/v1/secure-channel/session"
-UPDATE = "POST /web/v1/system/notifications/channels/update"
 PENDING = "ACCOUNT_PENDING_APPROVAL"
 
 
@@ -72,20 +74,24 @@ PROOFS = [
     Proof(
         "ENV-019",
         [
-            answer(COMPLETE, completed(), sent={"sessionId": "a", "code": "123456"}),
-            answer(UPDATE, {"password": "******"}, sent={"emailConfig": {"password": "******"}}),
+            answer(LOGIN_COMPLETE, completed(), sent={"sessionId": "a", "code": "123456"}),
+            answer(CHANNEL_UPDATE, {"password": "******"}, sent={"emailConfig": {"password": "******"}}),
         ],
-        refusal(COMPLETE, "AUTH.MFA_CODE_INVALID", 400, message="123456", sent={"code": "123456"}),
+        refusal(LOGIN_COMPLETE, "AUTH.MFA_CODE_INVALID", 400, message="123456", sent={"code": "123456"}),
     ),
     Proof(
         "VERSION-001",
-        [success(), success(**ABSENT_STAMP), answer(ORDERS, body=envelope(data={}, version="1.3.0"))],
+        [
+            success(),
+            success(**ABSENT_STAMP),
+            answer(TRANSFER_ORDERS, body=envelope(data={}, version="1.3.0")),
+        ],
         success(version="2.1.0"),
     ),
     Proof(
         "VERSION-002",
-        answer(SESSION, body=envelope(data={}, version="1.3.0")),
-        answer(SESSION, body=envelope(data={}, version="2.0.0")),
+        answer(SECURE_SESSION, body=envelope(data={}, version="1.3.0")),
+        answer(SECURE_SESSION, body=envelope(data={}, version="2.0.0")),
     ),
 ]
 
@@ -106,12 +112,14 @@ def test_what_did_not_come_through_the_ingress_is_not_held_to_the_envelope() -> 
 
 
 def test_a_secret_within_a_settings_object_is_not_echoed() -> None:
-    echoed = answer(UPDATE, {"password": "open-sesame"}, sent={"emailConfig": {"password": "open-sesame"}})
+    echoed = answer(
+        CHANNEL_UPDATE, {"password": "open-sesame"}, sent={"emailConfig": {"password": "open-sesame"}}
+    )
     assert "ENV-019" in contradicted_by(echoed)
 
 
 def test_a_refresh_token_that_stays_is_no_echo() -> None:
-    refresh = "POST /web/v1/system/auth/token/refresh"
+    refresh = TOKEN_REFRESH
     kept = answer(refresh, completed(refreshToken="refresh-1"), sent={"refreshToken": "refresh-1"})
     assert not contradicted_by(kept)
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.errors import GIVEN_AT, STATED, UNSTATED
+from conformance.spec.endpoints import ROLES, WORKSPACES_CURRENT
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import answer, contradicted_by, envelope, observed, refusal
-
-ROLES = "GET /web/v1/system/roles"
-CURRENT = "GET /web/v1/system/workspaces/current"
 
 PROOFS = [
     *(
@@ -27,10 +25,10 @@ PROOFS = [
     Proof(
         "ERROR-012",
         [
-            refusal(CURRENT, "GA2031", 400, message="GA2031"),
-            answer(CURRENT, body=envelope("GA2031", message=None), status=400),
+            refusal(WORKSPACES_CURRENT, "GA2031", 400, message="GA2031"),
+            answer(WORKSPACES_CURRENT, body=envelope("GA2031", message=None), status=400),
         ],
-        refusal(CURRENT, "GA2031", 400, message="No workspace"),
+        refusal(WORKSPACES_CURRENT, "GA2031", 400, message="No workspace"),
     ),
 ]
 

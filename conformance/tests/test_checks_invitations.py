@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks.invitations import INVITATIONS
+from conformance.spec.endpoints import OWN_INVITATIONS
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import ABSENT_STAMP, answer, at, contradicted_by, envelope, invitation
 from conformance.traffic.exchange import Exchange, Json
@@ -14,7 +14,7 @@ LATE = invitation(expiresAt=at(days=1), canAccept=False)
 
 
 def invitations(*listed: Json, query: dict[str, str] | str = "") -> Exchange:
-    return answer(INVITATIONS, list(listed), query=query)
+    return answer(OWN_INVITATIONS, list(listed), query=query)
 
 
 PROOFS = [
@@ -68,5 +68,7 @@ def test_statuses_that_are_no_numbers_are_not_judged(query: str) -> None:
 
 
 def test_without_a_timestamp_the_senders_clock_tells_what_has_expired() -> None:
-    stampless = answer(INVITATIONS, body=envelope(data=[invitation(expiresAt=at(days=1))], **ABSENT_STAMP))
+    stampless = answer(
+        OWN_INVITATIONS, body=envelope(data=[invitation(expiresAt=at(days=1))], **ABSENT_STAMP)
+    )
     assert contradicted_by(stampless) == {"INVITATION-028"}

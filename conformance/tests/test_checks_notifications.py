@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from conformance.checks.notifications import CHANNELS, COMMAND, CREATE, TYPES
+from conformance.spec.endpoints import (
+    CHANNEL_COMMAND_DEACTIVATE,
+    CHANNEL_CREATE,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+)
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     DISABLED,
@@ -24,15 +29,15 @@ INACTIVE = channel(channelStatus="INACTIVE")
 
 
 def types(*listed: Json, **filters: Json) -> Exchange:
-    return answer(TYPES, page(*listed), sent=filters)
+    return answer(CHANNEL_TYPES_QUERY, page(*listed), sent=filters)
 
 
 def channels(*listed: Json, n: int = 1, **filters: Json) -> Exchange:
-    return answer(CHANNELS, page(*listed), sent=filters, n=n)
+    return answer(CHANNELS_QUERY, page(*listed), sent=filters, n=n)
 
 
 def created(password: str) -> Exchange:
-    return answer(CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
+    return answer(CHANNEL_CREATE, None, sent={"channelName": "Mail", "emailConfig": {"password": password}})
 
 
 def shows(password: Json) -> dict[str, Any]:
@@ -40,7 +45,7 @@ def shows(password: Json) -> dict[str, Any]:
 
 
 SMS = channel(channelCategory="SMS", emailConfig=None)
-COMMANDED = answer(COMMAND, INACTIVE, sent={"bizId": "channel-1"}, n=3)
+COMMANDED = answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-1"}, n=3)
 
 PROOFS = [
     Proof("CHANNELTYPE-020", types(channel_type(), bizId="type-1"), types(channel_type(), bizId="type-2")),
@@ -104,8 +109,12 @@ PROOFS = [
         types(channel_type(), channel_type()),
     ),
     Proof("CHANNEL-008", channels(SMS), channels(channel(emailConfig=None))),
-    Proof("CHANNEL-030", COMMANDED, answer(COMMAND, channel(), sent={"bizId": "channel-1"})),
-    Proof("CHANNEL-055", COMMANDED, answer(COMMAND, INACTIVE, sent={"bizId": "channel-2"})),
+    Proof(
+        "CHANNEL-030", COMMANDED, answer(CHANNEL_COMMAND_DEACTIVATE, channel(), sent={"bizId": "channel-1"})
+    ),
+    Proof(
+        "CHANNEL-055", COMMANDED, answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-2"})
+    ),
     Proof(
         "CHANNEL-031",
         [COMMANDED, channels(INACTIVE, n=4), channels(channel(), n=5)],
@@ -137,5 +146,5 @@ def test_a_filter_that_may_mean_nothing_is_not_judged(wanted: Json) -> None:
 
 def test_a_refused_command_says_nothing_of_the_channel() -> None:
     assert not contradicted_by(
-        refusal(COMMAND, "4040", 404, sent={"bizId": "channel-1"}), channels(channel())
+        refusal(CHANNEL_COMMAND_DEACTIVATE, "4040", 404, sent={"bizId": "channel-1"}), channels(channel())
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks.orders import ORDERS
+from conformance.spec.endpoints import TRANSFER_ORDERS
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import answer, at, contradicted_by, order, order_page
 from conformance.traffic.exchange import Exchange, Json
@@ -13,7 +13,7 @@ NEW, OLD = order(bizId="order-2", createdAt=at(days=1)), order(createdAt=at(days
 
 
 def orders(*listed: Json, query: dict[str, str] | str = "") -> Exchange:
-    return answer(ORDERS, order_page(*listed), query=query)
+    return answer(TRANSFER_ORDERS, order_page(*listed), query=query)
 
 
 PROOFS = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from conformance.checks.pages import ACCOUNTS, ORDERS, pages_for
+from conformance.checks.pages import pages_for
+from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, SESSIONS_HISTORY, TRANSFER_ORDERS
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     account,
@@ -20,22 +21,19 @@ from conformance.tests.traffic import (
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Form, Json
 
-TYPES = "POST /web/v1/system/notifications/channel-types/query"
-HISTORY = "GET /web/v1/system/security/sessions/history"
-
 TWENTY = [channel_type(bizId=f"type-{number}") for number in range(20)]
 
 
 def types(*listed: Json, **counts: Json) -> Exchange:
-    return answer(TYPES, page(*listed, **counts), sent={"enabledOnly": False})
+    return answer(CHANNEL_TYPES_QUERY, page(*listed, **counts), sent={"enabledOnly": False})
 
 
 def accounts(*listed: Json, sent: Json = None, **counts: Json) -> Exchange:
-    return answer(ACCOUNTS, account_page(*listed, **counts), sent={} if sent is None else sent)
+    return answer(ACCOUNTS_QUERY, account_page(*listed, **counts), sent={} if sent is None else sent)
 
 
 def orders(*listed: Json, query: str = "", **counts: Json) -> Exchange:
-    return answer(ORDERS, order_page(*listed, **counts), query=query)
+    return answer(TRANSFER_ORDERS, order_page(*listed, **counts), query=query)
 
 
 def many_accounts(number: int) -> list[Json]:
@@ -57,7 +55,7 @@ PROOFS = [
     ),
     Proof(
         "PAGE-009",
-        [types(), answer(HISTORY, page(currentPage=3), query="pageNo=3")],
+        [types(), answer(SESSIONS_HISTORY, page(currentPage=3), query="pageNo=3")],
         types(channel_type(), currentPage=0),
     ),
     Proof(
@@ -176,7 +174,9 @@ def test_a_page_is_not_held_to_a_request_whose_body_is_not_known(form: Form) -> 
 
 
 def test_an_object_that_names_its_second_page_may_have_been_asked_for_it() -> None:
-    asked = answer(TYPES, page(*TWENTY, currentPage=2, totalPages=3, totalRecords=50, pageSize=20), sent={})
+    asked = answer(
+        CHANNEL_TYPES_QUERY, page(*TWENTY, currentPage=2, totalPages=3, totalRecords=50, pageSize=20), sent={}
+    )
     unknown = replace(asked, request=replace(asked.request, body=ABSENT, form="omitted"))
     assert "PAGE-009" in contradicted_by(asked)
     assert "PAGE-009" not in contradicted_by(unknown)

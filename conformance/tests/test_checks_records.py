@@ -5,6 +5,16 @@ from __future__ import annotations
 import pytest
 
 from conformance.checks.records import has_offset, moment
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    FILE,
+    INSTITUTION,
+    ROLE,
+    ROLES,
+    WORKSPACES_CURRENT,
+)
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     account,
@@ -20,31 +30,25 @@ from conformance.tests.traffic import (
     workspace,
 )
 
-WORKSPACE = "GET /web/v1/system/workspaces/current"
-INSTITUTION = "GET /web/v1/system/institutions/{institutionBizId}"
-ROLES = "GET /web/v1/system/roles"
-ROLE = "GET /web/v1/system/roles/{roleBizId}"
-FILE = "GET /web/v1/system/files/{fileBizId}"
-ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
-TYPES = "POST /web/v1/system/notifications/channel-types/query"
-CHANNELS = "POST /web/v1/system/notifications/channels/query"
-
 PROOFS = [
     Proof(
         "RESOURCE-001",
-        answer(WORKSPACE, workspace(entityBizId=None, workspaceName="")),
+        answer(WORKSPACES_CURRENT, workspace(entityBizId=None, workspaceName="")),
         answer(ROLES, [role(), role(description=None)]),
     ),
     Proof(
         "RESOURCE-002",
-        answer(TYPES, page(channel_type(createdAt="20310501T070809Z", updatedAt="2031-05-02T07:08:09"))),
+        answer(
+            CHANNEL_TYPES_QUERY,
+            page(channel_type(createdAt="20310501T070809Z", updatedAt="2031-05-02T07:08:09")),
+        ),
         answer(INSTITUTION, institution(createdAt=1_900_000_000_000)),
     ),
     Proof("RESOURCE-003", answer(ROLES, [role(bizId="1")]), answer(ROLES, [role(workspaceBizId=1)])),
     Proof(
         "RESOURCE-004",
-        answer(CHANNELS, page(channel(createdAt=at(days=1), updatedAt=at(days=1)))),
-        answer(CHANNELS, page(channel(createdAt=at(days=1), updatedAt=at(days=2)))),
+        answer(CHANNELS_QUERY, page(channel(createdAt=at(days=1), updatedAt=at(days=1)))),
+        answer(CHANNELS_QUERY, page(channel(createdAt=at(days=1), updatedAt=at(days=2)))),
     ),
     Proof(
         "ROLE-010",

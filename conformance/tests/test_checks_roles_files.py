@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks.roles_files import FILE, PERMISSIONS, ROLES
+from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS, ROLES
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import answer, file_record, observed, role
 from conformance.traffic.exchange import Json
@@ -30,4 +30,4 @@ def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
     [([], "empty"), (["file:read"], "str"), ([{"code": "file:read", "bizId": "1"}], ["bizId", "code"])],
 )
 def test_the_form_of_permissions_is_read(items: Json, form: Json) -> None:
-    assert observed("role-permissions", answer(PERMISSIONS, items)) == [form]
+    assert observed("role-permissions", answer(ROLE_PERMISSIONS, items)) == [form]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from conformance.checks.secure_channel import PUBLIC_KEY, SESSION
+from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import ABSENT_STAMP, NOW, answer, envelope, observed
 from conformance.traffic.exchange import Exchange, Json
@@ -16,7 +16,7 @@ STAMP = int(NOW.timestamp() * 1000)
 
 def opened(id: str = "channel-1", expires: Json = STAMP + 1, **other: Json) -> Exchange:
     data = {"sessionId": id, "expiresAt": expires}
-    return answer(SESSION, body=envelope(data=data, **{"version": "1.3.0", **other}))
+    return answer(SECURE_SESSION, body=envelope(data=data, **{"version": "1.3.0", **other}))
 
 
 def key(id: str, **later: float) -> Exchange:

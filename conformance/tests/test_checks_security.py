@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.checks.security import BACKUP_CODES, CONFIG, HISTORY, MFA, SESSIONS, WHITELIST
+from conformance.spec.endpoints import (
+    BACKUP_CODES,
+    IP_WHITELIST,
+    MFA,
+    SESSIONS,
+    SESSIONS_CONFIG,
+    SESSIONS_HISTORY,
+)
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     answer,
@@ -47,18 +54,21 @@ PROOFS = [
     Proof("SESSION-024", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [CURRENT, CURRENT])),
     Proof(
         "SESSION-033",
-        answer(CONFIG, session_config(lastLoginAt="2031-05-06T07:08:09Z", passwordChangedAt=None)),
-        answer(CONFIG, session_config(passwordChangedAt="06.05.2031")),
+        answer(SESSIONS_CONFIG, session_config(lastLoginAt="2031-05-06T07:08:09Z", passwordChangedAt=None)),
+        answer(SESSIONS_CONFIG, session_config(passwordChangedAt="06.05.2031")),
     ),
     Proof(
         "HISTORY-012",
-        [answer(HISTORY, page()), answer(HISTORY, page(pageSize=5), query={"pageSize": "5"})],
-        answer(HISTORY, page(pageSize=10)),
+        [
+            answer(SESSIONS_HISTORY, page()),
+            answer(SESSIONS_HISTORY, page(pageSize=5), query={"pageSize": "5"}),
+        ],
+        answer(SESSIONS_HISTORY, page(pageSize=10)),
     ),
     Proof(
         "HISTORY-014",
-        answer(HISTORY, page(history_item(), history_item(bizId="history-2"))),
-        answer(HISTORY, page(history_item(), history_item())),
+        answer(SESSIONS_HISTORY, page(history_item(), history_item(bizId="history-2"))),
+        answer(SESSIONS_HISTORY, page(history_item(), history_item())),
     ),
 ]
 
@@ -78,8 +88,10 @@ def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
     [(["203.0.113.7"], "str"), ([{"ip": "203.0.113.7", "addedAt": at()}], ["addedAt", "ip"])],
 )
 def test_the_form_of_a_whitelist_entry_is_read(entries: list[object], form: object) -> None:
-    assert observed("ip-whitelist-entry", answer(WHITELIST, {"enabled": True, "entries": entries})) == [form]
+    assert observed("ip-whitelist-entry", answer(IP_WHITELIST, {"enabled": True, "entries": entries})) == [
+        form
+    ]
 
 
 def test_an_empty_whitelist_shows_no_form_of_an_entry() -> None:
-    assert observed("ip-whitelist-entry", answer(WHITELIST, {"enabled": True, "entries": []})) == []
+    assert observed("ip-whitelist-entry", answer(IP_WHITELIST, {"enabled": True, "entries": []})) == []

@@ -7,19 +7,17 @@ from datetime import timedelta
 
 import pytest
 
-from conformance.checks.sign_in import (
-    COMPLETE,
-    FORGOT,
-    INITIATE,
+from conformance.checks.sign_in import PRELOGIN, PROTECTED, UNMARKED, claims_of, is_jwt
+from conformance.spec.endpoints import (
+    COUNTRIES,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
     LOGOUT,
-    PRELOGIN,
+    PASSWORD_FORGOT,
     PROFILE,
-    PROTECTED,
-    REFRESH,
-    SEND,
-    UNMARKED,
-    claims_of,
-    is_jwt,
+    ROLES,
+    TOKEN_REFRESH,
 )
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
@@ -40,32 +38,32 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import Verdict
 
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
-ROLES = "GET /web/v1/system/roles"
-CONSTANTS = "GET /web/v1/system/constants/countries"
 
 
 def begun(session: str = "login-1", **other: Json) -> Exchange:
-    return answer(INITIATE, initiated(sessionId=session, **other))
+    return answer(LOGIN_INITIATE, initiated(sessionId=session, **other))
 
 
 def sent(session: str = "login-1", *, after: float = 0, method: int = 10011001, **other: Json) -> Exchange:
     data = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **other}
     asked = {"sessionId": session, "method": method}
-    return answer(SEND, data, sent=asked, started=NOW + timedelta(seconds=after))
+    return answer(LOGIN_MFA_SEND, data, sent=asked, started=NOW + timedelta(seconds=after))
 
 
 def held_back(after: float) -> Exchange:
     asked = {"sessionId": "login-1", "method": 10011001}
-    return refusal(SEND, COOLDOWN, 429, sent=asked, started=NOW + timedelta(seconds=after))
+    return refusal(LOGIN_MFA_SEND, COOLDOWN, 429, sent=asked, started=NOW + timedelta(seconds=after))
 
 
 def ended(session: str = "login-1", **other: Json) -> Exchange:
-    return answer(COMPLETE, completed(**other), sent={"sessionId": session, "method": 1, "code": "123456"})
+    return answer(
+        LOGIN_COMPLETE, completed(**other), sent={"sessionId": session, "method": 1, "code": "123456"}
+    )
 
 
 def refused_completion() -> Exchange:
     asked = {"sessionId": "login-1", "method": 1, "code": "123456"}
-    return refusal(COMPLETE, "AUTH.SESSION_NOT_FOUND", 404, sent=asked)
+    return refusal(LOGIN_COMPLETE, "AUTH.SESSION_NOT_FOUND", 404, sent=asked)
 
 
 def left(ends: Json = 1, said: Json = True, n: int = 1) -> Exchange:
@@ -78,13 +76,13 @@ def read_after(seconds: float) -> Exchange:
 
 def forgot(message: str, language: str = "en", **other: Json) -> Exchange:
     data = {"success": True, "message": message, **other}
-    return answer(FORGOT, data, headers={"Accept-Language": language})
+    return answer(PASSWORD_FORGOT, data, headers={"Accept-Language": language})
 
 
 def told_for(email: str, language: str) -> Exchange:
     """An answer that repeats the address that was sent."""
     data = {"success": True, "message": f"A mail to {email.lower()} is on its way"}
-    return answer(FORGOT, data, sent={"email": email}, headers={"Accept-Language": language})
+    return answer(PASSWORD_FORGOT, data, sent={"email": email}, headers={"Accept-Language": language})
 
 
 def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more: str | None) -> Exchange:
@@ -100,7 +98,7 @@ PROOFS = [
     Proof("LIMIT-006", [sent(), sent(method=10011002, codeExpiresIn=0)], sent(codeExpiresIn=30)),
     Proof("LIMIT-007", [sent(), sent(method=10011002, cooldownSeconds=0)], sent(cooldownSeconds=61)),
     Proof("LIMIT-008", [ended(), ended(expiresIn=3599)], ended(expiresIn=3598)),
-    Proof("LIMIT-009", answer(REFRESH, token_pair()), answer(REFRESH, token_pair(expiresIn=36))),
+    Proof("LIMIT-009", answer(TOKEN_REFRESH, token_pair()), answer(TOKEN_REFRESH, token_pair(expiresIn=36))),
     Proof("LIMIT-016", [begun(), ended(expiresIn=3600.0), ended(expiresIn=7200)], ended(expiresIn=3599)),
     Proof("LOGIN-021", begun(), begun(mfaMethods=[])),
     Proof("LOGIN-023", [sent(), sent(method=10011002, sent=False)], sent(sent=False)),
@@ -140,16 +138,16 @@ PROOFS = [
     ),
     Proof(
         "TOKEN-021",
-        [ended(), answer(REFRESH, token_pair(accessToken=jwt(jti="2")))],
-        [ended(), answer(REFRESH, token_pair(), started=NOW + timedelta(seconds=3))],
+        [ended(), answer(TOKEN_REFRESH, token_pair(accessToken=jwt(jti="2")))],
+        [ended(), answer(TOKEN_REFRESH, token_pair(), started=NOW + timedelta(seconds=3))],
     ),
     Proof("AUTHN-001", bare(PROFILE, status=401), bare(PROFILE, status=403)),
     Proof("AUTHN-002", bare(PROFILE, "4010"), bare(PROFILE, "UNAUTHORIZED")),
-    Proof("AUTHN-004", bare(CONSTANTS, "ANY"), bare(CONSTANTS, status=200)),
+    Proof("AUTHN-004", bare(COUNTRIES, "ANY"), bare(COUNTRIES, status=200)),
     Proof(
         "AUTHN-005",
-        refusal(FORGOT, "4000", 400, headers=NO_TOKEN),
-        refusal(FORGOT, "ACCESS.TOKEN_MISSING", 401, headers=NO_TOKEN),
+        refusal(PASSWORD_FORGOT, "4000", 400, headers=NO_TOKEN),
+        refusal(PASSWORD_FORGOT, "ACCESS.TOKEN_MISSING", 401, headers=NO_TOKEN),
     ),
     Proof(
         "PASSWORD-003",
@@ -232,7 +230,7 @@ def test_the_refusal_of_a_permission_is_read() -> None:
 
 
 def test_a_forgotten_password_without_a_message_is_not_compared() -> None:
-    nameless = answer(FORGOT, {"success": True})
+    nameless = answer(PASSWORD_FORGOT, {"success": True})
     assert verdict_on("PASSWORD-003", [nameless, nameless]) is Verdict.UNTESTED
 
 

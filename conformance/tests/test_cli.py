@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import PARTS, main
+from conformance.cli import MODULES, main
 
 NOWHERE = "/dev/null/reports"
 
@@ -24,10 +24,13 @@ NOWHERE = "/dev/null/reports"
         (["serve", "--port", "70000"], '"70000" is no port'),
         (["serve", "--limit", "window=1"], 'there is no limit "window"'),
         (["run", "--effort", "huge"], "--effort: invalid choice: 'huge'"),
-        (["run", "--out", NOWHERE], f"{NOWHERE}: Not a directory"),
+        (["run", "--out", NOWHERE], f"Cannot write {NOWHERE}: not a directory. Choose another --out"),
         (["selftest", "--only", "nope"], 'no fault and no variant "nope"'),
-        (["selftest", "--only", "gzip", "--out", NOWHERE], f"{NOWHERE}: Not a directory"),
-        (["selftest", "gzip"], "unknown: gzip"),
+        (
+            ["selftest", "--only", "gzip", "--out", NOWHERE],
+            f"Cannot write {NOWHERE}: not a directory. Choose another --out",
+        ),
+        (["selftest", "gzip"], "unknown option or argument: gzip"),
         (["plan", "--profile", "/dev/null/portal.toml"], "/dev/null/portal.toml"),
         (["check", "/dev/null/today.jsonl"], "/dev/null/today.jsonl"),
         (["compare", "/dev/null/a", "/dev/null/b"], "/dev/null/a"),
@@ -60,13 +63,38 @@ def test_no_one_is_shown_a_traceback_where_a_file_stands_in_the_place_of_a_folde
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--target", ""],
+        ["run", "--profile", ""],
+        ["run", "--rerun", " "],
+        ["plan", "--profile", ""],
+        ["doctor", "--profile", ""],
+        ["replay", "x.jsonl", "--profile", ""],
+        ["replay", "x.jsonl", "--target", ""],
+        ["check", ""],
+        ["check", "x.jsonl", "--target", ""],
+        ["record", "--upstream", "", "--out", "x.jsonl"],
+    ],
+)
+def test_an_empty_value_is_an_unset_variable_and_a_usage_error(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert ended.value.code == 4
+    assert "the value is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", MODULES)
 def test_each_part_has_just_the_commands_that_it_is_imported_for(part: str) -> None:
     commands = argparse.ArgumentParser().add_subparsers()
 
     import_module(f"conformance.cli.{part}").add_commands(commands)
 
-    assert sorted(commands.choices) == sorted(PARTS[part])
+    assert sorted(commands.choices) == sorted(MODULES[part])
 
 
 def test_what_judges_files_imports_nothing_that_sends_or_serves_or_runs_cases() -> None:

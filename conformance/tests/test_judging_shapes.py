@@ -122,8 +122,8 @@ def of_another_type(field: FieldInfo) -> Json:
 @pytest.mark.parametrize("operation", SHOWN, ids=lambda row: row.key)
 def test_what_is_as_stated_passes(operation: Operation) -> None:
     exchange = answer(operation.key, valid(operation))
-    assert f"OP-{operation.number:03}" not in contradicted_by(exchange)
-    assert verdict_on(f"OP-{operation.number:03}", [exchange]) is Verdict.PASS
+    assert operation.requirement not in contradicted_by(exchange)
+    assert verdict_on(operation.requirement, [exchange]) is Verdict.PASS
 
 
 @pytest.mark.parametrize("operation, id, place, field", named(STATED))
@@ -155,4 +155,4 @@ def test_a_field_that_is_null_is_found_unless_it_may_be(
 )
 def test_data_of_another_kind_is_found(operation: Operation) -> None:
     other: Json = {} if (operation.data or "").endswith("[]") else []
-    assert verdict_on(f"OP-{operation.number:03}", [answer(operation.key, other)]) is Verdict.FAIL
+    assert verdict_on(operation.requirement, [answer(operation.key, other)]) is Verdict.FAIL

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from conformance.judging.shapes import Shape, shape_of
 from conformance.judging.structs import struct_of
 from conformance.spec import OPERATIONS, Operation
+from conformance.spec.endpoints import ROLES
 from conformance.spec.resources import CountryCode, Email, Instant, Integer, Number, Text
 from conformance.tests import traffic
 from conformance.traffic.exchange import ABSENT, Json
@@ -84,7 +85,7 @@ def test_a_time_that_is_taken_is_an_instant(text: str) -> None:
 
 
 def test_what_a_stand_in_refuses_is_asked_of_the_model() -> None:
-    listing = "GET /web/v1/system/roles"
+    listing = ROLES
     whole = {"code": "OWNER", "value": 10010901.0, "label": "Owner"}
     assert traffic.contradicted_by(traffic.answer(listing, [traffic.role(roleType=whole)])) == set()
     assert not takes(struct_of(Integer), 1.0)

@@ -8,10 +8,8 @@ import httpx
 import pytest
 
 from conformance.errors import CannotSignIn
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.target.portal.login import (
-    COMPLETE,
-    INITIATE,
-    SEND,
     Answer,
     Ask,
     Call,
@@ -61,9 +59,9 @@ def test_an_authenticator_code_is_given_without_a_send() -> None:
     steps, tokens = taken(session(), "123456", said(TOKENS))
 
     assert steps == [
-        Call(INITIATE, {"email": "a@example.test", "password": "pw"}),
+        Call(LOGIN_INITIATE, {"email": "a@example.test", "password": "pw"}),
         Ask("OTP"),
-        Call(COMPLETE, {"sessionId": "s-1", "method": 10011002, "code": "123456"}),
+        Call(LOGIN_COMPLETE, {"sessionId": "s-1", "method": 10011002, "code": "123456"}),
     ]
     assert (tokens.access, tokens.refresh, tokens.expires_in, tokens.factor) == (
         "access",
@@ -76,7 +74,7 @@ def test_an_authenticator_code_is_given_without_a_send() -> None:
 def test_an_emailed_code_is_sent_first() -> None:
     steps, _ = taken(session(), said({"sent": True}), "123456", said(TOKENS), factors=("EMAIL", "OTP"))
 
-    assert steps[1:3] == [Call(SEND, {"sessionId": "s-1", "method": 10011001}), Ask("EMAIL")]
+    assert steps[1:3] == [Call(LOGIN_MFA_SEND, {"sessionId": "s-1", "method": 10011001}), Ask("EMAIL")]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +96,9 @@ def test_the_factor_is_one_that_is_offered_and_preferred(
 
     step = flow.send(session(methods))
 
-    assert step == (Ask("OTP") if chosen == "OTP" else Call(SEND, {"sessionId": "s-1", "method": 10011001}))
+    assert step == (
+        Ask("OTP") if chosen == "OTP" else Call(LOGIN_MFA_SEND, {"sessionId": "s-1", "method": 10011001})
+    )
 
 
 def test_a_cooldown_of_the_sign_in_before_is_waited_for() -> None:
@@ -117,7 +117,7 @@ def test_an_authenticator_code_that_was_used_elsewhere_is_followed_by_the_next()
 
     steps, tokens = taken(session(), "111111", wrong, "222222", said(TOKENS))
 
-    assert [step.body["code"] for step in steps if isinstance(step, Call) and step.key == COMPLETE] == [
+    assert [step.body["code"] for step in steps if isinstance(step, Call) and step.key == LOGIN_COMPLETE] == [
         "111111",
         "222222",
     ]
@@ -131,7 +131,7 @@ def test_an_authenticator_code_that_was_used_elsewhere_is_followed_by_the_next()
         ([said({"mfaMethods": BOTH})], "initiate"),
         ([session(), "1", said(code="AUTH.SESSION_NOT_FOUND", status=404)], "complete"),
         (
-            [session(), "1", said(code="AUTH.MFA_CODE_INVALID"), "2", said(code="AUTH.MFA_CODE_INVALID")],
+            [session(), *(answer for code in "123" for answer in (code, said(code="AUTH.MFA_CODE_INVALID")))],
             "complete",
         ),
         ([session(), "1", said({"refreshToken": "x"})], "complete"),
@@ -177,7 +177,7 @@ def test_a_client_hash_is_kept_through_the_steps_and_with_the_tokens() -> None:
     session = portal.login.initiate("nobody@example.test", "password", client_hash="my-own-hash")
     portal.login.send(session, "EMAIL")
     portal.login.complete(session, method="EMAIL", code="123456")
-    portal.call("GET /web/v1/system/profile", token="access")
+    portal.call(PROFILE, token="access")
 
     assert {request.headers["x-client-hash"] for request in asked} == {"my-own-hash"}
 

@@ -7,8 +7,8 @@ import pytest
 from conformance.run.plan import as_text, plan
 from conformance.run.planning import forecast
 from conformance.run.schedule import Planned
+from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.portal import Portal
-from conformance.target.portal.login import INITIATE
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.reached import connected, without
 from reference_impl.limits import Limits
@@ -106,7 +106,7 @@ def test_a_left_session_that_is_refused_is_replaced_by_another() -> None:
 
 def left_after(portal: Portal) -> int:
     spare = portal.account("spare")
-    portal.login.left.put(spare.email, portal.call(INITIATE, json=_credentials(portal)))
+    portal.login.left.put(spare.email, portal.call(LOGIN_INITIATE, json=_credentials(portal)))
     return portal.left("spare")
 
 

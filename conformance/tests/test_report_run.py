@@ -164,18 +164,3 @@ def test_readings_are_the_observations_whose_topic_an_open_requirement_names() -
     assert isinstance(reading, Reading)
     assert reading.key == key
     assert reading.observed == [401, 400]
-
-
-def test_a_change_reaches_every_text_of_a_run() -> None:
-    run = sample().run(
-        notes=["a planted-secret"],
-        timeline=[{"kind": "case", "label": "planted-secret", "start": 0, "end": 1}],
-    )
-
-    changed = run.changed(
-        lambda text: text.replace("planted-secret", "[gone]").replace("staging", "[profile]")
-    )
-
-    assert "planted-secret" not in changed.text()
-    assert "staging" not in changed.text()
-    assert changed.notes == ["a [gone]"]

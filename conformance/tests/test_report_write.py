@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report.formats.write import FILES, write_all
+from conformance.report.formats.write import FORMATS, write_all
+from conformance.report.model.evidence import Evidence
 from conformance.report.model.run import Run
 from conformance.tests.sample_run import PROFILE, START, conformant, envelope, exchange, sample
 from conformance.traffic.redaction.redact import Secrets
@@ -20,7 +21,7 @@ def test_every_file_of_the_contract_is_written(tmp_path: Path) -> None:
 
     write_all(made.run(), tmp_path / "deep" / "out", exchanges=made.write(tmp_path / "exchanges.jsonl"))
 
-    assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == set(FILES)
+    assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == set(FORMATS)
     assert all(file.stat().st_size > 100 for file in (tmp_path / "deep" / "out").iterdir())
 
 
@@ -29,21 +30,21 @@ def test_reports_are_written_however_the_run_ended(tmp_path: Path, exit_code: in
     write_all(sample().run(exit_code=exit_code), tmp_path, exchanges=tmp_path / "missing.jsonl")
 
     assert json.loads((tmp_path / "results.json").read_text())["exit_code"] == exit_code
-    assert set(FILES) <= {file.name for file in tmp_path.iterdir()}
+    assert set(FORMATS) <= {file.name for file in tmp_path.iterdir()}
 
 
 def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    def broken(run: Run) -> str:
+    def broken(run: Run, exchanges: Evidence) -> str:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("conformance.report.formats.junit.document", broken)
+    formats = FORMATS | {"junit.xml": broken}
 
     with pytest.raises(RuntimeError, match="a bug"):
-        write_all(sample().run(), tmp_path, exchanges=tmp_path / "missing.jsonl")
+        write_all(sample().run(), tmp_path, exchanges=tmp_path / "missing.jsonl", formats=formats)
 
-    assert {file.name for file in tmp_path.iterdir()} == set(FILES) - {"junit.xml"}
+    assert {file.name for file in tmp_path.iterdir()} == set(FORMATS) - {"junit.xml"}
 
 
 def test_a_file_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +79,7 @@ def test_no_secret_stands_in_any_file_in_any_encoding(tmp_path: Path) -> None:
         made.run(target_profile=f"{canary}.toml", notes=[canary]),
         tmp_path,
         exchanges=tmp_path / "missing.jsonl",
-        redact=hidden.redact,
+        secrets=hidden,
     )
 
     for file in tmp_path.iterdir():

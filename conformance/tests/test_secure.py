@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from conformance.errors import Untestable
-from conformance.target.portal.secure import SESSION, SESSION_HEADER
+from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
+from conformance.target.portal.secure import SESSION_HEADER
 from conformance.tests.reached import MINIMAL, answer, answering, connected, without
 from reference_impl.choices import Choices
 
-CHANGE = "POST /web/v1/system/auth/password/change"
 DEFAULT = without("secure_channel")
 
 
@@ -33,7 +33,9 @@ def test_a_password_is_changed_and_changed_back_over_the_channel() -> None:
         spare = portal.account("spare")
         old, new = spare.password, spare.next_password()
 
-        changed = portal.secure.post(CHANGE, {"oldPassword": old, "newPassword": new}, token=spare.token)
+        changed = portal.secure.post(
+            PASSWORD_CHANGE, {"oldPassword": old, "newPassword": new}, token=spare.token
+        )
         assert changed.success
         assert changed.plain is not None
         assert changed.plain.request == {"oldPassword": old, "newPassword": new}
@@ -66,7 +68,7 @@ def test_what_the_profile_leaves_out_is_found_out(choices: dict[str, str], readi
         spare = portal.account("spare")
         body = {"oldPassword": spare.password, "newPassword": spare.next_password()}
 
-        changed = portal.secure.post(CHANGE, body, token=spare.token)
+        changed = portal.secure.post(PASSWORD_CHANGE, body, token=spare.token)
 
         assert changed.success
         assert portal.secure.readings == readings
@@ -97,7 +99,7 @@ def test_a_cipher_of_the_profile_is_used() -> None:
         spare = portal.account("spare")
         body = {"oldPassword": spare.password, "newPassword": spare.next_password()}
 
-        changed = portal.secure.post(CHANGE, body, token=spare.token)
+        changed = portal.secure.post(PASSWORD_CHANGE, body, token=spare.token)
 
         assert changed.success
         assert changed.plain is not None
@@ -111,7 +113,7 @@ def test_a_refusal_of_what_the_body_says_is_not_taken_for_one_of_its_form() -> N
         token = spare.token
 
         wrong = portal.secure.post(
-            CHANGE, {"oldPassword": "not the password", "newPassword": "x" * 12}, token=token
+            PASSWORD_CHANGE, {"oldPassword": "not the password", "newPassword": "x" * 12}, token=token
         )
 
         assert not wrong.success
@@ -132,8 +134,8 @@ def test_another_session_id_may_stand_in_the_header_or_none() -> None:
     with connected() as (portal, _, _running):
         token = portal.account("spare").token
 
-        other = portal.secure.post(CHANGE, {}, token=token, session_id="unknown-session")
-        none = portal.secure.post(CHANGE, {}, token=token, session_id=None)
+        other = portal.secure.post(PASSWORD_CHANGE, {}, token=token, session_id="unknown-session")
+        none = portal.secure.post(PASSWORD_CHANGE, {}, token=token, session_id=None)
 
         assert other.request.header(SESSION_HEADER) == "unknown-session"
         assert none.request.header(SESSION_HEADER) is None
@@ -171,4 +173,4 @@ def test_a_failing_target_is_not_tried_with_every_padding() -> None:
 
     assert caught.value.fault_class == "target"
     assert asked.count("POST") == 1
-    assert SESSION.startswith("POST")
+    assert SECURE_SESSION.startswith("POST")

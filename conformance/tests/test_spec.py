@@ -37,7 +37,6 @@ STATEMENTS = " ".join(row.statement for row in REQUIREMENTS.values())
 
 def test_there_are_88_operations() -> None:
     assert len(OPERATIONS) == len(BY_KEY) == 88
-    assert [row.number for row in OPERATIONS] == list(range(1, 89))
 
 
 def test_the_reference_portal_has_the_same_endpoints_in_the_same_order() -> None:
@@ -139,7 +138,7 @@ def test_each_list_of_constants_has_the_codes_that_were_seen(suffix: str) -> Non
 
 def test_each_list_of_constants_has_its_endpoint() -> None:
     assert set(CONSTANT_LISTS) == set(CONSTANTS) == set(enumerations.CONSTANTS)
-    assert all(f"GET /web/v1/system/constants/{suffix}" in BY_KEY for suffix in CONSTANTS)
+    assert all(row.endpoint in BY_KEY for row in CONSTANT_LISTS.values())
 
 
 def test_the_values_of_states_are_those_of_the_constants() -> None:

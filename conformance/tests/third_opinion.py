@@ -16,14 +16,12 @@ from schemathesis.engine.recorder import ScenarioRecorder
 
 from conformance.errors import SuiteError, Untestable
 from conformance.spec import BY_KEY, OPERATIONS
+from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, LOGIN_INITIATE
 from conformance.spec.openapi import QUERIES, document
 from conformance.target.portal import Portal
-from conformance.target.portal.login import INITIATE
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
-
-COMMAND = "POST /web/v1/notification-channels/command/deactivate"
 
 SEED = 20
 EXAMPLES = 12
@@ -101,8 +99,8 @@ def _with_bodies_of(portal: Portal, operations: Collection[str]) -> dict[str, Js
     described = document()
     records, admin = portal.profile.records, portal.profile.accounts["admin"]
     bodies = {
-        INITIATE: {"email": admin.email, "password": admin.password},
-        COMMAND: {"bizId": records.channel},
+        LOGIN_INITIATE: {"email": admin.email, "password": admin.password},
+        CHANNEL_COMMAND_DEACTIVATE: {"bizId": records.channel},
     }
     for operation in OPERATIONS:
         if operation.key not in operations:
@@ -169,7 +167,7 @@ def _signing_in(portal: Portal) -> type:
 
         def set(self, case: Any, token: str | None, context: Any) -> None:
             case.headers["Authorization"] = f"Bearer {token}"
-            if case.operation.label == INITIATE and next(initiated) % A_WINDOW_HOLDS == 0:
+            if case.operation.label == LOGIN_INITIATE and next(initiated) % A_WINDOW_HOLDS == 0:
                 portal.clock.wait(portal.budget.window + 1, "the window of sign-ins")
 
     return SigningIn

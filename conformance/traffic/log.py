@@ -12,7 +12,6 @@ from typing import Protocol, TextIO
 import msgspec
 
 from conformance.traffic.exchange import Exchange
-from conformance.traffic.redaction.places import secrets_in
 from conformance.traffic.redaction.redact import Secrets
 
 _ENCODER = msgspec.json.Encoder()
@@ -73,7 +72,7 @@ class ExchangeLog:
         self._stale_lines = 0
 
     def write(self, exchange: Exchange) -> None:
-        register_secrets(exchange, self._secrets)
+        self._secrets.add_from(exchange)
         with self._lock:
             self._note_new_secrets()
             self._lines.append(self._secrets.redact_line(_ENCODER.encode(exchange).decode()))
@@ -94,9 +93,3 @@ class ExchangeLog:
         if len(self._secrets) != self._secrets_before:
             self._secrets_before = len(self._secrets)
             self._stale_lines = self._lines.count
-
-
-def register_secrets(exchange: Exchange, secrets: Secrets) -> None:
-    """Registers every secret that an exchange shows."""
-    for value, kind in secrets_in(exchange):
-        secrets.add(value, kind)

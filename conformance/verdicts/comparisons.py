@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from conformance.spec.endpoints import (
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    PASSWORD_CHANGE,
+    PASSWORD_FORGOT,
+    PASSWORD_INIT,
+    PASSWORD_RESET,
+)
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import HELD, Comparison, Contradiction
@@ -36,18 +45,16 @@ def is_held_back(exchange: Exchange) -> bool:
     return exchange.status in HELD_BACK or is_block_page(exchange)
 
 
-AUTH = "POST /web/v1/system/auth"
 PACED = frozenset(
-    f"{AUTH}/{path}"
-    for path in (
-        "login/initiate",
-        "login/mfa/send",
-        "login/complete",
-        "password/forgot",
-        "password/reset",
-        "password/init",
-        "password/change",
-    )
+    {
+        LOGIN_INITIATE,
+        LOGIN_MFA_SEND,
+        LOGIN_COMPLETE,
+        PASSWORD_FORGOT,
+        PASSWORD_RESET,
+        PASSWORD_INIT,
+        PASSWORD_CHANGE,
+    }
 )
 """Where rate-limit responses are reported: neither their status nor their code is shown."""
 

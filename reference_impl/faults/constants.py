@@ -17,30 +17,29 @@ from reference_impl.faults.operations import (
 )
 from reference_impl.wrappers import Answer, Seen
 
-# The list, and the codes seen in it, in the specification's order: the n-th has the requirements
-# CONSTANT-(20+n) for its values and CONSTANT-(41+n) for its codes being listed.
+# Two codes of each list, the requirement that its codes have their values, and the one that it has them all.
 SEEN = (
-    ("countries", "CN", "JP"),
-    ("timezones", "UTC", "ASIA_SHANGHAI"),
-    ("us-states", "AL", "AK"),
-    ("currency-config-statuses", "ENABLED", "DISABLED"),
-    ("notification-channel-statuses", "ACTIVE", "INACTIVE"),
-    ("notification-channel-type-statuses", "ENABLED", "DISABLED"),
-    ("notification-channel-types", "EMAIL", ""),
-    ("order-statuses", "PROCESSING", "AUDITING"),
-    ("transfer-statuses", "PENDING", "PROCESSING"),
-    ("user-account-statuses", "REGISTERED", "ACTIVE"),
-    ("user-institution-statuses", "PENDING", "REVIEWING"),
-    ("user-institution-types", "PLATFORM", "TENANT"),
-    ("user-invitation-statuses", "PENDING", "ACCEPTED"),
-    ("user-join-sources", "REGISTRATION", "INVITATION"),
-    ("user-mfa-methods", "EMAIL", "OTP"),
-    ("user-permission-statuses", "ACTIVE", "DEPRECATED"),
-    ("user-permission-types", "MENU", "BUTTON"),
-    ("user-portal-types", "SYSTEM", "TENANT"),
-    ("user-workspace-statuses", "PENDING_TENANT", "PENDING_REVIEW"),
-    ("wallet-statuses", "ACTIVE", "INACTIVE"),
-    ("workspace-role-types", "OWNER", "CUSTOM"),
+    ("countries", "CN", "JP", "CONSTANT-020", "CONSTANT-041"),
+    ("timezones", "UTC", "ASIA_SHANGHAI", "CONSTANT-021", "CONSTANT-042"),
+    ("us-states", "AL", "AK", "CONSTANT-022", "CONSTANT-043"),
+    ("currency-config-statuses", "ENABLED", "DISABLED", "CONSTANT-023", "CONSTANT-044"),
+    ("notification-channel-statuses", "ACTIVE", "INACTIVE", "CONSTANT-024", "CONSTANT-045"),
+    ("notification-channel-type-statuses", "ENABLED", "DISABLED", "CONSTANT-025", "CONSTANT-046"),
+    ("notification-channel-types", "EMAIL", "", "CONSTANT-026", "CONSTANT-047"),
+    ("order-statuses", "PROCESSING", "AUDITING", "CONSTANT-027", "CONSTANT-048"),
+    ("transfer-statuses", "PENDING", "PROCESSING", "CONSTANT-028", "CONSTANT-049"),
+    ("user-account-statuses", "REGISTERED", "ACTIVE", "CONSTANT-029", "CONSTANT-050"),
+    ("user-institution-statuses", "PENDING", "REVIEWING", "CONSTANT-030", "CONSTANT-051"),
+    ("user-institution-types", "PLATFORM", "TENANT", "CONSTANT-031", "CONSTANT-052"),
+    ("user-invitation-statuses", "PENDING", "ACCEPTED", "CONSTANT-032", "CONSTANT-053"),
+    ("user-join-sources", "REGISTRATION", "INVITATION", "CONSTANT-033", "CONSTANT-054"),
+    ("user-mfa-methods", "EMAIL", "OTP", "CONSTANT-034", "CONSTANT-055"),
+    ("user-permission-statuses", "ACTIVE", "DEPRECATED", "CONSTANT-035", "CONSTANT-056"),
+    ("user-permission-types", "MENU", "BUTTON", "CONSTANT-036", "CONSTANT-057"),
+    ("user-portal-types", "SYSTEM", "TENANT", "CONSTANT-037", "CONSTANT-058"),
+    ("user-workspace-statuses", "PENDING_TENANT", "PENDING_REVIEW", "CONSTANT-038", "CONSTANT-059"),
+    ("wallet-statuses", "ACTIVE", "INACTIVE", "CONSTANT-039", "CONSTANT-060"),
+    ("workspace-role-types", "OWNER", "CUSTOM", "CONSTANT-040", "CONSTANT-061"),
 )
 # Two lists also hold states that carry the same values.
 STATE_OF = {"notification-channel-statuses": "STATE-005", "user-permission-statuses": "STATE-008"}
@@ -62,20 +61,20 @@ def _renamed(old: str, new: str) -> Callable[[dict[str, Any]], None]:
     return lambda found: spoil(found, "code", lambda code: new if code == old else code)
 
 
-def _off_by_one(number: int, name: str, code: str) -> Fault:
+def _off_by_one(requirement: str, name: str, code: str) -> Fault:
     operation = constants(name)
     return of(
-        f"CONSTANT-{20 + number:03} {STATE_OF.get(name, '')}",
+        f"{requirement} {STATE_OF.get(name, '')}",
         f"{name}-value-off-by-one",
         operation,
         apply=turned(operation, "[]", _valued(code, lambda value: value - 1)),
     )
 
 
-def _left_out(number: int, name: str, code: str) -> Fault:
+def _left_out(requirement: str, name: str, code: str) -> Fault:
     operation = constants(name)
     return of(
-        f"CONSTANT-{41 + number:03}",
+        requirement,
         f"{name}-lack-a-code",
         operation,
         apply=data_rewritten(_without(code), operation),
@@ -111,8 +110,8 @@ def _only_past_the_first_page(seen: Seen, answer: Answer) -> None:
 
 GENERATED = tuple(
     fault
-    for number, (name, one, other) in enumerate(SEEN)
-    for fault in (_off_by_one(number, name, one), _left_out(number, name, other or one))
+    for name, first, second, values, presence in SEEN
+    for fault in (_off_by_one(values, name, first), _left_out(presence, name, second or first))
 )
 
 FAULTS = (

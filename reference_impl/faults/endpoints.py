@@ -4,7 +4,14 @@ from typing import Any
 
 from reference_impl.changes import data_rewritten
 from reference_impl.faults.fault import Fault, refusing
-from reference_impl.faults.operations import ACCOUNT, BACKUP_GENERATE, MY_WORKSPACES, OTP_SETUP, PUBLIC_KEY
+from reference_impl.faults.operations import (
+    ACCOUNT,
+    BACKUP_GENERATE,
+    MY_WORKSPACES,
+    OFFERED,
+    OTP_SETUP,
+    PUBLIC_KEY,
+)
 from reference_impl.routes import ROWS, Row
 
 # Their answers are not shown (N4, N5), so that no shape of data contradicts anything.
@@ -25,33 +32,29 @@ def _wrapped(data: Any) -> Any:
     return {"list": data} if isinstance(data, list) else [data]
 
 
-def _not_offered(number: int, row: Row) -> Fault:
+def _not_offered(row: Row) -> Fault:
     return Fault(
         f"{_slug(row)}-is-not-offered",
-        (f"OP-{number:03}",),
+        (OFFERED[row.name],),
         refusing(row.name, "METHOD_NOT_ALLOWED"),
         operations=(row.name,),
         spreads=True,
     )
 
 
-def _misshapen(number: int, row: Row) -> Fault:
-    turn = _nothing if number % 2 or row.name == PUBLIC_KEY else _wrapped
+def _misshapen(row: Row) -> Fault:
+    is_odd = int(OFFERED[row.name].removeprefix("OP-")) % 2 == 1
+    turn = _nothing if is_odd or row.name == PUBLIC_KEY else _wrapped
     word = "nothing" if turn is _nothing else "another-shape"
     return Fault(
         f"{_slug(row)}-answers-{word}",
-        (f"OP-{number:03}",),
+        (OFFERED[row.name],),
         data_rewritten(turn, row.name),
         operations=(row.name,),
         spreads=True,
     )
 
 
-_SHOWN = [
-    (number, row) for number, row in enumerate(ROWS, 1) if row.answer == "shown" and row.name not in NOT_SHOWN
-]
+_SHOWN = [row for row in ROWS if row.answer == "shown" and row.name not in NOT_SHOWN]
 
-FAULTS = (
-    *(_not_offered(number, row) for number, row in enumerate(ROWS, 1)),
-    *(_misshapen(number, row) for number, row in _SHOWN),
-)
+FAULTS = (*map(_not_offered, ROWS), *map(_misshapen, _SHOWN))

@@ -91,5 +91,5 @@ def test_wrong_arguments_are_named(arguments: list[str], capsys: pytest.CaptureF
 
 def test_answers_leave_at_once_whatever_reads_the_requests() -> None:
     """asyncio turns Nagle's algorithm off only where a socket is named as TCP, not only as a stream."""
-    with serve._listen("127.0.0.1", 0) as listening:
+    with serve.listen("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP

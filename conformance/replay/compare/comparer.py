@@ -11,12 +11,13 @@ from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.rebuild.correlation import Correlation
+from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import ABSENT, Json, Response
 
 MOST = 50
 """Differences of one response that are reported; more of them add nothing."""
 
-GROWING = frozenset({"GET /web/v1/system/security/sessions", "GET /web/v1/system/security/sessions/history"})
+GROWING = frozenset({SESSIONS, SESSIONS_HISTORY})
 """Lists that every sign-in makes longer, that of the recording and that of the replay as well."""
 
 COUNTS = frozenset({"totalRecords", "totalPages", "hasNext"})

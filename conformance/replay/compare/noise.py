@@ -93,7 +93,7 @@ def load(path: Path) -> Noise:
         rows = msgspec.convert(tomllib.loads(text).get("noise", []), list[Rule])
     except FileNotFoundError:
         raise UsageError(f"{path}: there is no such file. `replay … --learn {path}` writes it.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: this is no file of learned noise: {error}.") from None
     return Noise({(row.operation, row.path, row.kind): row for row in rows})
 

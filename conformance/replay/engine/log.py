@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.replay.recording.fingerprint import REQUEST
 from conformance.traffic.exchange import Exchange
-from conformance.traffic.log import RedactedLines, register_secrets
+from conformance.traffic.log import RedactedLines
 from conformance.traffic.redaction.redact import Secrets
 
 BUFFER_BYTES = 1 << 20
@@ -53,7 +53,7 @@ class UncachedLog:
     def add(self, exchange: Exchange) -> LogLine:
         self.count += 1
         logged = numbered(exchange, self.count)
-        register_secrets(logged, self._secrets)
+        self._secrets.add_from(logged)
         self._note_new_secrets()
         head, text = head_of(logged), f"{request_text(logged)},{response_text(logged)}"
         self._lines.append(head + self._redacted(text, "{"))

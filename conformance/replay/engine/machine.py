@@ -17,13 +17,13 @@ from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.engine.timing import Timing
 from conformance.replay.rebuild.actions import Action, Await, Pass, Received, Reply, Secret, Send
-from conformance.replay.rebuild.channels import PUBLIC_KEY, SECURE_SESSION
 from conformance.replay.rebuild.context import unique_name
 from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.replay.rebuild.sign_ins import INVITE, Client, SignInCodes
+from conformance.replay.rebuild.sign_ins import Client, SignInCodes
 from conformance.replay.recording.plan import ReplayPlan, is_unwanted
+from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import secrets_in

@@ -105,9 +105,12 @@ class CachingRedactor:
     def _search(self, new: set[str]) -> None:
         self._searched |= new
         together = "\n".join(new)
-        if self._secrets.redact(together) == together:
+        if self._secrets.redact(together) == together and not self._secrets.needs_whole_line(together):
             return
         for piece in new:
+            if self._secrets.needs_whole_line(piece):
+                self._unquoted.add(piece)
+                continue
             redacted = self._secrets.redact(piece)
             if redacted == piece:
                 continue

@@ -10,14 +10,13 @@ import msgspec
 
 from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.spec.endpoints import PUBLIC_KEY
 from conformance.target.portal.cipher import FoundKey, Scheme, find_key
 from conformance.target.portal.secure import Channel, Wrapping, wrapped
 from conformance.target.profile.model import SecureChannelSettings
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.encodings import blocks
 
-PUBLIC_KEY = "GET /web/v1/secure-channel/public-key"
-SECURE_SESSION = "POST /web/v1/secure-channel/session"
 SESSION_HEADER = "x-secure-channel-session-id"
 MOST_OPEN = 10_000
 

@@ -10,13 +10,14 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from conformance.replay.rebuild.channels import SECURE_SESSION, Channels
+from conformance.replay.rebuild.channels import Channels
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.headers import HeaderRebuild, framed
 from conformance.replay.rebuild.sign_ins import Client
 from conformance.replay.rebuild.values import RequestValues
 from conformance.spec import Operation
+from conformance.spec.endpoints import SECURE_SESSION
 from conformance.target.portal.cipher import sealed_payload
 from conformance.target.portal.secure import Channel
 from conformance.traffic.capture.bodies import body_of, bytes_of

@@ -10,20 +10,25 @@ from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox,
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.replay.recording.analysis import INITIATE
 from conformance.replay.recording.kinds import PLACEHOLDER
+from conformance.spec.endpoints import (
+    INVITE,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    LOGOUT,
+    OTP_SETUP,
+    OTP_VERIFY,
+    PASSWORD_FORGOT,
+    PASSWORD_INIT,
+    PASSWORD_RESET,
+    TOKEN_REFRESH,
+)
 from conformance.target.portal.login import METHODS
 from conformance.target.profile.model import Factor
 from conformance.traffic.exchange import Exchange, Json
 
-AUTH = "POST /web/v1/system/auth"
-SEND, COMPLETE, REFRESH = f"{AUTH}/login/mfa/send", f"{AUTH}/login/complete", f"{AUTH}/token/refresh"
-LOGOUT = f"{AUTH}/logout"
-FORGOT = f"{AUTH}/password/forgot"
-INVITE = "POST /web/v1/system/invitations"
-OTP_SETUP = "POST /web/v1/system/security/mfa/otp/setup"
-OTP_VERIFY = "POST /web/v1/system/security/mfa/otp/verify"
-MAILED = frozenset({f"{AUTH}/password/reset", f"{AUTH}/password/init"})
+MAILED = frozenset({PASSWORD_RESET, PASSWORD_INIT})
 CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 COOLDOWN = 61.0
 
@@ -66,12 +71,12 @@ class SignInCodes:
         """
         operation, sent = recorded.request.operation, recorded.sent
         key = operation.key if operation else ""
-        if key == INITIATE:
+        if key == LOGIN_INITIATE:
             self._check_sign_in(recorded, sent)
-        elif key in (SEND, FORGOT, INVITE):
+        elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE):
             yield from self._mail(position, key, recorded, sent)
         name = next((field for field in CODE_FIELDS if isinstance(sent.get(field), str)), None)
-        if name is not None and (key in (COMPLETE, OTP_VERIFY) or key in MAILED):
+        if name is not None and (key in (LOGIN_COMPLETE, OTP_VERIFY) or key in MAILED):
             return {name: (yield from self._code(position, key, recorded, sent[name], client))}
         return {}
 
@@ -102,7 +107,7 @@ class SignInCodes:
         account = self._account(sent)
         if account is None:
             return
-        if key == SEND:
+        if key == LOGIN_MFA_SEND:
             yield from self._sit_out_cooldown(str(sent.get("sessionId")))
         if self.context.profile.accounts[account].inbox is not None:
             yield from self.order.take(f"the inbox of {account}", position)
@@ -117,7 +122,11 @@ class SignInCodes:
     def read_mail(self, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
         operation = recorded.request.operation
-        if operation is None or operation.key not in (SEND, FORGOT) or not recorded.success:
+        if (
+            operation is None
+            or operation.key not in (LOGIN_MFA_SEND, PASSWORD_FORGOT)
+            or not recorded.success
+        ):
             return
         account = self._account(recorded.sent)
         if account is not None and self.context.profile.accounts[account].inbox is not None:
@@ -179,23 +188,23 @@ class SignInCodes:
         """Whether an authenticator's code was refused that another client, an earlier replay say, may have
         used within its time step: then the next code decides."""
         operation, sent = recorded.request.operation, recorded.sent
-        if operation is None or operation.key != COMPLETE or not isinstance(sent, dict):
+        if operation is None or operation.key != LOGIN_COMPLETE or not isinstance(sent, dict):
             return False
         was_refused = recorded.success and live.code == "AUTH.MFA_CODE_INVALID"
         return was_refused and sent.get("method") == METHODS["OTP"]
 
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
         """Takes from a successful response of a sign-in: its account, its token, a new authenticator."""
-        if key == INITIATE:
+        if key == LOGIN_INITIATE:
             account = self.context.account_of(recorded.sent.get("email"))
             session = recorded.at("data.sessionId")
             if account is not None and isinstance(session, str):
                 self.logins[session] = account
-        elif key in (COMPLETE, REFRESH):
+        elif key in (LOGIN_COMPLETE, TOKEN_REFRESH):
             token = live.at("data.accessToken")
             client.token = token if isinstance(token, str) else client.token
             client.signed_out = False
-            session = recorded.sent.get("sessionId") if key == COMPLETE else None
+            session = recorded.sent.get("sessionId") if key == LOGIN_COMPLETE else None
             client.account = (
                 self.logins.get(session, client.account) if isinstance(session, str) else client.account
             )

@@ -12,9 +12,9 @@ import msgspec
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.recording.kinds import ISO, PLACEHOLDER, kind_of
-from conformance.replay.recording.plan import PORTAL_PATH
 from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
+from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 
 RECORDS = {

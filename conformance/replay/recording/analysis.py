@@ -15,7 +15,7 @@ from conformance.replay.recording.fingerprint import Head, fingerprint_of, head_
 from conformance.replay.recording.kinds import PLACEHOLDER, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
-from conformance.replay.recording.plan import OTHER_PATH, PORTAL_PATH, ReplayPlan, ReplaySelection, refusal_of
+from conformance.replay.recording.plan import OTHER_PATH, ReplayPlan, ReplaySelection, refusal_of
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
@@ -25,9 +25,9 @@ from conformance.replay.recording.values import (
     texts_in,
     unfolded,
 )
+from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.traffic.exchange import UNKNOWN_FORMS
 
-INITIATE = "POST /web/v1/system/auth/login/initiate"
 CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
 CACHED_BYTES = 16_000_000
@@ -182,7 +182,7 @@ def _is_handle(placed: PlacedValue) -> bool:
 def _note_account(plan: ReplayPlan, analysis: LineAnalysis) -> None:
     line = analysis.line
     body = line.request.body
-    if line.operation is None or line.operation.key != INITIATE or not isinstance(body, dict):
+    if line.operation is None or line.operation.key != LOGIN_INITIATE or not isinstance(body, dict):
         return
     email, password = body.get("email"), body.get("password")
     if isinstance(email, str):

@@ -8,22 +8,31 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from conformance.replay.recording.lines import PlanLine
+from conformance.spec.endpoints import (
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    SECURE_SESSION,
+    SECURE_SESSION_CLOSE,
+    TOKEN_REFRESH,
+)
 from conformance.traffic.exchange import Json, dig
 
-AUTH = "POST /web/v1/system/auth"
+SIGN_IN_STEPS = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE})
+
 RETURNED = {
-    f"{AUTH}/login/initiate": ("sessionId",),
-    f"{AUTH}/login/complete": ("accessToken", "refreshToken"),
-    f"{AUTH}/token/refresh": ("accessToken", "refreshToken"),
-    "POST /web/v1/secure-channel/session": ("sessionId",),
+    LOGIN_INITIATE: ("sessionId",),
+    LOGIN_COMPLETE: ("accessToken", "refreshToken"),
+    TOKEN_REFRESH: ("accessToken", "refreshToken"),
+    SECURE_SESSION: ("sessionId",),
 }
 """The fields of ``data`` that later requests of the same client carry."""
 
 SENT = {
-    f"{AUTH}/login/mfa/send": "sessionId",
-    f"{AUTH}/login/complete": "sessionId",
-    f"{AUTH}/token/refresh": "refreshToken",
-    "POST /web/v1/secure-channel/session/close": "sessionId",
+    LOGIN_MFA_SEND: "sessionId",
+    LOGIN_COMPLETE: "sessionId",
+    TOKEN_REFRESH: "refreshToken",
+    SECURE_SESSION_CLOSE: "sessionId",
 }
 
 
@@ -116,7 +125,7 @@ class Lineages:
 
 
 def _is_sign_in(line: PlanLine) -> bool:
-    return line.operation is not None and line.operation.key.startswith(f"{AUTH}/login/")
+    return line.operation is not None and line.operation.key in SIGN_IN_STEPS
 
 
 def _group(line: PlanLine) -> tuple[str, str]:

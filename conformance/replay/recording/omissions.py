@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.portal.transport import impact_of
 
-PORTAL_PATH = "/web/v1/"
 RELATED = (
     frozenset({"profile", "accounts"}),
     frozenset({"profile", "invitations"}),

@@ -14,10 +14,10 @@ from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.store import Store
 from conformance.spec import IMPACTS, Impact
+from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange
 
-PORTAL_PATH = "/web/v1/"
 OTHER_PATH = "another path"
 UNWANTED = ("not among --only", "named by --skip")
 

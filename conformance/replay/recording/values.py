@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, unquote
 import msgspec
 
 from conformance.spec import Operation
+from conformance.spec.endpoints import PORTAL_PATH
 from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
 from conformance.traffic.exchange import ABSENT, Header, Json
 
@@ -134,7 +135,7 @@ def in_path(url: str, operation: Operation | None) -> Iterator[PlacedValue]:
     target, _, query = url.partition("?")
     path = "/" + target.split("://", 1)[-1].partition("/")[2]
     if operation is not None and operation.parameters:
-        match = operation.pattern.match(path[path.find("/web/v1/") :])
+        match = operation.pattern.match(path[path.find(PORTAL_PATH) :])
         for name, value in match.groupdict().items() if match else ():
             yield PlacedValue(f"path.{name}", unquote(value))
     elif operation is None:

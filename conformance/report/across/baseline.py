@@ -25,6 +25,7 @@ from typing import Any
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import visible
+from conformance.spec import present_id, present_signature
 
 TABLES = ("known", "gone")
 KEYS = ("requirement", "endpoint", "signature", "reason", "ticket", "expires")
@@ -124,7 +125,7 @@ def load(path: Path) -> Baseline:
         ) from None
     except OSError as refused:
         raise UsageError(f"{path}: cannot be read ({refused.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
         raise UsageError(f"{path}: not TOML: {broken}.") from None
     for name in document:
         if name not in TABLES:
@@ -257,7 +258,12 @@ def _entry(where: str, row: Any) -> KnownFailure:
             raise UsageError(
                 f"{where} lacks {name}. An entry names what fails and says why that is accepted."
             )
-    return KnownFailure(**{**row, "expires": _day(where, row.get("expires"))})
+    present = {
+        "requirement": present_id(row["requirement"]),
+        "signature": present_signature(row["signature"]),
+        "expires": _day(where, row.get("expires")),
+    }
+    return KnownFailure(**{**row, **present})
 
 
 def _day(where: str, value: Any) -> date | None:

@@ -23,6 +23,7 @@ from conformance.report.across.trends import (
 )
 from conformance.report.model.run import Run, Since, VerdictName
 from conformance.report.model.words import headline, listed
+from conformance.spec import present_id
 
 __all__ = [
     "Failing",
@@ -122,9 +123,8 @@ def since(run: Run, path: Path) -> Since | None:
         ).fetchone()
         if row is None:
             return None
-        before = dict(
-            database.execute("SELECT requirement, verdict FROM verdicts WHERE run = ?", (row[0],)).fetchall()
-        )
+        verdicts = database.execute("SELECT requirement, verdict FROM verdicts WHERE run = ?", (row[0],))
+        before = {present_id(requirement): verdict for requirement, verdict in verdicts}
     weighed = CONTRADICTED if run.strict else ("fail",)
     return Since(
         started=row[1],
@@ -157,7 +157,7 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             database.executescript(TABLES)
             database.execute(f"PRAGMA user_version = {VERSION}")
             yield database
-    except sqlite3.DatabaseError as wrong:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as wrong:
         raise UsageError(
             f"{path}: not a history of this suite, or it cannot be used ({wrong}). Name another file."
         ) from None
@@ -179,9 +179,9 @@ def _trend(database: sqlite3.Connection, target: str) -> Trend:
     for run, requirement, verdict in sorted(
         database.execute(query, list(started)), key=lambda row: started[row[0]]
     ):
-        lines.setdefault(requirement, []).append((started[run], verdict))
+        lines.setdefault(present_id(requirement), []).append((started[run], verdict))
     told = {
-        name: (level, text)
+        present_id(name): (level, text)
         for name, level, text in database.execute("SELECT id, level, statement FROM requirements")
     }
     return Trend(

@@ -487,7 +487,7 @@ def _meter(count: Mapping[VerdictName, int], total: int) -> list[Row]:
 
 
 def _by_group(timings: Sequence[Any]) -> list[Any]:
-    order = {one.group: one.number for one in reversed(OPERATIONS)}
+    order = {group: at for at, group in enumerate(dict.fromkeys(row.group for row in OPERATIONS))}
     return sorted(timings, key=lambda one: order.get(one.group, 10_000))
 
 

@@ -3,90 +3,103 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.across.compare import since
 from conformance.report.formats import badge, ctrf, html, junit, summary
 from conformance.report.model import evidence
+from conformance.report.model.evidence import Evidence
 from conformance.report.model.marked import at
-from conformance.report.model.run import FindingEntry, Run, Since
+from conformance.report.model.redacted import redacted
+from conformance.report.model.run import FindingEntry, Run
 from conformance.traffic.exchange import ABSENT
+from conformance.traffic.redaction.redact import Secrets
 
-FILES = ("results.json", "junit.xml", "summary.md", "report.html", "ctrf.json", "badge.json", "badge.svg")
+Format = Callable[[Run, Evidence], str]
+"""Makes the text of one report from a redacted run and the exchanges that its findings name."""
+
+FORMATS: dict[str, Format] = {
+    "results.json": lambda run, evidence: run.text(),
+    "junit.xml": lambda run, evidence: junit.document(run),
+    "summary.md": lambda run, evidence: summary.markdown(run),
+    "report.html": html.report,
+    "ctrf.json": lambda run, evidence: ctrf.document(run),
+    "badge.json": lambda run, evidence: badge.shield(run),
+    "badge.svg": lambda run, evidence: badge.drawing(run),
+}
+"""Every report by the name of its file. A new format is a function and a row here."""
 
 
 def write_all(
-    run: Run, out: Path, *, exchanges: Path, redact: Callable[[str], str] = str, previous: Run | None = None
+    run: Run,
+    out: Path,
+    *,
+    exchanges: Path,
+    secrets: Secrets | None = None,
+    previous: Run | None = None,
+    formats: Mapping[str, Format] = FORMATS,
 ) -> Run:
-    """Writes every report of a run into ``out``, made where it is missing; gives the run as written.
+    """Writes every report of a run into ``out``, which is created where it is missing; returns the run as
+    written.
 
-    ``exchanges`` is the run's ``exchanges.jsonl``, without its secrets; it may be missing or broken.
-    ``redact`` takes the secrets out of a text; it is applied to every text of the run before anything
-    is made from it. ``previous`` is the run to tell changes from: by default the one whose
-    reports stand in ``out``.
+    ``exchanges`` is the run's ``exchanges.jsonl``, already redacted; it may be missing or broken.
+    ``secrets`` are replaced in the run before any report is made of it. ``previous`` is the run to compare
+    with: by default the one whose reports stand in ``out``.
     OSError: the folder cannot be written.
     """
     out.mkdir(parents=True, exist_ok=True)
-    clean = run.changed(redact)
-    found = evidence.read(exchanges, {number for finding in clean.findings for number in finding.exchanges})
+    clean = run if secrets is None else redacted(run, secrets)
+    found_exchanges = evidence.read(exchanges, _named_exchanges(clean))
+    earlier = previous or _earlier_run(clean, out)
     clean = clean.model_copy(
         update={
-            "timings": clean.timings or found.timings,
-            "findings": [_told_missing(finding, found) for finding in clean.findings],
-            "since": clean.since or _since(clean, previous or _run_before(clean, out)),
+            "timings": clean.timings or found_exchanges.timings,
+            "findings": [_with_missing(finding, found_exchanges) for finding in clean.findings],
+            "since": clean.since or (None if earlier is None else since(earlier, clean)),
         }
     )
-    _write_each(clean, found, out)
+    _write_each(clean, found_exchanges, out, formats=formats)
     return clean
 
 
-def _write_each(run: Run, found: evidence.Evidence, out: Path) -> None:
-    """Every file that can be made is written, also where another one cannot; that one's error comes last."""
-    makers: list[tuple[str, Callable[[], str]]] = [
-        ("results.json", run.text),
-        ("junit.xml", lambda: junit.document(run)),
-        ("summary.md", lambda: summary.markdown(run)),
-        ("report.html", lambda: html.report(run, found)),
-        ("ctrf.json", lambda: ctrf.document(run)),
-        ("badge.json", lambda: badge.shield(run)),
-        ("badge.svg", lambda: badge.drawing(run)),
-    ]
-    failed: Exception | None = None
-    for name, make in makers:
+def _named_exchanges(run: Run) -> set[int]:
+    return {number for finding in run.findings for number in finding.exchanges}
+
+
+def _write_each(run: Run, exchanges: Evidence, out: Path, *, formats: Mapping[str, Format]) -> None:
+    """Writes every file that can be written, also where another one cannot; raises that one's error last."""
+    first_error: Exception | None = None
+    for name, document in formats.items():
         try:
-            replace(out / name, make())
+            replace(out / name, document(run, exchanges))
         except Exception as error:
-            failed = failed or error
-    if failed is not None:
-        raise failed
+            first_error = first_error or error
+    if first_error is not None:
+        raise first_error
 
 
-def _told_missing(finding: FindingEntry, found: evidence.Evidence) -> FindingEntry:
+def _with_missing(finding: FindingEntry, exchanges: Evidence) -> FindingEntry:
     """The finding, with whether anything stood at its place in the answer."""
-    exchange = found.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
+    exchange = exchanges.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
     if exchange is None or not finding.path or exchange.response is None or finding.actual is not None:
         return finding
     return finding.model_copy(update={"missing": at(exchange, finding.path) is ABSENT})
 
 
-def _since(run: Run, previous: Run | None) -> Since | None:
-    return None if previous is None else since(previous, run)
-
-
-def _run_before(run: Run, out: Path) -> Run | None:
+def _earlier_run(run: Run, out: Path) -> Run | None:
     """The run whose reports stand in the folder, where it was one of the same target and kind."""
     try:
-        before = Run.read(out)
+        earlier = Run.read(out)
     except UsageError:
-        return None  # none, or of another version: there is nothing to tell changes from
-    same = before.command == run.command and (
-        before.target.profile == run.target.profile
+        return None  # none, or of another version: there is nothing to compare with
+    is_same = earlier.command == run.command and (
+        earlier.target.profile == run.target.profile
         if run.target.profile
-        else before.target.url == run.target.url
+        else earlier.target.url == run.target.url
     )
-    return before if same and before.exit_code in (0, 1) else None
+    return earlier if is_same and earlier.exit_code in (0, 1) else None
 
 
 def replace(path: Path, text: str) -> None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Required, Self, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from conformance import __version__
+import conformance
 from conformance.errors import UsageError
 from conformance.report.model.clip import clipped
-from conformance.report.model.visible import each_text, json_text
+from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
+from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.verdicts.findings import Finding, Observation, Result
 
 SCHEMA = 1
@@ -35,7 +35,7 @@ class Part(BaseModel):
 
 class Suite(Part):
     name: str = "portal-conformance"
-    version: str = __version__
+    version: str = conformance.__version__
 
 
 class Target(Part):
@@ -91,6 +91,14 @@ class FindingEntry(Part):
     signature: str = ""
     fault_class: FaultClass = "target"
     missing: bool = False
+
+    def with_present_id(self) -> Self:
+        """The same finding, its requirement by the id that it has now."""
+        named = {
+            "requirement": present_id(self.requirement),
+            "signature": present_signature(self.signature),
+        }
+        return self.model_copy(update=named)
 
 
 class ObservationEntry(Part):
@@ -193,6 +201,16 @@ class Ending(Part):
     inconclusive: str = ""
 
 
+class Scope(Part):
+    """What a run set out to test. ``selection`` names the options that selected some of the cases;
+    ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
+    impact let be tested, where that was worked out."""
+
+    selection: str = ""
+    bundled: bool = False
+    testable: int | None = None
+
+
 class RunFacts(TypedDict, total=False):
     """What a run holds beside its verdicts: the arguments of ``Run.of``."""
 
@@ -205,6 +223,7 @@ class RunFacts(TypedDict, total=False):
     exit_code: int
     command: str
     ending: Ending
+    scope: Scope
     regressions: Sequence[Regression]
     timings: Sequence[OperationTime]
     timeline: Sequence[Timed | Mapping[str, Any]]
@@ -233,6 +252,7 @@ class Run(Part):
     timeline: list[Timed] = []
     notes: list[str] = []
     ending: Ending = Ending()
+    scope: Scope = Scope()
     baseline: BaselineOutcome | None = None
     since: Since | None = None
 
@@ -266,6 +286,7 @@ class Run(Part):
             timeline=[Timed.model_validate(part) for part in facts.get("timeline", ())],
             notes=list(facts.get("notes", ())),
             ending=facts.get("ending", Ending()),
+            scope=facts.get("scope", Scope()),
         )
 
     @classmethod
@@ -274,7 +295,7 @@ class Run(Part):
         is another file."""
         file = path / "results.json" if path.is_dir() else path
         try:
-            return cls.model_validate_json(file.read_bytes())
+            return cls.model_validate_json(file.read_bytes()).with_present_ids()
         except FileNotFoundError:
             raise UsageError(
                 f"{file}: there is no such file. A run writes it under its --out folder."
@@ -288,6 +309,23 @@ class Run(Part):
                 f"{file}: not a results.json of schema {SCHEMA}: {place}: {first['msg']}."
             ) from None
 
+    def with_present_ids(self) -> Self:
+        """The same run, each requirement by the id that it has now."""
+        if ALIASES.keys().isdisjoint(entry.id for entry in self.requirements):
+            return self
+        return self.model_copy(
+            update={
+                "requirements": [
+                    row.model_copy(update={"id": present_id(row.id)}) for row in self.requirements
+                ],
+                "findings": [row.with_present_id() for row in self.findings],
+                "readings": [
+                    row.model_copy(update={"requirement": present_id(row.requirement or "") or None})
+                    for row in self.readings
+                ],
+            }
+        )
+
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""
         whole = self.model_dump(mode="json", by_alias=True)
@@ -296,6 +334,8 @@ class Run(Part):
                 del whole[name]
         if self.ending == Ending():
             del whole["ending"]
+        if self.scope == Scope():
+            del whole["scope"]
         if self.command != "replay" and not whole["regressions"]:
             del whole["regressions"]
         return whole
@@ -305,12 +345,6 @@ class Run(Part):
 
     def write(self, path: Path) -> None:
         path.write_text(self.text(), encoding="utf-8")
-
-    def changed(self, change: Callable[[str], str]) -> Self:
-        """The same run with every text in it changed: the one place where secrets are taken out of it."""
-        whole = self.dump()
-        clean = each_text(whole, cache(change))  # most texts stand in several places
-        return self if clean == whole else self.model_validate(clean)
 
     def by_verdict(self, verdict: VerdictName) -> list[RequirementEntry]:
         return [entry for entry in self.requirements if entry.verdict == verdict]

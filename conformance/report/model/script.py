@@ -13,12 +13,9 @@ from conformance.report.model.evidence import SignIns
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
 from conformance.spec import BY_KEY, Operation, operation_of
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
-AUTH = "/web/v1/system/auth"
-INITIATE = f"POST {AUTH}/login/initiate"
-SEND = f"POST {AUTH}/login/mfa/send"
-COMPLETE = f"POST {AUTH}/login/complete"
 FACTORS = {10011001: "EMAIL", 10011002: "OTP"}
 RECORDS = {
     "userBizId": "account",
@@ -102,11 +99,11 @@ class Steps:
     def _call(self, row: Operation, exchange: Exchange) -> str:
         sent = exchange.sent
         if isinstance(sent, dict):
-            if row.key == INITIATE and sent.keys() == {"email", "password"}:
+            if row.key == LOGIN_INITIATE and sent.keys() == {"email", "password"}:
                 return self._initiate(exchange, sent)
-            if row.key == SEND and sent.keys() == {"sessionId", "method"}:
+            if row.key == LOGIN_MFA_SEND and sent.keys() == {"sessionId", "method"}:
                 return f"portal.login.send({self._session(sent['sessionId'])}, {sent['method']!r})"
-            if row.key == COMPLETE and sent.keys() == {"sessionId", "method", "code"}:
+            if row.key == LOGIN_COMPLETE and sent.keys() == {"sessionId", "method", "code"}:
                 return self._complete(exchange, sent)
         if row.encrypted and exchange.plain is not None:
             raise Unrepeatable  # what is in it are passwords
@@ -116,7 +113,7 @@ class Steps:
         """By an account of the profile, with its password or another."""
         email, password = sent["email"], sent["password"]
         if not isinstance(password, str) or not REDACTED.fullmatch(password):
-            return f"portal.call({INITIATE!r}, json={self._value(dict(sent))})"
+            return f"portal.call({LOGIN_INITIATE!r}, json={self._value(dict(sent))})"
         if not exchange.client:
             return f"portal.login.initiate({self._value(email)})"
         right = self.sign_ins.password_of(str(email))
@@ -348,4 +345,4 @@ def _quoted(text: str) -> str:
     return one_line(text, 300).replace("\\", "\\\\").replace('"', "'")
 
 
-assert {INITIATE, SEND, COMPLETE} <= BY_KEY.keys()
+assert {LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE} <= BY_KEY.keys()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, FaultClass
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, LOGOUT, TOKEN_REFRESH
 from conformance.target.portal.budget import is_cooldown, retry_after
 from conformance.target.portal.left import LeftSessions
 from conformance.target.profile.model import Factor
@@ -16,13 +17,8 @@ if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import Account
 
-AUTH = "/web/v1/system/auth"
-INITIATE = f"POST {AUTH}/login/initiate"
-SEND = f"POST {AUTH}/login/mfa/send"
-COMPLETE = f"POST {AUTH}/login/complete"
-REFRESH = f"POST {AUTH}/token/refresh"
-LOGOUT = f"POST {AUTH}/logout"
-FORGOT = f"POST {AUTH}/password/forgot"
+
+CODE_INVALID = "AUTH.MFA_CODE_INVALID"
 
 METHODS: Mapping[str, int] = {"EMAIL": 10011001, "OTP": 10011002}
 """The values of ``method`` on the wire."""
@@ -52,6 +48,11 @@ class Wait:
 
 
 Step = Call | Ask | Wait
+
+CODES_TRIED: Mapping[Factor, int] = {"EMAIL": 1, "OTP": 3}
+"""How many codes one sign-in tries: an authenticator's current one may have been used elsewhere, or a clock
+be off. Three refusals stay below a usual lock-out."""
+
 Answer = Exchange | str | None
 
 
@@ -83,7 +84,7 @@ def sign_in(
 
     ``factors`` are what the account can do, the preferred one first. Raises SignInRefused.
     """
-    initiated = yield Call(INITIATE, {"email": email, "password": password})
+    initiated = yield Call(LOGIN_INITIATE, {"email": email, "password": password})
     assert isinstance(initiated, Exchange)
     session = text_at(initiated, "data.sessionId")
     if session is None:
@@ -92,9 +93,11 @@ def sign_in(
     if factor == "EMAIL":
         yield from _send(session, cooldown)
     refused = initiated
-    for _ in range(2 if factor == "OTP" else 1):
+    for _ in range(CODES_TRIED[factor]):
         code = yield Ask(factor)
-        completed = yield Call(COMPLETE, {"sessionId": session, "method": METHODS[factor], "code": code})
+        completed = yield Call(
+            LOGIN_COMPLETE, {"sessionId": session, "method": METHODS[factor], "code": code}
+        )
         assert isinstance(completed, Exchange)
         access = text_at(completed, "data.accessToken")
         if access is not None:
@@ -107,19 +110,19 @@ def sign_in(
                 completed,
             )
         refused = completed
-        if completed.code != "AUTH.MFA_CODE_INVALID":
+        if completed.code != CODE_INVALID:
             break
     raise SignInRefused("complete", refused)
 
 
 def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
     """A cooldown counted per account may still run from the sign-in before: then once more after it."""
-    sent = yield Call(SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
+    sent = yield Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
     assert isinstance(sent, Exchange)
     if is_cooldown(sent):
         told = retry_after(sent)
         yield Wait(cooldown if told is None else told, "the resend cooldown")
-        sent = yield Call(SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
+        sent = yield Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
         assert isinstance(sent, Exchange)
     if not sent.success:
         raise SignInRefused("mfa/send", sent)
@@ -217,7 +220,7 @@ class Login:
         if known is not None and password != known.password:
             portal.budget.failed_sign_in(known.email)
         exchange = portal.call(
-            INITIATE,
+            LOGIN_INITIATE,
             json={"email": email, "password": password, **(extra or {})},
             client_hash=client_hash,
             client=known.name if known else "",
@@ -238,7 +241,7 @@ class Login:
         if known is not None and method in ("EMAIL", METHODS["EMAIL"]):
             known.mark_inbox()
         exchange = self._step(
-            SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
+            LOGIN_MFA_SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
         )
         if exchange.success and begun is not None:
             self._sent.setdefault(begun.email.lower(), {})[id] = exchange.time + exchange.elapsed_ms / 1000
@@ -254,12 +257,15 @@ class Login:
         body = {"sessionId": session_id(session), "method": METHODS.get(str(method), method), "code": code}
         begun = self._begun.get(body["sessionId"])
         if begun is None:
-            return self._step(COMPLETE, body, client_hash)
+            return self._step(LOGIN_COMPLETE, body, client_hash)
 
         self._portal.budget.code(begun.email)
-        exchange = self._step(COMPLETE, body, client_hash)
-        if exchange.success or exchange.code == "AUTH.MFA_CODE_INVALID":
+        exchange = self._step(LOGIN_COMPLETE, body, client_hash)
+        if exchange.success or exchange.code == CODE_INVALID:
             self._portal.budget.code_was(begun.email, right=exchange.success)
+            account = self._portal.account_of(begun.email)
+            if account is not None:
+                account.code_was_answered(code, exchange)
         self._portal.remember_token(text_at(exchange, "data.accessToken"), begun.account, begun.client_hash)
         return exchange
 
@@ -274,7 +280,7 @@ class Login:
     def refresh(self, refresh_token: Json, *, client_hash: str | None = None, client: str = "") -> Exchange:
         """Trades a refresh token for a new pair."""
         exchange = self._portal.call(
-            REFRESH, json={"refreshToken": refresh_token}, client_hash=client_hash, client=client
+            TOKEN_REFRESH, json={"refreshToken": refresh_token}, client_hash=client_hash, client=client
         )
         self._portal.remember_token(text_at(exchange, "data.accessToken"), client, client_hash)
         return exchange

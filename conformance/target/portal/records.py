@@ -8,24 +8,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    PROFILE,
+    ROLES,
+    WORKSPACES_CURRENT,
+    WORKSPACES_MINE,
+)
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
-SYSTEM = "/web/v1/system"
-ACCOUNTS = f"POST {SYSTEM}/accounts/admin/query"
-CHANNELS = f"POST {SYSTEM}/notifications/channels/query"
-CHANNEL_TYPES = f"POST {SYSTEM}/notifications/channel-types/query"
-ROLES = f"GET {SYSTEM}/roles"
-PROFILE = f"GET {SYSTEM}/profile"
-CURRENT = f"GET {SYSTEM}/workspaces/current"
-MINE = f"GET {SYSTEM}/workspaces/mine"
-INVITATIONS = f"GET {SYSTEM}/invitations"
-GRANTS = f"GET {SYSTEM}/currency-grants"
 
 EMPTY_QUERIES: Mapping[str, Json] = {
-    ACCOUNTS: {
+    ACCOUNTS_QUERY: {
         "institutionBizId": None,
         "accountPortal": None,
         "accountStatus": None,
@@ -34,14 +33,14 @@ EMPTY_QUERIES: Mapping[str, Json] = {
         "page": 0,
         "size": 20,
     },
-    CHANNELS: {
+    CHANNELS_QUERY: {
         "bizId": None,
         "institutionBizId": None,
         "channelCategory": None,
         "channelStatus": None,
         "activeOnly": False,
     },
-    CHANNEL_TYPES: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
+    CHANNEL_TYPES_QUERY: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
 }
 """Bodies of the listings that filter nothing out."""
 
@@ -56,13 +55,16 @@ class Source:
 
 
 SOURCES: Mapping[str, tuple[Source, ...]] = {
-    "workspace": (Source(CURRENT), Source(MINE), Source(ROLES, field="workspaceBizId")),
-    "other_workspace": (Source(MINE), Source(ROLES, field="workspaceBizId")),
-    "institution": (Source(PROFILE, field="institutionBizId"), Source(CURRENT, field="institutionBizId")),
+    "workspace": (Source(WORKSPACES_CURRENT), Source(WORKSPACES_MINE), Source(ROLES, field="workspaceBizId")),
+    "other_workspace": (Source(WORKSPACES_MINE), Source(ROLES, field="workspaceBizId")),
+    "institution": (
+        Source(PROFILE, field="institutionBizId"),
+        Source(WORKSPACES_CURRENT, field="institutionBizId"),
+    ),
     "role": (Source(ROLES),),
-    "account": (Source(PROFILE), Source(ACCOUNTS, "data.accounts")),
-    "channel": (Source(CHANNELS, "data.items"),),
-    "channel_type": (Source(CHANNEL_TYPES, "data.items"),),
+    "account": (Source(PROFILE), Source(ACCOUNTS_QUERY, "data.accounts")),
+    "channel": (Source(CHANNELS_QUERY, "data.items"),),
+    "channel_type": (Source(CHANNEL_TYPES_QUERY, "data.items"),),
 }
 
 

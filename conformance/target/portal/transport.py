@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from conformance import __version__
+import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, MovableClock, SystemClock, Watch
@@ -23,6 +23,9 @@ from conformance.traffic.redaction.redact import Secrets, secrets_in
 
 READ_AT_MOST = 20_000_000
 """Bytes of an answer that are read; of a longer one the record says that it was cut."""
+
+FROM_PROFILE = frozenset({"access-code", "bot-token"})
+"""Kinds of secrets that the suite has from the profile only."""
 
 SHOWN_OF_CUT = 100_000
 
@@ -64,7 +67,7 @@ class Transport:
             trust_env=not is_loopback(self.url),
             # A server closes an idle connection after 5 s or later; ours must be the one to give it up.
             limits=httpx.Limits(max_connections=50, max_keepalive_connections=20, keepalive_expiry=2.0),
-            headers={"user-agent": f"portal-conformance/{__version__}"},
+            headers={"user-agent": f"portal-conformance/{conformance.__version__}"},
             # What one account is given must not go along with the requests of another, or of none.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
@@ -148,6 +151,13 @@ class Transport:
         body, form = _answered(bytes(content), cut=cut, undecodable=undecodable)
         return Response(status=answer.status_code, headers=headers, body=body, form=form)
 
+    def _register_secrets(self, exchange: Exchange) -> None:
+        """What the profile alone can give, and does not, is a wrong value that the suite made up."""
+        for value, kind in secrets_in(exchange):
+            if kind in FROM_PROFILE and self._secrets.placeholder(value) is None:
+                self._secrets.made_up(value)
+        self._secrets.add_from(exchange)
+
     def _record(
         self,
         request: Request,
@@ -173,8 +183,7 @@ class Transport:
                 error=error,
                 plain=plain,
             )
-            for value, kind in secrets_in(exchange):
-                self._secrets.add(value, kind)
+            self._register_secrets(exchange)
             self._on_exchange(exchange)
         return exchange
 

@@ -1,4 +1,4 @@
-"""Takes secrets out of whatever leaves: by value, in every encoding, equal placeholders for equal values."""
+"""Replaces secrets in whatever leaves: by value, in every encoding, equal placeholders for equal values."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.redaction.context import WordsInContext, is_secret_pair, names_a_value
 from conformance.traffic.redaction.encodings import blocks, texts
+from conformance.traffic.redaction.forms import INDEXED, FormIndex, Span, parts_of
 from conformance.traffic.redaction.places import secrets_in
+from conformance.traffic.redaction.registries import attach
 
 __all__ = ["Secrets", "secrets_in"]
 
 SHORTEST = 4
 PLAINEST = 3
-"""Shorter values, and texts of fewer different characters, are not taken out: they stand anywhere."""
+"""Shorter values, and texts of fewer different characters, are not redacted: they stand anywhere."""
 
 NOBODYS = frozenset(
     {"null", "true", "false", "none", "undefined", "Bearer", "2000", "4000", "4010", "4030", "4040"}
@@ -24,26 +27,26 @@ NOBODYS = frozenset(
 """Words that stand where a secret is expected without being one, and the specification's numeric codes."""
 
 FREE = 8
-"""From this length on a text is found anywhere, also inside a longer word; a shorter one only as a word."""
+"""From this length on a text is redacted anywhere, also inside a longer word. A shorter one is redacted as a
+word of its own, and one of letters only where a field that names a secret holds it."""
 
 FEW = 64
-"""Up to so many forms are looked for one by one before their pattern is tried."""
-
-GRAM = 4
-STRIDE = 3
-INDEXED = GRAM + STRIDE - 1
+"""Up to so many forms are searched one by one before their pattern is tried."""
 
 FULLY = 500
-"""Tokens of which every encoding is looked for, the newest: it takes some 12 kB for each. Of those before, in
-traffic of very many sign-ins, it is the text itself."""
+"""Tokens of which every encoding is searched, the newest: each takes some 12 kB. Of the tokens before, in
+traffic of very many sign-ins, only the text itself is searched."""
 
 AGING = frozenset({"token", "refresh-token", "cookie"})
-"""What a client is given anew each time; other secrets stay the same, and are few."""
+"""Kinds that a client gets anew each time; other secrets stay the same, and are few."""
 
 WORD = re.compile(r"[A-Za-z0-9_~+/.-]{20,}={0,2}")
-"""How a token looks that is found as a word."""
+"""The form of a token that is searched as a word."""
 
-RUN = re.compile(r"\d{4,}")
+DIGITS = re.compile(r"\d{4,}")
+SHORTEST_PART = 6
+"""A part of fewer characters is not redacted."""
+
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 NOTHING = re.compile(r"(?!)")
 WORD_EDGES = (r"(?:(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt])|(?<![\w./%\\-]))", r"(?![\w/-]|\.\w|\":)")
@@ -51,31 +54,35 @@ SHORT_EDGES = ("(?<![A-Za-z0-9])", "(?![A-Za-z0-9])")
 
 
 class Secrets:
-    """The secrets known so far. Safe to use from threads; a value once added is taken out for good.
+    """The registry of secrets. Safe to use from threads; a value once added is redacted for good.
 
-    Values of digits only, and of letters only, are taken out where they stand as a word of their own:
-    ``[code-1]`` for ``123456``, and not within ``1234567`` or a path such as ``/auth/password/forgot``.
+    Values of digits only, and of letters only, are redacted where they stand as a word of their own:
+    ``[code-1]`` for ``123456``, and not within ``1234567`` or a path such as ``/auth/password/forgot``. The
+    first and the last three quarters of other values are redacted as well: ``[part-of-password-1]``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, fully: int = FULLY) -> None:
+        self._fully = fully
         self._lock = threading.RLock()
         self._placeholders: dict[str | bytes, str] = {}
         self._counts: dict[str, int] = {}
         self._numbers: dict[str, str] = {}
         self._words: dict[str, str] = {}
         self._short: dict[str, str] = {}
+        self._in_context = WordsInContext()
         self._patterns: dict[int, tuple[int, re.Pattern[str]]] = {}
-        self._grams: dict[str, list[tuple[str, int, str]]] = {}
-        self._forms: set[str] = set()
+        self._forms = FormIndex()
+        self._made_up: set[str | bytes] = set()
         self._newest: dict[str, None] = {}
         self._older: dict[int, str] = {}
         """The placeholders of older ones, by the hash of the text."""
+        attach(self)
 
     def __len__(self) -> int:
         return len(self._placeholders) + len(self._older)
 
     def add(self, value: str | bytes, kind: str) -> None:
-        """Registers a secret; ``kind`` names it in the placeholder. What stands anywhere is passed over."""
+        """Registers a secret; ``kind`` names it in the placeholder. What stands anywhere is ignored."""
         if self.placeholder(value) is not None or _is_common(value):
             return
         with self._lock:
@@ -83,16 +90,32 @@ class Secrets:
                 return
             self._counts[kind] = number = self._counts.get(kind, 0) + 1
             self._placeholders[value] = placeholder = f"[{kind}-{number}]"
-            self._learn(value, placeholder)
+            self._learn(value, placeholder, kind)
             if kind in AGING and isinstance(value, str) and WORD.fullmatch(value):
                 self._newest[value] = None
-                if len(self._newest) > FULLY:
+                if len(self._newest) > self._fully:
                     self._grow_old(next(iter(self._newest)))
 
+    def add_from(self, exchange: Exchange) -> None:
+        """Registers what an exchange shows by its place, except what the suite made up."""
+        for value, kind in secrets_in(exchange):
+            if value not in self._made_up:
+                self.add(value, kind)
+
+    def made_up(self, value: str) -> str:
+        """The value, which the suite made up as a wrong one: in a place for secrets it is no secret."""
+        self._made_up.add(value)
+        return value
+
+    @property
+    def size(self) -> int:
+        """How many entries the index of encoded forms holds."""
+        return self._forms.size
+
     def placeholder(self, value: str | bytes) -> str | None:
-        """What stands in place of a value, where it is a known secret."""
-        known = self._placeholders.get(value)
-        return self._older.get(hash(value)) if known is None and self._older else known
+        """The placeholder of a value; None where it is no registered secret."""
+        placeholder = self._placeholders.get(value)
+        return self._older.get(hash(value)) if placeholder is None and self._older else placeholder
 
     def redact(self, text: str) -> str:
         """The text with every secret in it replaced."""
@@ -101,36 +124,56 @@ class Secrets:
         return _replaced(text, self._spans(text))
 
     def redact_line(self, line: str) -> str:
-        """A line of JSON with every secret in it replaced; it stays one, also where a number had to go."""
+        """A line of JSON with every secret in it replaced; it stays JSON, also where a number is replaced."""
         if not len(self):
             return line
         text = line.rstrip("\n")
         spans = self._spans(text)
-        if not spans:
+        has_short_word = self.needs_whole_line(text)
+        if not spans and not has_short_word:
             return line
         clean = _replaced(text, spans)
         try:
             msgspec.json.decode(clean)
         except msgspec.DecodeError:
-            clean = msgspec.json.encode(self.redact_json(msgspec.json.decode(text))).decode()
+            clean = self._redacted_json(text)
+        if has_short_word:
+            clean = self._redacted_json(clean)
         return clean + line[len(text) :]
 
-    def redact_json(self, value: Json) -> Json:
-        """The JSON value with every secret in its texts, names and whole numbers replaced."""
+    def needs_whole_line(self, text: str) -> bool:
+        """Whether a text holds a short word that is a secret only in a field that names one, so that a piece
+        of the line does not show whether it is."""
+        return bool(len(self._in_context)) and self._in_context.stand_in(text)
+
+    def _redacted_json(self, text: str) -> str:
+        return msgspec.json.encode(self.redact_json(msgspec.json.decode(text))).decode()
+
+    def redact_json(self, value: Json, *, is_named: bool = False) -> Json:
+        """The JSON value with every secret in its texts, names and whole numbers replaced.
+
+        ``is_named``: it stands in a field that names a secret, where short words are secrets as well."""
         if isinstance(value, str):
-            return self.redact(value) if len(value) >= SHORTEST else value
+            if len(value) < SHORTEST:
+                return value
+            return self._in_context.redact_value(self.redact(value)) if is_named else self.redact(value)
         if isinstance(value, dict):
-            return {self._redact_name(name): self.redact_json(inner) for name, inner in value.items()}
+            return {
+                self.redact_name(name): self.redact_json(inner, is_named=is_named or names_a_value(name))
+                for name, inner in value.items()
+            }
         if isinstance(value, list):
-            return [self.redact_json(inner) for inner in value]
+            is_named = is_named or is_secret_pair(value)
+            return [self.redact_json(inner, is_named=is_named) for inner in value]
         if isinstance(value, int) and not isinstance(value, bool) and value > 99_999:
             return self._numbers.get(str(value), value)
         return value
 
-    def _redact_name(self, name: str) -> str:
-        return name if len(name) < FREE or name in self._words else self.redact(name)
+    def redact_name(self, name: str) -> str:
+        """The name of a member; one that is a word of letters stays, also where the word is a secret."""
+        return name if len(name) < SHORTEST or name in self._words else self.redact(name)
 
-    def _learn(self, value: str | bytes, placeholder: str) -> None:
+    def _learn(self, value: str | bytes, placeholder: str, kind: str) -> None:
         raw = value.encode(errors="surrogatepass") if isinstance(value, str) else value
         for form in blocks(raw):
             self._file(form, placeholder, free=INDEXED)
@@ -138,76 +181,77 @@ class Secrets:
             self._numbers[value] = placeholder
             return
         if isinstance(value, str) and value.isalpha() and len(value) <= 20:
-            self._words[value] = placeholder
+            if len(value) < FREE:
+                self._in_context.add(value, placeholder, kind=kind)
+            else:
+                self._words[value] = placeholder
             return
         for form in texts(raw):
             self._file(form, placeholder, free=FREE)
+        if isinstance(value, str):
+            self._learn_parts(value, placeholder, kind)
+
+    def _learn_parts(self, value: str, placeholder: str, kind: str) -> None:
+        """Files the first and last three quarters, of tokens as plain text only: there are many of them."""
+        parts = parts_of(value, placeholder)
+        if len(parts[0].text) >= FREE:
+            self._forms.add_parts(value, placeholder)
+        elif len(parts[0].text) >= SHORTEST_PART:
+            for part in parts:
+                if not _is_plain(part.text):
+                    self._short.setdefault(part.text, part.placeholder)
+        for part in parts if kind not in AGING else ():
+            raw = part.text.encode(errors="surrogatepass")
+            for form in texts(raw) | blocks(raw):
+                if len(form) >= FREE:
+                    self._forms.add_part(form, part.placeholder)
 
     def _file(self, form: str, placeholder: str, *, free: int) -> None:
         if len(form) >= free:
-            self._index(form, placeholder)
+            self._forms.add(form, placeholder)
         elif len(form) >= SHORTEST:
             self._short.setdefault(form, placeholder)
 
-    def _index(self, form: str, placeholder: str) -> None:
-        """Files a form under the characters near its end (tokens begin alike), at each of the strides."""
-        if form in self._forms:
-            return
-        self._forms.add(form)
-        for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
-            self._grams.setdefault(gram, []).append((form, offset, placeholder))
-
     def _grow_old(self, value: str) -> None:
-        """Forgets the encodings of a secret, and finds it by its text from now on."""
+        """Drops the encodings and parts of a secret; from now on its text alone is searched."""
         placeholder = self._placeholders[value]
         self._older[hash(value)] = placeholder
         raw = value.encode(errors="surrogatepass")
-        for form in (blocks(raw) | texts(raw)) & self._forms:
-            self._drop(form, placeholder)
+        for form in blocks(raw) | texts(raw):
+            self._forms.drop(form, placeholder)
+        first, _ = parts_of(value, placeholder)
+        self._forms.drop(first.text, first.placeholder)
         del self._newest[value], self._placeholders[value]
 
-    def _drop(self, form: str, placeholder: str) -> None:
-        for gram in _grams_of(form):
-            others = [one for one in self._grams.get(gram, ()) if one[0] != form or one[2] != placeholder]
-            if others:
-                self._grams[gram] = others
-            else:
-                self._grams.pop(gram, None)
-        self._forms.discard(form)
-
-    def _older_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for found in WORD.finditer(text):
-            start, end = found.span()
-            for begin in (start, start + found[0].rfind("/") + 1):
+    def _older_spans(self, text: str) -> Iterator[Span]:
+        for match in WORD.finditer(text):
+            start, end = match.span()
+            for begin in (start, start + match[0].rfind("/") + 1):
                 whole = text[begin:end]
                 for word in (whole, whole.rstrip("./")):
                     placeholder = self._older.get(hash(word))
                     if placeholder is not None:
                         yield begin, begin + len(word), placeholder
 
-    def _spans(self, text: str) -> list[tuple[int, int, str]]:
+    def _spans(self, text: str) -> list[Span]:
         """Where which secret stands, in no order, and overlapping where they do."""
-        spans: list[tuple[int, int, str]] = []
-        grams = self._grams
-        hits = [at for at in range(0, len(text) - GRAM + 1, STRIDE) if text[at : at + GRAM] in grams]
-        for at in hits:
-            for form, offset, placeholder in grams.get(text[at : at + GRAM], ()):
-                if at >= offset and text.startswith(form, at - offset):
-                    spans.append((at - offset, at - offset + len(form), placeholder))
+        spans = self._forms.spans(text)
         if self._numbers:
             spans.extend(self._number_spans(text))
         if self._older:
             spans.extend(self._older_spans(text))
+        if len(self._in_context):
+            spans.extend(self._in_context.spans(text))
         for loose in (self._words, self._short):
             if len(loose) > FEW or any(form in text for form in loose):
                 spans.extend(
-                    (*found.span(), loose[found[0]]) for found in self._pattern(loose).finditer(text)
+                    (*match.span(), loose[match[0]]) for match in self._pattern(loose).finditer(text)
                 )
         return spans
 
-    def _number_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for found in RUN.finditer(text):
-            start, end = found.span()
+    def _number_spans(self, text: str) -> Iterator[Span]:
+        for match in DIGITS.finditer(text):
+            start, end = match.span()
             if text[start - 1 : start] == "%":
                 start += 2
             placeholder = self._numbers.get(text[start:end])
@@ -215,9 +259,9 @@ class Secrets:
                 yield start, end, placeholder
 
     def _pattern(self, loose: dict[str, str]) -> re.Pattern[str]:
-        """The alternation of what is only taken out as a word; made again when there is more of it."""
-        known, pattern = self._patterns.get(id(loose), (-1, NOTHING))
-        if known != len(loose):
+        """The alternation of what is redacted as a word only; compiled anew when there is more of it."""
+        size, pattern = self._patterns.get(id(loose), (-1, NOTHING))
+        if size != len(loose):
             forms = "|".join(map(re.escape, sorted(loose, key=len, reverse=True)))
             before, after = WORD_EDGES if loose is self._words else SHORT_EDGES
             pattern = re.compile(f"{before}(?:{forms}){after}") if forms else NOTHING
@@ -225,13 +269,9 @@ class Secrets:
         return pattern
 
 
-def _first_gram(form: str) -> int:
-    return max(0, len(form) - INDEXED - 4)
-
-
-def _grams_of(form: str) -> list[str]:
-    first = _first_gram(form)
-    return [form[offset : offset + GRAM] for offset in range(first, first + STRIDE)]
+def _is_plain(text: str) -> bool:
+    """Whether a text is all letters or all digits: a short one may stand anywhere."""
+    return text.isalpha() or text.isdecimal()
 
 
 def _is_common(value: str | bytes) -> bool:
@@ -251,12 +291,17 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
     return not joined and not (before[-1:] == "-" and before[-2:-1].isdigit())
 
 
-def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
-    """Overlapping finds become one: the longest at a place names it, and nothing of the others stays."""
+def _replaced(text: str, spans: Iterable[Span]) -> str:
+    """Overlapping spans become one: the longest at a place names it, and nothing of the others stays."""
     pieces: list[str] = []
     end = 0
-    for start, stop, placeholder in sorted(spans, key=lambda span: (span[0], -span[1])):
+    for start, stop, placeholder in sorted(spans, key=_order):
         if start >= end:
             pieces.extend((text[end:start], placeholder))
         end = max(end, stop)
     return "".join((*pieces, text[end:])) if pieces else text
+
+
+def _order(span: Span) -> tuple[int, int, bool]:
+    start, stop, placeholder = span
+    return start, -stop, placeholder.startswith("[part-of-")

@@ -1,0 +1,120 @@
+"""The terminal of a command: all that it prints is redacted, and text from a target is harmless there.
+
+A log of a CI server is public, and its server obeys lines that look like commands to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TextIO
+
+from conformance.report.model.visible import visible
+from conformance.spec import REQUIREMENTS
+from conformance.traffic.redaction.registries import Registry, created_registries
+
+STYLE = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7]|9[0-7]))*m)")
+"""The escape sequences that colour a text; every other one is written out."""
+
+BRACKETED_COMMAND = re.compile(r"#(?=#\w*\[)")
+"""The beginning of what some CI servers take for a command wherever it stands: ``##[error]``."""
+
+
+class RedactedStream(io.TextIOBase):
+    """Writes to another stream what is left of a text without secrets, control characters and CI commands."""
+
+    def __init__(self, stream: TextIO, registries: Sequence[Registry]) -> None:
+        super().__init__()
+        self._stream = stream
+        self._registries = registries
+        self._is_at_line_start = True
+
+    def write(self, text: str) -> int:
+        shown = self._without_commands(self._visible(self._redacted(text)))
+        try:
+            self._stream.write(shown)
+        except UnicodeEncodeError:
+            encoding = self._stream.encoding or "ascii"
+            self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
+        return len(text)
+
+    def _redacted(self, text: str) -> str:
+        """The text without secrets; the statements of the requirements stay as they are."""
+        if self._without_secrets(text) == text:
+            return text
+        pieces = _statements().split(text)
+        return "".join(piece if at % 2 else self._without_secrets(piece) for at, piece in enumerate(pieces))
+
+    def _without_secrets(self, text: str) -> str:
+        for registry in self._registries:
+            text = registry.redact(text)
+        return text
+
+    def _visible(self, text: str) -> str:
+        """The text with control characters written out. A terminal's own carriage return stays."""
+        if text.isascii() and text.replace("\n", "").isprintable():
+            return text
+        if self.isatty():
+            return "\r".join(map(self._visible_piece, text.split("\r")))
+        return self._visible_piece(text.replace("\r\n", "\n"))
+
+    def _visible_piece(self, text: str) -> str:
+        pieces = STYLE.split(text)
+        return "".join(piece if at % 2 else visible(piece) for at, piece in enumerate(pieces))
+
+    def _without_commands(self, text: str) -> str:
+        lines = text.split("\n")
+        starts = [self._is_at_line_start, *[True] * (len(lines) - 1)]
+        self._is_at_line_start = starts[-1] and not lines[-1].strip()
+        return "\n".join(map(_without_command, lines, starts))
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def writable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """Leaves the other stream open."""
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        return self._stream.errors
+
+
+@contextlib.contextmanager
+def redacted_output() -> Iterator[None]:
+    """Within the block whatever is printed is redacted by every registry of secrets that is created in it."""
+    with created_registries() as registries, contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.redirect_stdout(RedactedStream(sys.stdout, registries)))
+        stack.enter_context(contextlib.redirect_stderr(RedactedStream(sys.stderr, registries)))
+        yield
+
+
+def _without_command(line: str, is_whole: bool) -> str:
+    """The line with a command to a CI server written out; one of ``::name`` stands at the start of a line."""
+    if "##" in line:
+        line = BRACKETED_COMMAND.sub("‹U+0023›", line)
+    if is_whole and STYLE.sub("", line).lstrip().startswith("::"):
+        line = line.replace("::", "‹U+003A›:", 1)
+    return line
+
+
+@lru_cache(maxsize=1)
+def _statements() -> re.Pattern[str]:
+    statements = sorted({row.statement for row in REQUIREMENTS.values()}, key=len, reverse=True)
+    return re.compile(f"({'|'.join(map(re.escape, statements))})")

@@ -1,0 +1,96 @@
+"""What the recorder accepts on a connection: origin-form requests within bounds of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a recorder takes at most. Seconds of a request count from its first byte to its last; those of the
+    upstream portal count while it sends nothing."""
+
+    header_bytes: int = 64 * 1024
+    body_bytes: int = 64 * 1024 * 1024
+    request_seconds: float = 60.0
+    upstream_seconds: float = 60.0
+    connections: int = 1000
+
+
+class Refused(Exception):
+    """The request is not one that the recorder forwards; the parser answers it with 400."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP/1.1 as a reverse proxy takes it.
+
+    A request in absolute or authority form (``GET http://…``, ``CONNECT``) is one to a forward proxy, and is
+    refused, as is one over the bounds. The connection of a request that does not arrive in time is closed.
+    """
+
+    bounds = Bounds()
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._header_bytes = 0
+        self._body_bytes = 0
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_deadline()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._header_bytes = self._body_bytes = 0
+        self._start_deadline()
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count_header(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value)
+        self._count_header(len(name) + len(value))
+
+    def on_headers_complete(self) -> None:
+        if not self.url.startswith(b"/"):
+            raise Refused("not in origin form")
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body_bytes += len(body)
+        if self._body_bytes > self.bounds.body_bytes:
+            raise Refused("the body is too large")
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._stop_deadline()
+        super().on_message_complete()
+
+    def _count_header(self, size: int) -> None:
+        self._header_bytes += size
+        if self._header_bytes > self.bounds.header_bytes:
+            raise Refused("the header is too large")
+
+    def _start_deadline(self) -> None:
+        self._stop_deadline()
+        self._deadline = self.loop.call_later(self.bounds.request_seconds, self.transport.close)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+def protocol_within(bounds: Bounds) -> type[BoundedProtocol]:
+    """The protocol class for these bounds, as uvicorn takes one."""
+    return type("ProtocolWithinBounds", (BoundedProtocol,), {"bounds": bounds})

@@ -1,0 +1,111 @@
+"""Short words are secrets only in their context, parts of secrets leave no more than whole ones."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from conformance.traffic.exchange import Exchange, Json, Request, Response
+from conformance.traffic.redaction.redact import Secrets
+
+STATEMENT = "An unknown account leaves other accounts untouched."
+PASSWORD = "Long-Passw0rd-of-the-admin"
+LINES: list[tuple[Json, Json]] = [
+    ({"headers": [["X-PORTAL-ACCESS-CODE", "other"]]}, {"headers": [["X-PORTAL-ACCESS-CODE", "[code-1]"]]}),
+    ({"password": "other", "kind": "other"}, {"password": "[code-1]", "kind": "other"}),
+    ({"password": {"value": "other"}}, {"password": {"value": "[code-1]"}}),
+    ({"backupCodes": ["first", "other"]}, {"backupCodes": ["first", "[code-1]"]}),
+    ({"text": STATEMENT}, {"text": STATEMENT}),
+    ({"text": '{"password": "other"}'}, {"text": '{"password": "[code-1]"}'}),
+    ({"url": "/a?password=other&sort=other"}, {"url": "/a?password=[code-1]&sort=other"}),
+    ({"Authorization": "Bearer other"}, {"Authorization": "Bearer [code-1]"}),
+    (
+        {"headers": [{"name": "Authorization", "value": "Bearer other"}]},
+        {"headers": [{"name": "Authorization", "value": "Bearer [code-1]"}]},
+    ),
+]
+
+
+def registered(value: str, kind: str = "code") -> Secrets:
+    secrets = Secrets()
+    secrets.add(value, kind)
+    return secrets
+
+
+@pytest.mark.parametrize("line, redacted", LINES)
+def test_a_short_word_is_redacted_where_a_field_names_a_secret_and_nowhere_else(
+    line: Json, redacted: Json
+) -> None:
+    assert json.loads(registered("other").redact_line(json.dumps(line) + "\n")) == redacted
+
+
+@pytest.mark.parametrize(
+    "text, redacted",
+    [
+        (STATEMENT, STATEMENT),
+        ("password: other", "password: [code-1]"),
+        ('{\\"password\\":\\"other\\"}', '{\\"password\\":\\"[code-1]\\"}'),
+        ("%22password%22%3A%22other%22", "%22password%22%3A%22[code-1]%22"),
+        ("refused for password=otherwise", "refused for password=otherwise"),
+    ],
+)
+def test_a_short_word_in_a_text_needs_a_name_before_it(text: str, redacted: str) -> None:
+    assert registered("other").redact(text) == redacted
+
+
+def test_a_cookie_has_any_name() -> None:
+    secrets = registered("light", "cookie")
+
+    assert secrets.redact("Cookie: theme=light; a=b") == "Cookie: theme=[cookie-1]; a=b"
+    assert secrets.redact("the light version") == "the light version"
+
+
+@pytest.mark.parametrize("kind", ["password", "token"])
+@pytest.mark.parametrize("part", [PASSWORD[:20], PASSWORD[-20:], PASSWORD[:22], PASSWORD[1:]])
+def test_a_part_of_a_secret_is_redacted(kind: str, part: str) -> None:
+    assert registered(PASSWORD, kind).redact(f"<{part}>") == f"<[part-of-{kind}-1]>"
+
+
+@pytest.mark.parametrize("part", [PASSWORD[:20], PASSWORD[-20:]])
+def test_a_part_of_a_password_is_redacted_in_its_encodings_too(part: str) -> None:
+    secrets = registered(PASSWORD, "password")
+
+    for encoded in (base64.b64encode(part.encode()).decode(), part.encode().hex()):
+        assert secrets.redact(f"<{encoded}>") == "<[part-of-password-1]>"
+
+
+def test_the_whole_secret_keeps_its_own_placeholder_and_a_shorter_piece_stays() -> None:
+    secrets = registered(PASSWORD, "password")
+
+    assert secrets.redact(f"{PASSWORD} {PASSWORD[:12]}") == f"[password-1] {PASSWORD[:12]}"
+
+
+def test_a_secret_that_equals_a_part_of_another_has_a_placeholder_of_its_own() -> None:
+    secrets = registered(PASSWORD, "password")
+    secrets.add(PASSWORD[:20], "password")
+
+    assert secrets.redact(f"{PASSWORD[:20]} {PASSWORD}") == "[password-2] [password-1]"
+
+
+def exchange(sent: Json) -> Exchange:
+    request = Request(method="POST", url="http://localhost/x", headers=[], body=sent)
+    return Exchange(n=1, started="2026-01-01T00:00:00Z", request=request, response=Response(status=200))
+
+
+def test_what_the_suite_made_up_is_no_secret_where_it_is_sent() -> None:
+    secrets = Secrets()
+    wrong = secrets.made_up("Wrong-password-1")
+
+    secrets.add_from(exchange({"password": wrong, "newPassword": "a-good-password"}))
+
+    assert secrets.placeholder(wrong) is None
+    assert secrets.redact(f"{wrong} a-good-password") == f"{wrong} [password-1]"
+
+
+def test_a_secret_that_is_acquired_stays_one_whatever_was_made_up() -> None:
+    secrets = Secrets()
+    secrets.add(secrets.made_up("123456"), "code")
+
+    assert secrets.redact("123456") == "[code-1]"

@@ -1,0 +1,118 @@
+"""A run is redacted, and every statement in every report is that of its requirement."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conformance.report.formats.write import write_all
+from conformance.report.model.redacted import redacted
+from conformance.spec import REQUIREMENTS
+from conformance.tests.sample_run import PROFILE, envelope, exchange, sample
+from conformance.traffic.exchange import Json
+from conformance.traffic.redaction.redact import Secrets
+
+WORDS = sorted({word for row in REQUIREMENTS.values() for word in re.findall(r"[A-Za-z]{4,}", row.statement)})
+
+
+def secrets_of(*values: tuple[str, str]) -> Secrets:
+    secrets = Secrets()
+    for value, kind in values:
+        secrets.add(value, kind)
+    return secrets
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reports of a run whose secrets are the very words of the requirements."""
+    folder = tmp_path_factory.mktemp("reports")
+    secrets = secrets_of(*((word, "access-code") for word in WORDS), ("staging.toml", "password"))
+    made = sample()
+    write_all(made.run(), folder, exchanges=made.write(folder / "exchanges.jsonl"), secrets=secrets)
+    return folder
+
+
+def test_results_json_holds_every_requirement_as_it_is(reports: Path) -> None:
+    results = json.loads((reports / "results.json").read_text(encoding="utf-8"))
+
+    assert {row["id"]: (row["section"], row["statement"]) for row in results["requirements"]} == {
+        row.id: (row.section, row.statement) for row in REQUIREMENTS.values()
+    }
+
+
+def test_junit_names_every_requirement_as_it_is(reports: Path) -> None:
+    root = ElementTree.parse(reports / "junit.xml").getroot()
+    names = {case.get("name") for case in root.iter("testcase")}
+
+    assert names == {f"{row.id} {row.statement}" for row in REQUIREMENTS.values()}
+
+
+def test_ctrf_names_every_requirement_as_it_is(reports: Path) -> None:
+    tests = json.loads((reports / "ctrf.json").read_text(encoding="utf-8"))["results"]["tests"]
+
+    assert {test["name"] for test in tests} == {f"{row.id} {row.statement}" for row in REQUIREMENTS.values()}
+
+
+def test_the_page_shows_every_statement_as_it_is(reports: Path) -> None:
+    page = (reports / "report.html").read_text(encoding="utf-8")
+    pairs = re.findall(
+        r'<span class="id">([A-Z0-9-]+)</span><span class="level">\w+</span>'
+        r'<span class="statement">(.*?)</span>',
+        page,
+    )
+    shown = {name: unescape(re.sub(r"</?code>", "`", statement)) for name, statement in pairs}
+
+    assert shown == {row.id: row.statement for row in REQUIREMENTS.values()}
+
+
+def test_the_summary_shows_the_statements_of_what_blocks_as_they_are(reports: Path) -> None:
+    lines = re.findall(
+        r"^- \*\*FAIL ([A-Z0-9-]+)\*\* (.*)$",
+        (reports / "summary.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+
+    assert lines
+    assert [statement for _, statement in lines] == [REQUIREMENTS[name].statement for name, _ in lines]
+
+
+@pytest.mark.parametrize("name", ["results.json", "junit.xml", "ctrf.json", "summary.md", "report.html"])
+def test_a_secret_is_redacted_beside_them(reports: Path, name: str) -> None:
+    assert "staging.toml" not in (reports / name).read_text(encoding="utf-8")
+
+
+def test_redaction_reaches_every_text_of_a_run() -> None:
+    run = sample().run(
+        notes=["a planted-secret"],
+        timeline=[{"kind": "case", "label": "planted-secret", "start": 0, "end": 1}],
+    )
+
+    clean = redacted(run, secrets_of(("planted-secret", "token"), ("staging.toml", "password")))
+
+    assert "planted-secret" not in clean.text()
+    assert "staging.toml" not in clean.text()
+    assert clean.notes == ["a [token-1]"]
+
+
+@pytest.mark.parametrize(
+    "path, actual, shown",
+    [
+        ("data.password", "other", "[code-1]"),
+        ("data.kind", "other", "other"),
+        ("data", {"password": "other", "kind": "other"}, {"password": "[code-1]", "kind": "other"}),
+        ("data.total", 123456, "[code-2]"),
+    ],
+)
+def test_a_value_is_redacted_by_the_name_of_its_place(path: str, actual: Json, shown: Json) -> None:
+    made = sample()
+    made.contradict("ENV-008", exchange(60, PROFILE, answer=envelope(actual)), path=path, expected="x")
+    run = made.run()
+    (finding,) = [row for row in run.findings if (row.path, row.expected) == (path, "x")]
+    run = run.model_copy(update={"findings": [finding.model_copy(update={"actual": actual})]})
+
+    assert redacted(run, secrets_of(("other", "code"), ("123456", "code"))).findings[0].actual == shown

@@ -1,0 +1,140 @@
+"""An index of texts to search for, all at once: the forms in which secrets are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+GRAM = 4
+STRIDE = 3
+INDEXED = GRAM + STRIDE - 1
+"""Characters of the shortest form that the index can hold."""
+
+Span = tuple[int, int, str]
+"""Where a secret stands in a text (start, end), and its placeholder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The first or last three quarters of a form, with what stands before and after it in the whole."""
+
+    text: str
+    placeholder: str
+    before: str = ""
+    after: str = ""
+
+
+def parts_of(value: str, placeholder: str) -> tuple[Part, Part]:
+    """The first and the last three quarters of a secret with this placeholder."""
+    length = -(-3 * len(value) // 4)
+    name = f"[part-of-{placeholder[1:]}"
+    return (
+        Part(value[:length], name, after=value[length:]),
+        Part(value[-length:], name, before=value[:-length]),
+    )
+
+
+class FormIndex:
+    """Finds each of many forms in a text, by characters that are looked up at every third position."""
+
+    def __init__(self) -> None:
+        self._grams: dict[str, list[tuple[str, int, str]]] = {}
+        self._placeholders: dict[str, str] = {}
+        self._first_parts: dict[str, Part] = {}
+        self._last_parts: dict[str, Part] = {}
+        """The last part of a whole form, which ends with the same characters: they lead to both."""
+
+    @property
+    def size(self) -> int:
+        """How many entries the index holds."""
+        return sum(map(len, self._grams.values()))
+
+    def add(self, form: str, placeholder: str) -> None:
+        """Adds a form of a whole secret. It takes the place of an equal part of another."""
+        if form in self._first_parts:
+            self.drop(form, self._placeholders[form])
+        if form in self._placeholders:
+            return
+        self._placeholders[form] = placeholder
+        for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
+            self._grams.setdefault(gram, []).append((form, offset, placeholder))
+
+    def add_parts(self, form: str, placeholder: str) -> None:
+        """Adds the parts of a whole form, each found with as much of the whole as stands around it."""
+        first, last = parts_of(form, placeholder)
+        self._last_parts[form] = last
+        if first.text not in self._placeholders:
+            self.add(first.text, first.placeholder)
+            self._first_parts[first.text] = first
+
+    def add_part(self, form: str, placeholder: str) -> None:
+        """Adds an encoded form of a part. It gives way to an equal form of a whole secret."""
+        if form not in self._placeholders:
+            self.add(form, placeholder)
+            self._first_parts[form] = Part(form, placeholder)
+
+    def drop(self, form: str, placeholder: str) -> None:
+        """Removes a form, where it is one of this placeholder."""
+        if self._placeholders.get(form) != placeholder:
+            return
+        for gram in _grams_of(form):
+            others = [entry for entry in self._grams.get(gram, ()) if entry[0] != form]
+            if others:
+                self._grams[gram] = others
+            else:
+                self._grams.pop(gram, None)
+        del self._placeholders[form]
+        self._last_parts.pop(form, None)
+        self._first_parts.pop(form, None)
+
+    def spans(self, text: str) -> list[Span]:
+        """Where which form stands in a text, in no order, and overlapping where they do."""
+        spans: list[Span] = []
+        grams, first_parts = self._grams, self._first_parts
+        hits = [at for at in range(0, len(text) - GRAM + 1, STRIDE) if text[at : at + GRAM] in grams]
+        for at in hits:
+            for form, offset, placeholder in grams.get(text[at : at + GRAM], ()):
+                start = at - offset
+                if start < 0 or not text.startswith(form, start):
+                    spans.extend(self._last_part(text, form, start))
+                elif form not in first_parts:
+                    spans.append((start, start + len(form), placeholder))
+                elif not _goes_on(text, first_parts[form], start):
+                    spans.append(_widened(text, first_parts[form], start))
+        return spans
+
+    def _last_part(self, text: str, form: str, start: int) -> Iterator[Span]:
+        """The last part of a form that does not stand in the text as a whole."""
+        part = self._last_parts.get(form)
+        if part is not None:
+            begin = start + len(part.before)
+            if begin >= 0 and text.startswith(part.text, begin):
+                yield _widened(text, part, begin)
+
+
+def _goes_on(text: str, part: Part, start: int) -> bool:
+    """Whether the whole stands there, which is found by itself."""
+    return bool(part.after) and text.startswith(part.after, start + len(part.text))
+
+
+def _widened(text: str, part: Part, start: int) -> Span:
+    """The place of a part with as much of the whole as stands around it."""
+    end = start + len(part.text)
+    for char in reversed(part.before):
+        if start == 0 or text[start - 1] != char:
+            break
+        start -= 1
+    for char in part.after:
+        if text[end : end + 1] != char:
+            break
+        end += 1
+    return start, end, part.placeholder
+
+
+def _first_gram(form: str) -> int:
+    return max(0, len(form) - INDEXED - 4)
+
+
+def _grams_of(form: str) -> list[str]:
+    first = _first_gram(form)
+    return [form[offset : offset + GRAM] for offset in range(first, first + STRIDE)]
