@@ -13,6 +13,7 @@ from conformance.replay.recording.fingerprint import DATE, REQUEST_ID, TIMESTAMP
 from conformance.traffic.capture.bodies import body_of, unpacked
 from conformance.traffic.exchange import Exchange, Header, Request, Response
 from conformance.traffic.facts import Facts, data_facts
+from conformance.verdicts.findings import endpoint_of
 
 _PLAIN = re.compile(r"[ !#-\[\]-~]{12,}")
 """Text that JSON contains unescaped."""
@@ -30,7 +31,7 @@ class Repeated(NamedTuple):
 class CachedResponse:
     """A response that was the recorded one: another one that differs in its id and times only is the same.
 
-    ``templates`` are those of its line.
+    ``endpoint`` is the exchange's, ``templates`` are those of its line.
     """
 
     __slots__ = (
@@ -43,6 +44,7 @@ class CachedResponse:
         "_id",
         "_raw_headers",
         "_response",
+        "endpoint",
         "templates",
     )
 
@@ -50,6 +52,7 @@ class CachedResponse:
         assert live.response is not None
         values = dict(templates.response.values)
         text = _without(values.get(REQUEST_ID), body)
+        self.endpoint = endpoint_of(live)
         self.templates = templates
         self._client = live.client
         self._response = live.response

@@ -12,7 +12,6 @@ from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.fast_lane.log import CachingLog
 from conformance.replay.fast_lane.request_templates import RequestTemplate, RequestTemplates
 from conformance.replay.rebuild.actions import Received, Send
-from conformance.verdicts.findings import endpoint_of
 
 
 class RepeatedStep(ReplayStep, frozen=True):
@@ -45,22 +44,29 @@ class FastLane:
         send = self._templates.send(template, position)
         received = yield send
         assert isinstance(received, Received)
-        attempt = self._repeated(template, send, received)
-        if attempt is None:
+        cached = self._response_of(template, position)
+        attempt = None if cached is None else self._repeated(cached, template, send, received)
+        if attempt is None or cached is None:
             attempt = self._machine.attempt(send, received, template.recorded)
         elif not attempt.findings:
-            return self._same(attempt)
+            number, line = self._machine.plan.number_of(position), attempt.line.exchange.n
+            outcome = ExchangeOutcome(number, State.SAME, cached.endpoint, line=line)
+            return RepeatedStep(position, outcome, attempt)
         step = yield from self._machine.step(position, attempt)
         self._learn(step, template)
         return step
 
-    def _repeated(self, template: RequestTemplate, send: Send, received: Received) -> Attempt | None:
-        """The attempt whose response repeats the cached one, logged and judged; None where it does not."""
+    def _response_of(self, template: RequestTemplate, position: int) -> CachedResponse | None:
+        """The cached response, where it is still valid and later requests take nothing from this one."""
         cached = template.response
-        if cached is None or self._machine.is_source(send.position):
+        if cached is None or self._machine.is_source(position) or not self._templates.is_valid(template):
             return None
-        if not self._templates.is_valid(template):
-            return None
+        return cached
+
+    def _repeated(
+        self, cached: CachedResponse, template: RequestTemplate, send: Send, received: Received
+    ) -> Attempt | None:
+        """The attempt whose response repeats the cached one, logged and judged; None where it does not."""
         request_id = template.request_id(send)
         repeated = cached.repeated(send.request, request_id, received, number=self._log.count + 1)
         if repeated is None:
@@ -68,13 +74,7 @@ class FastLane:
         exchange, values = repeated
         self._log.add_repeated(exchange, cached.templates, values)
         findings = self._machine.judge(exchange)
-        return Attempt(template.recorded, send, received, LogLine(exchange), findings=findings)
-
-    def _same(self, attempt: Attempt) -> ReplayStep:
-        position, live = attempt.send.position, attempt.live
-        number = self._machine.plan.number_of(position)
-        outcome = ExchangeOutcome(number, State.SAME, endpoint_of(live), line=live.n)
-        return RepeatedStep(position, outcome, attempt)
+        return Attempt(template.recorded, send, received, LogLine(exchange), None, findings)
 
     def _learn(self, step: ReplayStep, template: RequestTemplate | None) -> None:
         """Caches the response to a template's request, where it was the recorded one."""
