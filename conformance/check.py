@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from conformance.errors import UsageError
-from conformance.judging import judge_of
+from conformance.judging import judge_of, watch
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.formats.terminal import summary_lines, wants_colour
@@ -32,7 +32,7 @@ from conformance.verdicts.findings import Ledger
 class CheckOptions:
     """What the user asked of a check. ``target`` is the portal's address, where the traffic of several
     portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what stands
-    before a break in a file."""
+    before a break in a file. ``no_cache`` judges every exchange anew."""
 
     out: Path = Path("reports")
     salvage: bool = False
@@ -40,8 +40,7 @@ class CheckOptions:
     target: str | None = None
     baseline: Path | None = None
     baseline_update: bool = False
-    cache: bool = True
-    """Whether repeated exchanges are judged once."""
+    no_cache: bool = False
 
 
 DEFAULTS = CheckOptions()
@@ -164,11 +163,12 @@ def _judge(
     traffic: PortalTraffic, judged: _Judged, path: Path, listeners: Sequence[Callable[[Exchange], None]]
 ) -> Path:
     """Judges all of the traffic, or what came before an interrupt, and writes it redacted to the path."""
-    log, judge = ExchangeLog(path, judged.secrets), judge_of(no_cache=not traffic.options.cache)
+    log = ExchangeLog(path, judged.secrets)
+    judge = watch(judged.ledger, judge=judge_of(no_cache=traffic.options.no_cache))
     try:
         for exchange in traffic:
             log.write(exchange)
-            judged.ledger.take(judge.judge(exchange))
+            judge(exchange)
             for listener in listeners:
                 listener(exchange)
     except KeyboardInterrupt:

@@ -184,10 +184,7 @@ def coded_filter_rule(
         whole, narrower = f"whole {caller}", f"narrower {caller}"
         if wanted is None or code_asked_for(wanted, family) is None:
             if wanted is None and is_alone:
-                if narrower in memory:
-                    yield from _seen_to_narrow(memory, memory.pop(narrower), count)
-                if memory.get(whole) != count:
-                    memory[whole] = count
+                yield from _without_filter(memory, caller, count)
             return
         form, other = ("number", "code") if is_a_number(wanted) else ("code", "number")
         compared = list(matches(exchange, name, wanted))
@@ -206,6 +203,15 @@ def coded_filter_rule(
 
 
 MOST_WAITING = 50
+
+
+def _without_filter(memory: Memory, caller: str, count: int) -> Iterator[Comparison]:
+    """What a caller was given with the filter is weighed by what there is without it."""
+    whole, narrower = f"whole {caller}", f"narrower {caller}"
+    if narrower in memory:
+        yield from _seen_to_narrow(memory, memory.pop(narrower), count)
+    if memory.get(whole) != count:
+        memory[whole] = count
 
 
 def _seen_to_narrow(

@@ -171,7 +171,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Reading:
+class OpenReading:
     """How a target takes something open: ``read`` gives values to record, none where nothing shows."""
 
     key: str
@@ -181,7 +181,7 @@ class Reading:
 
 
 CHECKS: list[Check] = []
-READINGS: list[Reading] = []
+READINGS: list[OpenReading] = []
 
 
 def check(requirement: str, *, on: Selection, remembers: Remembers = False) -> Callable[[Judging], Judging]:
@@ -204,7 +204,7 @@ def reading(
     """Makes a generator of values record how the target takes an open question."""
 
     def register(read: Callable[[Exchange], Iterable[Json]]) -> Callable[[Exchange], Iterable[Json]]:
-        READINGS.append(Reading(key, on, read, f"{read.__module__.rpartition('.')[2]}.{read.__name__}"))
+        READINGS.append(OpenReading(key, on, read, f"{read.__module__.rpartition('.')[2]}.{read.__name__}"))
         return read
 
     return register

@@ -31,6 +31,7 @@ from conformance.spec.endpoints import (
     TOKEN_REFRESH,
 )
 from conformance.spec.tables import LIMITS, MFA_METHODS
+from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
     INVALID_PARAMETER,
@@ -189,7 +190,7 @@ def claims_of(token: Json) -> dict[str, Json] | None:
         return None
     part = token.split(".")[1]
     try:
-        claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        claims, _ = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (ValueError, binascii.Error):
         return None
     return claims if isinstance(claims, dict) else None
@@ -198,7 +199,7 @@ def claims_of(token: Json) -> dict[str, Json] | None:
 def _header_of(token: str) -> dict[str, Json]:
     part = token.split(".")[0]
     try:
-        header = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        header, _ = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (ValueError, binascii.Error):
         return {}
     return header if isinstance(header, dict) else {}

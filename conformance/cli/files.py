@@ -62,7 +62,7 @@ def check_files(options: argparse.Namespace) -> int:
         target=options.target,
         baseline=options.baseline,
         baseline_update=options.baseline_update,
-        cache=not options.no_cache,
+        no_cache=options.no_cache,
     )
     return run(options.files, asked, output=options.format)
 

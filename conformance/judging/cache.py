@@ -193,7 +193,7 @@ class BoundedCache(dict[Key, Value], Generic[Key, Value]):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Part:
+class PartCache:
     """The checks that read one part of the exchanges of a route, and its cache key."""
 
     rows: Rows
@@ -202,11 +202,11 @@ class Part:
 
 
 @dataclass(eq=False, slots=True)
-class Lookup:
+class RouteCache:
     """What the cache does for one route."""
 
     route: Route
-    parts: tuple[Part, ...]
+    parts: tuple[PartCache, ...]
     rest: Rows
     """What belongs to no part."""
     bypass: Bypass
@@ -214,7 +214,7 @@ class Lookup:
     """Of the keys of its exchanges: no other route has it."""
 
 
-class Entry(msgspec.Struct, gc=False):
+class CachedVerdicts(msgspec.Struct, gc=False):
     """The cached verdicts on an exchange: those of all checks but of the ones that depend on the moment."""
 
     verdicts: Verdicts
@@ -236,9 +236,9 @@ class CachingJudge:
         self._judge = judge
         self._bypass = bypass or Bypass()
         self._generation = judge.dispatcher.generation
-        self._lookups: dict[Route, Lookup] = {}
-        self._exchanges: BoundedCache[bytes, Entry] = BoundedCache(capacity)
-        self._parts: BoundedCache[tuple[Part, Hashable], Verdicts] = BoundedCache(parts_capacity)
+        self._routes: dict[Route, RouteCache] = {}
+        self._exchanges: BoundedCache[bytes, CachedVerdicts] = BoundedCache(capacity)
+        self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
         self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
         self._combined: BoundedCache[tuple[Verdicts, ...], Verdicts] = BoundedCache(parts_capacity)
 
@@ -255,14 +255,14 @@ class CachingJudge:
             return NO_VERDICTS
         if judge.dispatcher.generation != self._generation:
             self._empty()
-        lookup = self._lookups.get(route) or self._new_lookup(route)
-        bypass, key, entry = lookup.bypass, None, None
+        cache = self._routes.get(route) or self._new_route(route)
+        bypass, key, entry = cache.bypass, None, None
         if bypass.remaining:
             bypass.remaining -= 1
         elif (key := cache_key(exchange)) is not None:
-            entry = self._exchanges[lookup.prefix + key]
+            entry = self._exchanges[cache.prefix + key]
         if entry is None:
-            return self._judge_anew(lookup, key, exchange)
+            return self._judge_anew(cache, key, exchange)
         bypass.misses = 0
         verdicts = entry.verdicts if entry.is_inspected else _inspected(entry, route.shape, exchange)
         if route.moment:
@@ -271,20 +271,20 @@ class CachingJudge:
                 return self._together((verdicts, momentary))
         return verdicts
 
-    def _judge_anew(self, lookup: Lookup, key: bytes | None, exchange: Exchange) -> Verdicts:
+    def _judge_anew(self, cache: RouteCache, key: bytes | None, exchange: Exchange) -> Verdicts:
         """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
-        route, parts = lookup.route, []
+        route, parts = cache.route, []
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
-        for part in lookup.parts:
+        for part in cache.parts:
             parts.append(self._judge_part(part, exchange))
         if key is None:
-            rest = self._apply(lookup.rest, exchange, is_momentary=True)
+            rest = self._apply(cache.rest, exchange, is_momentary=True)
             return self._together((shape, *parts, rest))
-        lookup.bypass.note_miss()
+        cache.bypass.note_miss()
         verdicts = self._together((*parts, self._apply(route.answer, exchange)))
         if shape.is_clean and verdicts.is_clean:
             is_inspected = route.shape is None or route.shape.is_inspected
-            self._exchanges.add(lookup.prefix + key, Entry(verdicts, is_inspected))
+            self._exchanges.add(cache.prefix + key, CachedVerdicts(verdicts, is_inspected))
         momentary = self._apply(route.moment, exchange, is_momentary=True)
         return self._together((shape, verdicts, momentary))
 
@@ -308,7 +308,7 @@ class CachingJudge:
             self._combined.add(parts, verdicts)
         return verdicts
 
-    def _judge_part(self, part: Part, exchange: Exchange) -> Verdicts:
+    def _judge_part(self, part: PartCache, exchange: Exchange) -> Verdicts:
         bypass, cached = part.bypass, None
         if bypass.remaining:
             bypass.remaining -= 1
@@ -326,24 +326,24 @@ class CachingJudge:
             self._parts.add((part, key), verdicts)
         return verdicts
 
-    def _new_lookup(self, route: Route) -> Lookup:
+    def _new_route(self, route: Route) -> RouteCache:
         parts = [
-            Part(route.by_sight[sight], key_of, self._bypass.afresh())
+            PartCache(route.by_sight[sight], key_of, self._bypass.afresh())
             for sight, key_of in PART_KEYS.items()
             if route.by_sight[sight]
         ]
-        rest, prefix = route.answer + route.moment, len(self._lookups).to_bytes(4)
-        lookup = self._lookups[route] = Lookup(route, tuple(parts), rest, self._bypass.afresh(), prefix)
-        return lookup
+        rest, prefix = route.answer + route.moment, len(self._routes).to_bytes(4)
+        cache = self._routes[route] = RouteCache(route, tuple(parts), rest, self._bypass.afresh(), prefix)
+        return cache
 
     def _empty(self) -> None:
         self._generation = self._judge.dispatcher.generation
-        self._lookups.clear()
+        self._routes.clear()
         self._exchanges.empty()
         self._parts.empty()
 
 
-def _inspected(entry: Entry, shape: Shape | None, exchange: Exchange) -> Verdicts:
+def _inspected(entry: CachedVerdicts, shape: Shape | None, exchange: Exchange) -> Verdicts:
     """The cached verdicts, and what the data is the first to show where it is to be inspected."""
     if shape is None or not shape.is_inspected:
         return entry.verdicts

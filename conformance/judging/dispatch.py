@@ -13,8 +13,8 @@ from conformance.checks.registry import (
     READINGS,
     Check,
     Kind,
+    OpenReading,
     Predicate,
-    Reading,
     Selection,
     Sight,
     kind_of,
@@ -29,15 +29,15 @@ PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
 """A result code that may come with success, and with other data than the operation's."""
 
 
-class Row(NamedTuple):
+class CheckGroup(NamedTuple):
     """Checks and readings with the same predicates, which are asked once."""
 
     predicates: tuple[Predicate, ...]
     checks: tuple[Check, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[OpenReading, ...]
 
 
-Rows = tuple[Row, ...]
+Rows = tuple[CheckGroup, ...]
 
 
 class Way(NamedTuple):
@@ -168,12 +168,12 @@ def rows_by_sight(way: Way, *, steady: bool) -> dict[Sight, Rows]:
     }
 
 
-def _rows(checks: Iterable[Check], readings: Iterable[Reading]) -> Rows:
-    grouped: dict[tuple[Predicate, ...], tuple[list[Check], list[Reading]]] = {}
+def _rows(checks: Iterable[Check], readings: Iterable[OpenReading]) -> Rows:
+    grouped: dict[tuple[Predicate, ...], tuple[list[Check], list[OpenReading]]] = {}
     for check in checks:
         grouped.setdefault(check.on.predicates, ([], []))[0].append(check)
     for reading in readings:
         grouped.setdefault(reading.on.predicates, ([], []))[1].append(reading)
     return tuple(
-        Row(predicates, tuple(some), tuple(others)) for predicates, (some, others) in grouped.items()
+        CheckGroup(predicates, tuple(some), tuple(others)) for predicates, (some, others) in grouped.items()
     )

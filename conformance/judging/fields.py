@@ -133,9 +133,7 @@ def shown_fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
     if not isinstance(data, dict):
         return
     for names, requirement, required, inner in node.fields:
-        value = data.get(names[0], ABSENT)
-        if value is ABSENT and len(names) > 1:
-            value = next((data[name] for name in names if name in data), ABSENT)
+        value = _value_of(names, data)
         if requirement and (value is not ABSENT or not required):
             yield requirement, value
         if value is not ABSENT and value is not None:
@@ -179,18 +177,25 @@ def shows(form: str, node: Node, data: Json) -> bool:
     if not isinstance(data, dict):
         return False
     for names, requirement, required, inner in node.fields:
-        value = data.get(names[0], ABSENT)
-        if value is ABSENT and len(names) > 1:
-            value = next((data[name] for name in names if name in data), ABSENT)
+        value = _value_of(names, data)
         if value is None:
-            if form == "null" and requirement:
-                return True
+            is_shown = form == "null" and bool(requirement)
         elif value is ABSENT:
-            if form == "left out" and requirement and not required and requirement != "ENUM-004":
-                return True
-        elif (inner.fields or inner.item) and shows(form, inner, value):
+            may_be_left_out = bool(requirement) and not required and requirement != "ENUM-004"
+            is_shown = form == "left out" and may_be_left_out
+        else:
+            is_shown = bool(inner.fields or inner.item) and shows(form, inner, value)
+        if is_shown:
             return True
     return False
+
+
+def _value_of(names: tuple[str, ...], data: dict[str, Json]) -> Json:
+    """The value of a field by the first of its names that is there."""
+    value = data.get(names[0], ABSENT)
+    if value is ABSENT and len(names) > 1:
+        value = next((data[name] for name in names if name in data), ABSENT)
+    return value
 
 
 def place_of(location: Sequence[str | int], data: Json) -> list[str | int]:

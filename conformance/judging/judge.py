@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from conformance.checks.registry import CHECKS, ROOM, Check, Memory, Reading
+from conformance.checks.registry import CHECKS, ROOM, Check, Memory, OpenReading
 from conformance.judging.dispatch import Dispatcher, Rows
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
@@ -100,7 +100,7 @@ class Judge:
                 held.append((check.decision, times))
 
 
-def _values_read(reading: Reading, exchange: Exchange, bugs: list[Bug]) -> list[tuple[str, Json]]:
+def _values_read(reading: OpenReading, exchange: Exchange, bugs: list[Bug]) -> list[tuple[str, Json]]:
     try:
         return [(reading.key, value) for value in reading.read(exchange)]
     except Exception as bug:
@@ -108,7 +108,7 @@ def _values_read(reading: Reading, exchange: Exchange, bugs: list[Bug]) -> list[
     return []
 
 
-def _described(row: Check | Reading, bug: Exception, exchange: Exchange) -> Bug:
+def _described(row: Check | OpenReading, bug: Exception, exchange: Exchange) -> Bug:
     """A bug in a check is the suite's error, and is never held against the target."""
     kind = "check" if isinstance(row, Check) else "reading"
     return f"{kind} {row.name}", f"{type(bug).__name__}: {bug} (exchange {exchange.n})"

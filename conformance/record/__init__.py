@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -39,12 +39,14 @@ STARTING = 10.0
 class RecordOptions:
     """How a recorder listens. Port 0 takes a free one. ``open_channel`` offers an RSA key of the recorder's
     own in place of the portal's, so that the plaintext of encrypted bodies is recorded. ``verify`` may name
-    a CA file. ``bounds`` are those of what it takes; None: the usual ones."""
+    a CA file. ``timeout`` is the longest an exchange may take, in seconds; ``bounds``, where given, are all
+    the bounds of what it takes."""
 
     port: int = 0
     host: str = "127.0.0.1"
     open_channel: bool = False
     verify: bool | str = True
+    timeout: float = 60.0
     bounds: Bounds | None = None
 
 
@@ -89,17 +91,15 @@ def serve(
     UsageError: the port is taken, the address is none, or an extra is missing; CaptureError: ``out`` exists
     or cannot be written.
     """
-    try:
-        from conformance.record import protocol  # needs the extra
-        from conformance.record.proxy import Proxy
-    except ImportError as error:
-        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    protocol = _extra()
+    from conformance.record.proxy import Proxy  # needs the extra
+
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
     secrets = Secrets() if secrets is None else secrets
     listening = _listening(options.host, options.port)
     log = Log(Path(out), secrets, judge, on_finding)
-    bounds = options.bounds or protocol.Bounds()
+    bounds = options.bounds or protocol.Bounds(upstream_seconds=options.timeout)
     proxy = Proxy(
         upstream,
         log,
@@ -114,6 +114,15 @@ def serve(
     while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
     return Recording(f"http://{_shown(options.host)}:{listening.getsockname()[1]}", log, server, thread)
+
+
+def _extra() -> ModuleType:
+    """The module that needs the extra. UsageError: it is not installed."""
+    try:
+        from conformance.record import protocol, proxy  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    return protocol
 
 
 def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> uvicorn.Server:

@@ -45,6 +45,7 @@ def replay(
     option, or nothing to replay. A target that does not answer, or stops answering, ends it with exit code 6,
     an interrupt with 2: the verdicts until then are written.
     """
+    _refuse_proxy(profile)
     driver_module = _driver_module()
     started = datetime.now(UTC)
     baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
@@ -83,6 +84,13 @@ def _run(
         ready.log.close()
     lag: Lag = driver.lag
     return FinishedReplay(ready, lag, started, gone=gone, interrupted=interrupted)
+
+
+def _refuse_proxy(profile: Profile) -> None:
+    if profile.portal.proxy is not None:
+        raise UsageError(
+            f"{profile.source}: [portal] proxy: a replay reaches the portal itself. Take the proxy out."
+        )
 
 
 def _secrets_of(profile: Profile) -> Secrets:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from conformance.errors import FaultClass, NoAnswer, TargetUnreachable, Untestable
+from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
 from conformance.report.model.run import Timed
 from conformance.run.planning import forecast, ids_of, is_generator, planned, why_not
 from conformance.run.schedule import Agenda, Due, Planned, Steps
@@ -76,7 +76,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
         _leave(verify, silent.reason, silent.fault_class)
     except Untestable as reason:
         _leave(verify, reason.reason, reason.fault_class)
-    except TargetUnreachable as gone:
+    except (TargetUnreachable, ProfileError) as gone:  # the profile: its clock broke
         run.lose(gone)
         _leave(verify, "the target could not be reached any more", "environment")
     except Exception as bug:
@@ -101,6 +101,8 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
 def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None:
     try:
         run.clock.wait_until(due.moment, due.why)
+    except (TargetUnreachable, ProfileError) as gone:
+        run.lose(gone)
     except Untestable as late:
         if STEPS in item.stash:
             item.stash[STEPS].close()

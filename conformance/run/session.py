@@ -9,7 +9,7 @@ from typing import Self
 
 import httpx
 
-from conformance.errors import TargetUnreachable
+from conformance.errors import SuiteError, TargetUnreachable
 from conformance.judging import Watch, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, initial_baseline
@@ -166,7 +166,7 @@ class RunSession:
             return False
         return True
 
-    def lose(self, gone: TargetUnreachable) -> None:
+    def lose(self, gone: SuiteError) -> None:
         """Ends the run, as the target cannot be reached."""
         self.unreachable = str(gone)
 
@@ -202,8 +202,14 @@ class RunSession:
             ),
             scope=self.scope,
             timeline=self.timeline,
-            notes=[note for note in (self.unreachable, self.blocked) if note],
+            notes=self._notes(),
         )
+
+    def _notes(self) -> list[str]:
+        """Why the run ended early, and how many of its requests had no answer."""
+        silent = self.portal.transport.availability.sentence()
+        availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
+        return [note for note in (self.unreachable, self.blocked, availability) if note]
 
     def _outputs(self) -> Outputs:
         return Outputs(

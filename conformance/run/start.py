@@ -18,7 +18,7 @@ from conformance.run.settings import seconds_of
 from conformance.run.terminal import say, wait_announcer
 from conformance.run.testable import reachable_musts
 from conformance.spec import Impact
-from conformance.target.clock import Clock
+from conformance.target.clock import Clock, MovableClock
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
 
@@ -46,7 +46,10 @@ def open_session(config: pytest.Config) -> RunSession:
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
-    return RunSession.open(profile, _clock(config, profile), options)
+    clock = _clock(config, profile)
+    if isinstance(clock, MovableClock):
+        clock.move(0)  # where the profile's clock is none, nothing is begun
+    return RunSession.open(profile, clock, options)
 
 
 def announce_limits(config: pytest.Config, run: RunSession) -> None:

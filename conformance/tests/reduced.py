@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from conformance.checks import registry
 from conformance.checks.records import records
-from conformance.checks.registry import Check, Memory, Reading, Sight, kind_of
+from conformance.checks.registry import Check, Memory, OpenReading, Sight, kind_of
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json, Request
 from conformance.verdicts.findings import HELD
 
@@ -100,7 +100,7 @@ def decided(check: Check, exchange: Exchange) -> Json:
     return Counter(comparison is HELD for comparison in check(exchange, Memory()))
 
 
-def read(reading: Reading, exchange: Exchange) -> Json:
+def read(reading: OpenReading, exchange: Exchange) -> Json:
     return list(reading.read(exchange)) if reading.on.takes(exchange) else "not selected"
 
 

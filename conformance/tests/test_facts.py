@@ -7,11 +7,10 @@ from msgspec.structs import replace
 
 from conformance.checks.orders import created
 from conformance.checks.records import records
+from conformance.spec.endpoints import ROLES
 from conformance.tests.traffic import answer, role
 from conformance.traffic.exchange import Exchange, Request
 from conformance.traffic.facts import copy_data_facts, copy_request_facts, data_fact, data_facts, fact
-
-ROLES = "GET /web/v1/system/roles"
 
 computed: list[int] = []
 

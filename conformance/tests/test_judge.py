@@ -11,12 +11,12 @@ from conformance.checks.registry import Check, successes
 from conformance.judging import AnyJudge, CachingJudge, Judge, Watch, watch
 from conformance.judging.dispatch import rows_by_sight
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ROLES
 from conformance.tests.traffic import answer, envelope, judged, observed, refusal, role
 from conformance.traffic.exchange import Exchange, Request, Response
 from conformance.verdicts.findings import HELD, Comparison, Ledger, Verdict
 from conformance.verdicts.verdicts import NO_VERDICTS
 
-ROLES = "GET /web/v1/system/roles"
 MISNAMED = answer(ROLES, body=envelope(data=[], message=None))
 
 

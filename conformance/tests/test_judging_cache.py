@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import random
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from conformance.judging.cache import (
 from conformance.judging.fields import extra_fields, shows
 from conformance.judging.shapes import shape_of
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ROLES
 from conformance.tests.reduced import another_moment, decided, overreaching
 from conformance.tests.scripted_client import walk
 from conformance.tests.test_judging_structs import takes
@@ -38,7 +40,9 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import copy_data_facts
 from conformance.verdicts.findings import Ledger
 from reference_impl import serve
+from reference_impl.faults import FAULTS
 from reference_impl.limits import Limits
+from reference_impl.variants import VARIANTS
 
 SPOILT: tuple[Json, ...] = (
     None,
@@ -135,6 +139,29 @@ def test_with_and_without_the_cache_everything_is_decided_the_same(traffic: list
     assert cached[3]
 
 
+@pytest.fixture(scope="module", params=[*list(FAULTS)[::50], *list(VARIANTS)[::20]])
+def unusual_visit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
+    """What the recorder wrote of a visit, as far as it came, to a portal with a fault or a variant."""
+    out = tmp_path_factory.mktemp("unusual") / "visit.jsonl"
+    name: str = request.param
+    faults, variants = ([name], []) if name in FAULTS else ([], [name])
+    with (
+        serve.start(limits=Limits(login_initiations=1000), faults=faults, variants=variants) as portal,
+        record.serve(portal.url, out) as recorder,
+        contextlib.suppress(Exception),  # a fault may end the visit
+    ):
+        walk(recorder.url, portal.profile())
+    return list(capture.read(Path(out)))
+
+
+def test_at_faulty_portals_and_variants_everything_is_decided_the_same(unusual_visit: list[Exchange]) -> None:
+    numbers = count(1)
+    traffic = [replace(exchange, n=next(numbers)) for exchange in unusual_visit * 3]
+    cached = everything(CachingJudge(Judge()), afresh(traffic))
+    assert cached == everything(Judge(), afresh(traffic))
+    assert cached[5]
+
+
 @pytest.mark.parametrize("number", range(3))
 def test_a_small_cache_changes_nothing(traffic: list[Exchange], number: int) -> None:
     judge = CachingJudge(Judge(), capacity=(7, 7, 1000)[number], parts_capacity=(7, 1000, 7)[number])
@@ -207,11 +234,10 @@ def test_lookups_that_always_miss_are_bypassed_for_a_while() -> None:
 
 @pytest.mark.parametrize("wrapped", [True, False], ids=["cache", "judge"])
 def test_a_check_that_forgets_sees_every_exchange(wrapped: bool) -> None:
-    listing = "GET /web/v1/system/roles"
 
     def of(code: str, value: int) -> Exchange:
         coded = {"code": code, "value": value, "label": code}
-        return answered(listing, body=envelope(data=[{"roleType": coded}]))
+        return answered(ROLES, body=envelope(data=[{"roleType": coded}]))
 
     exchanges = [of("A", 1), of("A", 1), of("A", 1), of("B", 2), of("C", 3), of("A", 9), of("A", 1)]
     ledger, bare = Ledger(REQUIREMENTS), Judge(room=2)

@@ -7,9 +7,7 @@ import pytest
 from conformance.checks import registry
 from conformance.checks.registry import KINDS, Sight
 from conformance.judging.dispatch import Rows, Way, rows_by_sight
-
-CREATE = "POST /web/v1/system/notifications/channels/create"
-ROLES = "GET /web/v1/system/roles"
+from conformance.spec.endpoints import CHANNEL_CREATE, ROLES
 
 
 def names(rows: Rows) -> set[str]:
@@ -22,8 +20,8 @@ def everything(by_sight: dict[Sight, Rows]) -> set[str]:
 
 def test_secrets_are_looked_for_where_something_was_sent() -> None:
     name = "envelope.no_secret_is_echoed"
-    assert name in everything(rows_by_sight(Way(CREATE, "error", True, True), steady=True))
-    assert name not in everything(rows_by_sight(Way(CREATE, "error", True, False), steady=True))
+    assert name in everything(rows_by_sight(Way(CHANNEL_CREATE, "error", True, True), steady=True))
+    assert name not in everything(rows_by_sight(Way(CHANNEL_CREATE, "error", True, False), steady=True))
 
 
 def test_what_stands_before_the_portal_is_not_held_to_the_envelope() -> None:

@@ -102,7 +102,7 @@ Topic = tuple[str, str, type, str | int]
 
 
 @dataclass
-class Tally:
+class RequirementTally:
     satisfied: int = 0
     cases: dict[str, None] = field(default_factory=dict)
     reasons: dict[str, FaultClass] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class Ledger:
 
     def __init__(self, requirements: Mapping[str, Requirement]) -> None:
         self.requirements = dict(requirements)
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, RequirementTally] = {}
         self._pending = PendingVerdicts()
         self._held: Counter[Decision] = Counter()
         self._findings: dict[str, Finding] = {}
@@ -165,7 +165,7 @@ class Ledger:
                 self._observe(topic, verdicts.endpoint, value, n=verdicts.n, times=times)
 
     @property
-    def tallies(self) -> dict[str, Tally]:
+    def tallies(self) -> dict[str, RequirementTally]:
         """What was decided by requirement, with everything counted that was taken."""
         self._count_pending()
         for (requirement, check), times in self._held.items():
@@ -268,13 +268,16 @@ class Ledger:
         tallies, observed = self.tallies, {seen.topic for seen in self._observations.values()}
         return [
             self._result(
-                requirement, worst.get(requirement.id), tallies.get(requirement.id, Tally()), observed
+                requirement,
+                worst.get(requirement.id),
+                tallies.get(requirement.id, RequirementTally()),
+                observed,
             )
             for requirement in self.requirements.values()
         ]
 
     def _result(
-        self, requirement: Requirement, finding: Finding | None, tally: Tally, observed: set[str]
+        self, requirement: Requirement, finding: Finding | None, tally: RequirementTally, observed: set[str]
     ) -> Result:
         cases = tuple(tally.cases)
         if finding is not None and finding.verdict is not Verdict.OPEN:
@@ -293,10 +296,10 @@ class Ledger:
         )
         return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)
 
-    def _tally(self, requirement: str) -> Tally:
+    def _tally(self, requirement: str) -> RequirementTally:
         if requirement not in self.requirements:
             raise KeyError(f"there is no requirement {requirement!r}")
-        return self._tallies.setdefault(requirement, Tally())
+        return self._tallies.setdefault(requirement, RequirementTally())
 
 
 def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str | None = None) -> Finding:

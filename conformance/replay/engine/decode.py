@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from conformance.replay.rebuild.actions import Received, Send, WireResponse
-from conformance.traffic.capture.bodies import body_of, text_of, unpacked
-from conformance.traffic.exchange import ABSENT, Exchange, Plain, Response
-
-CUT_BYTES = 100_000
-"""Bytes that are kept of a response that was too large."""
+from conformance.traffic.capture.bodies import answered
+from conformance.traffic.exchange import Exchange, Plain, Response
 
 
-def exchange_of(send: Send, received: Received) -> Exchange:
-    """The record of a request and its response; its number is still 0."""
+def exchange_of(send: Send, received: Received, *, largest_body: int) -> Exchange:
+    """The record of a request and its response; its number is still 0. A body of more than ``largest_body``
+    bytes is truncated."""
     wire = received.response
-    response = None if wire.error else _response(wire)
+    response = None if wire.error else _response(wire, largest_body)
     plain = send.plain
     if send.channel is not None and response is not None and plain is not None:
         plain = Plain(request=plain.request, response=send.channel.decrypt(response.json))
@@ -29,15 +27,8 @@ def exchange_of(send: Send, received: Received) -> Exchange:
     )
 
 
-def _response(wire: WireResponse) -> Response:
+def _response(wire: WireResponse, largest_body: int) -> Response:
     headers = wire.headers
-    if wire.is_cut:
-        return Response(
-            status=wire.status, headers=headers, body=text_of(wire.body[:CUT_BYTES]), form="truncated"
-        )
     encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
-    raw = wire.body if encoding is None else unpacked(wire.body, encoding)
-    if raw is None:
-        return Response(status=wire.status, headers=headers, body=ABSENT, form="undecodable")
-    body, form = body_of(raw)
+    body, form = answered(wire.body, encoding, is_cut=wire.is_cut, most=largest_body)
     return Response(status=wire.status, headers=headers, body=body, form=form)

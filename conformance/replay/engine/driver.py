@@ -33,6 +33,9 @@ SWEEP_SECONDS = 0.5
 REFUSALS = 3
 """Refused connections one after the other, after which the target is gone."""
 
+SILENCES = 10
+"""Requests without an answer one after the other, after which the target is gone."""
+
 
 class Driver:
     """Runs sessions in an event loop until all have ended. Knows nothing of what the requests say."""
@@ -59,7 +62,7 @@ class Driver:
         self._waiting_for_all: list[tuple[int, Runner]] = []
         self._queue: deque[Runner] = deque()
         self._active = 0
-        self._refusals = 0
+        self._refusals = self._silences = 0
         self._connections: set[Connection] = set()
         self._unended: deque[int] = deque(progress.plan.order)
         progress.on_ended = self.ended
@@ -82,7 +85,13 @@ class Driver:
                 connection.close()
 
     def connection(self) -> Connection:
-        connection = Connection(self._host, self._port, self._context, self.loop)
+        connection = Connection(
+            self._host,
+            self._port,
+            context=self._context,
+            loop=self.loop,
+            most=self.profile.limits.max_answer,
+        )
         self._connections.add(connection)
         return connection
 
@@ -157,11 +166,16 @@ class Driver:
 
     # --- the target
 
-    def note_refusal(self, response: WireResponse) -> None:
-        """Stops the replay where nobody listens any more."""
+    def note_silence(self, response: WireResponse) -> None:
+        """Stops the replay where nobody listens any more, or nothing is answered."""
+        url = self.profile.portal.url
         self._refusals = self._refusals + 1 if response.is_refused else 0
+        self._silences = self._silences + 1 if response.error else 0
         if self._refusals >= REFUSALS:
-            self.gone = unreachable(self.profile.portal.url, OSError(response.error or ""))
+            self.gone = unreachable(url, OSError(response.error or ""))
+        elif self._silences >= SILENCES:
+            self.gone = f"{url} gave no answer to {SILENCES} requests in a row ({response.error})"
+        if self.gone is not None:
             self.fail(TargetUnreachable(self.gone))
 
     async def _sweep(self) -> None:
@@ -252,7 +266,7 @@ class Runner:
     def _answered(self, response: WireResponse) -> None:
         elapsed_ms = round((time.perf_counter() - self._ticks) * 1000, 3)
         try:
-            self._driver.note_refusal(response)
+            self._driver.note_silence(response)
         except Exception as error:
             self._driver.fail(error)
             return

@@ -24,8 +24,9 @@ from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.replay.rebuild.sign_ins import Client, SignInCodes
 from conformance.replay.recording.plan import ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
+from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
-from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import secrets_in
 
 RETRIES = 3
@@ -49,6 +50,7 @@ class ReplayMachine:
         self.sign_ins = SignInCodes(
             self.context, SignInOrder(self.progress.ended), self.timing.now, movable=self.timing.movable
         )
+        self._largest_body = self.context.profile.limits.max_answer
         self._sourced: dict[int, list[str]] = {}
         for value, position in self.plan.sources.items():
             self._sourced.setdefault(position, []).append(value)
@@ -89,7 +91,7 @@ class ReplayMachine:
         self, send: Send, received: Received, recorded: Exchange, rebuilt: Rebuilt | None = None
     ) -> Attempt:
         """The attempt that a response completes: decoded and logged."""
-        line = self.log.add(exchange_of(send, received))
+        line = self.log.add(exchange_of(send, received, largest_body=self._largest_body))
         return Attempt(recorded, send, received, line, rebuilt)
 
     # --- attempts
@@ -108,6 +110,8 @@ class ReplayMachine:
                 if retry == RETRIES:
                     break
                 wait = retry_after(live)
+                if wait is not None and wait > LONGEST_WAIT:
+                    break
                 seconds = ASSUMED_WINDOW_SECONDS if wait is None else wait + 0.1
                 yield Pass(seconds, "the target's rate limit to pass")
             elif not renames and _is_name_taken(recorded, live):
@@ -193,7 +197,8 @@ class ReplayMachine:
                 self.sign_ins.learn(operation.key, recorded, live, client)
         values: Iterable[str] = self._sourced.get(position, ())
         if values and live.response is not None:
-            text = msgspec.json.encode((live.response.body, live.response.headers, live.plain)).decode()
+            body = None if live.response.body is ABSENT else live.response.body
+            text = msgspec.json.encode((body, live.response.headers, live.plain)).decode()
             self.context.correlation.add_unchanged(value for value in values if value in text)
 
     def _unsent(self, position: int, state: State, reason: str, *, root: int | None = None) -> ReplayStep:

@@ -10,8 +10,12 @@ from typing import Any, cast
 import httptools
 
 from conformance.replay.rebuild.actions import WireResponse
+from conformance.traffic.capture.bodies import LARGEST_ANSWER
 
-LARGEST_RESPONSE_BYTES = 20_000_000
+LARGEST_HEAD = 100 * 1024
+"""Bytes that may come before an response's headers have ended."""
+
+UNASKED = "bytes that nobody asked for followed the response: the connection was closed"
 FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
@@ -26,8 +30,16 @@ class Connection:
     """
 
     def __init__(
-        self, host: str, port: int, context: ssl.SSLContext | None, loop: asyncio.AbstractEventLoop
+        self,
+        host: str,
+        port: int,
+        *,
+        context: ssl.SSLContext | None,
+        loop: asyncio.AbstractEventLoop,
+        most: int = LARGEST_ANSWER,
     ) -> None:
+        self.most = most
+        """Bytes of an response that are read."""
         self._place = (host, port)
         self._context = context
         self._loop = loop
@@ -63,12 +75,12 @@ class Connection:
         self._drop()
 
     def finish(self, pipe: _Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:
-        """Hands over what a pipe received; a pipe that is no longer in use is ignored."""
+        """Hands over what a pipe received; one that is not in use any more has nothing to say."""
         if pipe is not None and pipe is not self._pipe:
             return
         if not reusable:
             self._drop()
-        if response.error and self._is_reused and not response.status and self._may_be_repeated():
+        if response.error and self._is_reused and pipe and not pipe.received and self._may_be_repeated():
             # The server gave up the idle connection as the request went out: nothing of it was answered.
             self._is_reused = False
             self._connect()
@@ -116,8 +128,11 @@ class _Pipe(asyncio.Protocol):
         self._response = WireResponse()
         self._chunks: list[bytes] = []
         self._size = 0
+        self.received = 0
+        self._bound = LARGEST_HEAD
         self._has_no_body = False
         self._is_whole = False
+        self._is_unasked = False
         self._is_kept_alive = False
 
     def send(self, request: bytes) -> None:
@@ -125,7 +140,8 @@ class _Pipe(asyncio.Protocol):
             self._parser = httptools.HttpResponseParser(self)
         self._response = WireResponse()
         self._chunks = []
-        self._size = 0
+        self._size = self.received = 0
+        self._bound = LARGEST_HEAD
         self._has_no_body = request.startswith(b"HEAD ")
         self._is_whole = False
         assert self._transport is not None
@@ -147,14 +163,33 @@ class _Pipe(asyncio.Protocol):
         if self._parser is None or self._is_whole:
             self.abort()
             return
+        self.received += len(data)
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._owner.finish(self, WireResponse(error="the portal asks for another protocol"))
+            return
         except httptools.HttpParserError as error:
             if not self._is_whole:
                 self._owner.finish(self, WireResponse(error=f"this is no HTTP response ({error})"))
                 return
-        if self._is_whole:
+            self._is_unasked = True
+        if self._is_unasked and not self._response.is_cut:
+            self._owner.finish(self, WireResponse(error=UNASKED))
+        elif self._is_whole:
             self._end()
+        elif self.received > self._bound:
+            self._overflow()
+
+    def _overflow(self) -> None:
+        """An response beyond the bound is cut; one that never began is none."""
+        if self._response.status:
+            self._response.is_cut = True
+            self._is_kept_alive = False
+            self._end()
+        else:
+            error = f"no response began in the first {self.received:,} bytes"
+            self._owner.finish(self, WireResponse(error=error))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
@@ -166,7 +201,7 @@ class _Pipe(asyncio.Protocol):
             self._owner.finish(self, WireResponse(error=reason))
 
     def _ends_with_connection(self) -> bool:
-        """Whether a response has begun that only the end of the connection ends."""
+        """Whether an response has begun whose end nothing else tells."""
         names = {name.lower() for name, _ in self._response.raw_headers}
         begun = self._response.status > 0 and not self._is_whole
         return begun and names.isdisjoint((b"content-length", b"transfer-encoding"))
@@ -179,8 +214,12 @@ class _Pipe(asyncio.Protocol):
 
     # --- what the parser calls
 
+    def on_message_begin(self) -> None:
+        self._is_unasked = self._is_whole
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._response.raw_headers.append((name, value))
+        if not self._response.status:  # what comes after the body is no header
+            self._response.raw_headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
@@ -188,16 +227,15 @@ class _Pipe(asyncio.Protocol):
             self._response.raw_headers.clear()
             return
         self._response.status = status
+        self._bound = self._owner.most + LARGEST_HEAD
         self._is_kept_alive = self._parser.should_keep_alive()
         self._is_whole = self._has_no_body
 
     def on_body(self, chunk: bytes) -> None:
-        room = LARGEST_RESPONSE_BYTES - self._size
-        if len(chunk) > room:
-            self._response.is_cut = True
-            chunk = chunk[: max(0, room)]
         self._size += len(chunk)
         self._chunks.append(chunk)
+        if self._size > self._owner.most:
+            self._response.is_cut = True
 
     def on_message_complete(self) -> None:
         if self._response.status:

@@ -10,7 +10,7 @@ from conformance.replay.fast_lane.line_template import Values
 from conformance.replay.fast_lane.log import TemplatedLine, Templates
 from conformance.replay.rebuild.actions import Received, WireResponse
 from conformance.replay.recording.fingerprint import DATE, REQUEST_ID, TIMESTAMP
-from conformance.traffic.capture.bodies import body_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, body_of, unpacked
 from conformance.traffic.exchange import Exchange, Header, Request, Response
 from conformance.traffic.facts import Facts, data_facts
 from conformance.verdicts.findings import endpoint_of
@@ -70,7 +70,9 @@ class CachedResponse:
     ) -> Repeated | None:
         """The exchange of a request that differs in its id only; None where its response differs in more."""
         wire = received.response
-        raw = wire.body if self._encoding is None else unpacked(wire.body, self._encoding)
+        raw = (
+            wire.body if self._encoding is None else unpacked(wire.body, self._encoding, most=LARGEST_ANSWER)
+        )
         if wire.status != self._response.status or raw is None or wire.error or wire.is_cut:
             return None
         values = {REQUEST_ID: request_id}
@@ -139,7 +141,7 @@ def cached_response_of(attempt: Attempt) -> CachedResponse | None:
         return None
     if response is None or response.lacks:
         return None
-    raw = unpacked(wire.body, response.sought("content-encoding"))
+    raw = unpacked(wire.body, response.sought("content-encoding"), most=LARGEST_ANSWER)
     template = line.templates.response
     values = dict(template.values)
     if raw is None or not _is_only_timestamp(values.get(TIMESTAMP), raw, response):

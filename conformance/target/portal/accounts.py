@@ -13,6 +13,7 @@ import jwt
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
+from conformance.target.clock import as_seconds
 from conformance.target.portal.attempts import Attempts
 from conformance.target.portal.codes import STEP, wrong_code
 from conformance.target.portal.inboxes import Mark, NothingArrived, Reader, reader
@@ -404,6 +405,7 @@ def lifetime(told: float | None, token: str, now: float) -> float:
         return told / 1000 if told >= 1_000_000 else told
     try:
         claims = jwt.decode(token, options={"verify_signature": False})
-        return max(1.0, float(claims["exp"]) - now)
-    except (jwt.PyJWTError, KeyError, TypeError, ValueError):
-        return ASSUMED_LIFETIME
+        ends = as_seconds(claims["exp"])
+    except (jwt.PyJWTError, KeyError, TypeError, ValueError, RecursionError):
+        ends = None
+    return ASSUMED_LIFETIME if ends is None else max(1.0, ends - now)
