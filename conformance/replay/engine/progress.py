@@ -36,7 +36,8 @@ class Progress:
 
     def end(self, position: int) -> None:
         self.ended[position] = 1
-        self.client(position).last = position
+        session = self.plan.session_of[position]
+        (self._clients.get(session) or self.client(position)).last = position
         self.on_ended(position)
 
     def fail(self, position: int, root: int | None) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from conformance.errors import UsageError
-from conformance.replay.recording.fingerprint import Head, fingerprint_of, head_in, head_of
+from conformance.replay.recording.fingerprint import fingerprint_of, head_in, head_of
 from conformance.replay.recording.kinds import PLACEHOLDER, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
@@ -107,16 +107,21 @@ class RequestAnalysis:
         assert head is not None
         plan.requests.append(request)
         plan.responses.append(response)
-        self._note_time(head, portal_ms)
+        began, elapsed, _ = head
+        if portal_ms is not None:
+            ahead = portal_ms / 1000 - began - elapsed
+            self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
+        plan.started.append(began)
+        plan.moments.append(began + self._drift)
         if analysis.refusal is not None:
             plan.refused[position] = analysis.refusal
             if analysis.refusal == OTHER_PATH:
                 plan.ignored[OTHER_PATH] += 1
                 return
             plan.omit(position, analysis.line)
-        if self._first_sent.get(request, head[0] + 1) > head[0]:
-            self._note_request(request, analysis, head[0])
-        self._lineages.add(position, analysis.trait, head[0], head[1])
+        if self._first_sent.get(request, began + 1) > began:
+            self._note_request(request, analysis, began)
+        self._lineages.add(position, analysis.trait, began, elapsed)
 
     def finish(self) -> None:
         """Completes the plan with what only all exchanges together show."""
@@ -140,15 +145,6 @@ class RequestAnalysis:
             self._analyses.clear()
             self._room = self._cached_bytes
         self._analyses[key] = analysis
-
-    def _note_time(self, head: Head, portal_ms: int | None) -> None:
-        """Notes when a request was sent, on the recorder's clock and on the portal's."""
-        began, elapsed, _ = head
-        if portal_ms is not None:
-            ahead = portal_ms / 1000 - began - elapsed
-            self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
-        self._plan.started.append(began)
-        self._plan.moments.append(began + self._drift)
 
     def _note_request(self, request: int, analysis: LineAnalysis, began: float) -> None:
         self._note_values(analysis, began)

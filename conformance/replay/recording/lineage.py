@@ -85,7 +85,11 @@ class Lineages:
         """Takes the next exchange, with when it began, in epoch seconds, and the seconds that it took."""
         group, carried, received = trait.group, trait.carried, trait.received
         number = self._group_numbers.setdefault(group, len(self._group_numbers))
-        at = next((self._by_value[value] for value in carried if value in self._by_value), -1)
+        at = -1
+        for value in carried:
+            if value in self._by_value:
+                at = self._by_value[value]
+                break
         if at < 0 and trait.lacks_token and not (received and trait.is_sign_in):
             at = self._latest.get(number, -1)
         if received:
