@@ -63,9 +63,7 @@ class Transport:
         self._client = httpx.Client(
             timeout=self._timeout,
             transport=handler
-            or Wire(
-                verify=_verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy
-            ),
+            or Wire(verify=verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy),
             follow_redirects=False,
             # Nothing goes out that the profile does not say: no .netrc, no proxy of the environment.
             trust_env=False,
@@ -280,7 +278,7 @@ def unreachable(url: str, problem: Exception) -> str:
     return f"Nothing answers at {url} (connection refused). Is the portal running?"
 
 
-def _verification(profile: Profile) -> ssl.SSLContext | bool:
+def verification(profile: Profile) -> ssl.SSLContext | bool:
     """Plain HTTP needs no certificates: loading them takes longer than several requests."""
     verify = profile.portal.verify
     if isinstance(verify, str):
