@@ -201,3 +201,15 @@ def _others(letters: str) -> Iterator[str]:
     for letter in letters:
         alphabet = next((letters for letters in _ALPHABETS if letter in letters), "")
         yield alphabet[(alphabet.index(letter) + len(alphabet) // 2) % len(alphabet)] if alphabet else letter
+
+
+MOST_SKEW = 20.0
+"""Seconds between the clocks here and there from which authenticator codes are in danger."""
+
+
+def clocks_agree(portal: Portal, answer: Exchange) -> bool:
+    """Whether the target's clock shows our time, as far as its answer tells; one that can be moved is set."""
+    stamp = answer.at("timestamp")
+    if portal.clock.movable or not isinstance(stamp, int) or isinstance(stamp, bool):
+        return True
+    return abs(stamp / 1000 - answer.time) <= MOST_SKEW

@@ -140,7 +140,7 @@ def _accepted(
         return accepted
     if accepted.code == NO_SESSION and portal.login.is_newest(session):
         verify("LOGIN-030", is_success(accepted, session, *refused))
-    elif taken_elsewhere(portal, account, factor) is False:
+    elif not serves_everywhere(portal, account, factor) and taken_elsewhere(portal, account, factor) is False:
         verify(COMPLETES[factor], is_success(accepted, session))
     raise CannotSignIn(f"[accounts.{account.name}]: its {factor} code is refused ({refusal_text(accepted)})")
 

@@ -1,22 +1,23 @@
-"""Puts back what an interrupted run left, from the ledger it wrote."""
+"""Restores what an interrupted run left, from the ledger it wrote."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import ChangeLedger, restore
+from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.restoring import restore
 from conformance.target.profile.model import Profile
 
 
 def cleanup(ledger_path: Path, profile: Profile) -> list[str]:
-    """What could not be put back, as sentences. Raises LedgerError, ProfileError, TargetUnreachable.
+    """What could not be restored, as sentences. Raises LedgerError, ProfileError, TargetUnreachable.
 
-    Whatever was allowed to be changed is allowed to be put back.
+    Whatever was allowed to be changed is allowed to be restored.
     """
     ledger = ChangeLedger.read(ledger_path)
     try:
         with Portal.connect(profile, impact="disruptive") as portal:
-            return [str(left) for left in restore(portal, ledger)]
+            return [portal.secrets.redact(str(change)) for change in restore(portal, ledger)]
     finally:
         ledger.close()

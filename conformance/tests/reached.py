@@ -75,6 +75,7 @@ def answering(
     profile: Profile | str = MINIMAL,
     impact: Impact = "disruptive",
     clock: Clock | None = None,
+    ledger: Path | None = None,
 ) -> Portal:
     """A portal that a function plays."""
     return Portal.connect(
@@ -83,4 +84,5 @@ def answering(
         clock=clock or moved(),
         on_exchange=(lambda exchange: None) if seen is None else seen.append,
         handler=httpx.MockTransport(respond),
+        ledger=ledger,
     )

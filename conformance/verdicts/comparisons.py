@@ -104,8 +104,8 @@ def holds(
     """What the caller compared itself; ``expected`` says it in words or as a value."""
     if ok:
         return HELD
-    seen = exchange.at(path) if actual is ABSENT and path else actual
-    return Contradiction(exchange, path, expected, seen, message, also)
+    value = exchange.at(path) if actual is ABSENT and path else actual
+    return Contradiction(exchange, path, expected, value, message, also)
 
 
 def meets(

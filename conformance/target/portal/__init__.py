@@ -27,13 +27,16 @@ from conformance.target.clock import Clock
 from conformance.target.portal.accounts import Account, SignedIn
 from conformance.target.portal.bodies import filled
 from conformance.target.portal.budget import Budget, is_rate_limited
-from conformance.target.portal.changes import ChangeLedger, restore
+from conformance.target.portal.changes import Change, ChangeLedger
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.headers import request_headers
 from conformance.target.portal.login import Login, refusal
+from conformance.target.portal.password_history import PasswordHistory
 from conformance.target.portal.records import Lookup
+from conformance.target.portal.restoring import restore
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.transport import Opener, Transport, clock_of
+from conformance.target.portal.used_steps import UsedSteps, step_files
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
@@ -44,6 +47,9 @@ PROBED = BY_KEY[PUBLIC_KEY].path
 GUARDED = BY_KEY[PROFILE].path
 ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
 NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
+RESTORING_SECONDS = 10.0
+"""Seconds of the time budget that are kept for the requests that restore what a run changed."""
+
 MAILS = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
 """What has the target send a mail."""
 
@@ -55,7 +61,14 @@ class Portal:
     """
 
     def __init__(
-        self, profile: Profile, transport: Transport, *, clock: Clock, secrets: Secrets, ledger: Path | None
+        self,
+        profile: Profile,
+        transport: Transport,
+        *,
+        clock: Clock,
+        secrets: Secrets,
+        ledger: Path | None,
+        used_steps: UsedSteps | None = None,
     ) -> None:
         self.profile = profile
         self.transport = transport
@@ -64,11 +77,19 @@ class Portal:
         self.run_id = f"suite-{random.token_hex(3)}"
         self.client_hash = random.token_hex(16)
         self.budget = Budget(profile.limits, clock)
-        self.codes = Codes(clock, secrets)
+        self.codes = Codes(clock, secrets, used_steps)
         self.login = Login(self)
         self.secure = SecureChannel(self)
         self.records = Lookup(self)
-        self.changes = ChangeLedger(ledger, run_id=self.run_id, clock=clock, target=self.url, secrets=secrets)
+        self.changes = ChangeLedger(
+            ledger,
+            run_id=self.run_id,
+            clock=clock,
+            target=self.url,
+            secrets=secrets,
+            check_way_back=self._check_way_back,
+        )
+        self._password_history = PasswordHistory(self)
         self._numbers = count(1)
         self._accounts = {name: Account(self, name, one) for name, one in profile.accounts.items()}
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
@@ -99,7 +120,12 @@ class Portal:
         transport = Transport(
             profile, clock=clock, impact=impact, secrets=secrets, on_exchange=on_exchange, handler=handler
         )
-        return cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger)
+        authenticators = {
+            account.otp_secret: account.email for account in profile.accounts.values() if account.otp_secret
+        }
+        is_real = handler is None and not clock.movable
+        used_steps = UsedSteps(step_files(profile.portal.url, authenticators) if is_real else None)
+        return cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger, used_steps=used_steps)
 
     def __enter__(self) -> Portal:
         return self
@@ -176,8 +202,19 @@ class Portal:
             raise Untestable(f"the profile has no [accounts.{name}]")
         return self._accounts[name]
 
+    def account_stopped(self, account: Account) -> None:
+        """Ends all waiting where the account that most cases need never held a token: the run is inconclusive
+        whatever is waited for."""
+        if account.name == "admin" and not account.has_held_token:
+            self.clock.refuse_waits("[accounts.admin] cannot sign in, and the run stays inconclusive")
+
     def has_account(self, name: str) -> bool:
         return name in self._accounts
+
+    @property
+    def token_holders(self) -> frozenset[str]:
+        """The accounts that were given an access token."""
+        return frozenset(name for name, _ in self._tokens.values())
 
     def account_of(self, email: str) -> Account | None:
         """The profile's account with this email, in any case."""
@@ -194,9 +231,23 @@ class Portal:
         """The profile's body of an endpoint, filled in. Raises Untestable naming what is missing."""
         return filled(self, key, placeholders)
 
+    def _check_way_back(self, change: Change) -> None:
+        """A change is made only where its author can sign in to restore it, in time. Raises Untestable."""
+        account = self.account(change.account)
+        account.signed_in()
+        self.clock.reserve(self._restoring_seconds(account))
+        if change.kind == "password":
+            self._password_history.check(account)
+
+    def _restoring_seconds(self, account: Account) -> float:
+        """How long restoring may take: a new sign-in, where the account's sessions may be ended meanwhile."""
+        if self.clock.movable or account.name == "admin":
+            return RESTORING_SECONDS
+        return RESTORING_SECONDS + self.budget.window + account.code_seconds
+
     def restore(self) -> list[str]:
         """Puts back what this run changed and has not put back; what could not be, as sentences."""
-        return [str(left) for left in restore(self, self.changes, run=self.run_id)]
+        return [self.secrets.redact(str(change)) for change in restore(self, self.changes, run=self.run_id)]
 
     # --- requests
 

@@ -1,51 +1,25 @@
-"""What a run changes at the target, written down before it happens, so that it can be put back."""
+"""The ledger of changes: whatever a run changes is written down first, so that it can be restored."""
 
 from __future__ import annotations
 
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, Literal
 
 import msgspec
 
-from conformance.errors import CannotSignIn, LedgerError, Untestable
-from conformance.spec.endpoints import (
-    CHANNEL_CREATE,
-    CHANNEL_TYPE_CREATE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANT,
-    CURRENCY_GRANTS,
-    INVITATIONS,
-    INVITE,
-    PASSWORD_CHANGE,
-)
+from conformance.errors import LedgerError, Untestable
+from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.operations import operation
-from conformance.spec.requests import UNFILTERED
-from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import Clock
-from conformance.target.portal.login import refusal
-from conformance.target.portal.records import records_in
-from conformance.traffic.exchange import ABSENT, Json, dig, steps
+from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.redaction.redact import Secrets
 
-if TYPE_CHECKING:
-    from conformance.target.portal import Portal
-
 Kind = Literal["creating", "changing", "password"]
-
-
-LISTED_BY = {
-    CHANNEL_CREATE: (CHANNELS_QUERY, "data.items"),
-    CHANNEL_TYPE_CREATE: (CHANNEL_TYPES_QUERY, "data.items"),
-    INVITE: (INVITATIONS, "data"),
-    CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
-}
-"""Where a record stands whose id its creation did not tell, or that was made just before a crash."""
 
 
 @dataclass(frozen=True)
@@ -64,26 +38,20 @@ class Change:
     number: int = 0
     run: str = ""
 
-
-@dataclass(frozen=True)
-class Left:
-    """What could not be put back, and why."""
-
-    change: Change
-    reason: str
-
-    def __str__(self) -> str:
-        what = {
-            "creating": f"{self.change.result or self.change.name or 'a record'}, made by {self.change.key}",
-            "changing": f"what {self.change.key} changed",
-            "password": f"the password of [accounts.{self.change.account}]",
-        }[self.change.kind]
-        return f"{what}: {self.reason}"
+    @property
+    def subject(self) -> str:
+        """What is changed, in words."""
+        return {
+            "creating": f"{self.result or self.name or 'a record'}, made by {self.key}",
+            "changing": f"what {self.key} changed",
+            "password": f"the password of [accounts.{self.account}]",
+        }[self.kind]
 
 
 class ChangeLedger:
     """Append-only, a line for each step, on the disk before the request is sent. It holds no secret.
 
+    ``check_way_back`` raises Untestable where a change could not be put back: then it is not made.
     Without a path it is kept in memory only. The file appears with the first change. What an earlier run left
     in it stays in it. Raises LedgerError where that was at another target.
     """
@@ -96,8 +64,10 @@ class ChangeLedger:
         clock: Clock | None = None,
         target: str = "",
         secrets: Secrets | None = None,
+        check_way_back: Callable[[Change], None] = lambda change: None,
     ) -> None:
         self.path = path
+        self._check_way_back = check_way_back
         self.run_id = run_id
         self.target = target
         self._clock = clock
@@ -196,6 +166,13 @@ class ChangeLedger:
                 self._write({"event": "undone", "id": id})
                 self._undone.add(id)
 
+    def not_restored(self, id: int, reason: str, present: Json = None) -> None:
+        """Notes that a change could not be restored. ``present`` is the value there now, where the suite made
+        it: a secret, in a file that only its owner may read."""
+        with self._lock:
+            row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
+            self._write(row if present is None else {**row, "present": present})
+
     def close(self) -> None:
         with self._lock:
             if self._file is not None:
@@ -203,6 +180,7 @@ class ChangeLedger:
                 self._file = None
 
     def _note(self, change: Change) -> int:
+        self._check_way_back(change)
         if self._secrets.redact_json(change.undo_body) != change.undo_body:
             raise Untestable(f"{change.key} could not be undone without writing down a secret")
         with self._lock:
@@ -220,7 +198,10 @@ class ChangeLedger:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 if self._cut:
                     os.truncate(self.path, self.path.stat().st_size - self._cut)
-                self._file = self.path.open("a", encoding="utf-8")
+                self._file = os.fdopen(
+                    os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8"
+                )
+                os.fchmod(self._file.fileno(), 0o600)
                 if self.target:
                     self._file.write(
                         json.dumps({"event": "run", "run": self.run_id, "target": self.target}) + "\n"
@@ -251,115 +232,3 @@ def _change_of(fields: dict[str, Json]) -> Change:
     if change.kind != "password":
         operation(change.undo_key)
     return change
-
-
-def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[Left]:
-    """Puts back whatever is pending (of one run, where ``run`` names it), the latest change first.
-
-    What could not be put back is given back, with the reason. Raises LedgerError where the changes were made
-    at another target, and nothing is sent.
-
-    Raises TargetUnreachable: then everything that is pending stays so.
-    """
-    if run is None and ledger.target not in ("", portal.url):
-        raise LedgerError(
-            f"{ledger.path}: these changes were made at {ledger.target}, "
-            f"and the profile leads to {portal.url}. Nothing was sent."
-        )
-    return list(_restored(portal, ledger, run))
-
-
-def _restored(portal: Portal, ledger: ChangeLedger, run: str | None) -> Iterator[Left]:
-    for change in ledger.pending:
-        if change not in ledger.pending or run not in (None, change.run):
-            continue
-        try:
-            reason = _put_back(portal, ledger, change)
-        except Untestable as problem:
-            reason = problem.reason
-        if reason is None:
-            ledger.undone(change.id)
-        else:
-            yield Left(change, reason)
-
-
-def _put_back(portal: Portal, ledger: ChangeLedger, change: Change) -> str | None:
-    """None where it is as it was, else why not."""
-    if change.kind == "password":
-        return _password_put_back(portal, ledger, change)
-    result = change.result
-    if change.kind == "creating" and result is None:
-        result = _found_again(portal, change)
-        if result is None:
-            return None
-    answer = portal.call(
-        change.undo_key, json=_undo_body(portal, change, result), token=portal.account(change.account).token
-    )
-    gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
-    return None if answer.success or gone else f"{change.undo_key} was refused: {refusal(answer)}"
-
-
-def _undo_body(portal: Portal, change: Change, result: str | None) -> Json:
-    if operation(change.undo_key).request is None:
-        return ABSENT
-    if change.undo_body is not None:
-        return _with_result(change.undo_body, result)
-    try:
-        return portal.operation_body(change.undo_key, **({} if result is None else {"result_id": result}))
-    except Untestable:
-        if result is None:
-            raise
-        return {"bizId": result}
-
-
-def _with_result(body: Json, result: str | None) -> Json:
-    if isinstance(body, dict):
-        return {name: _with_result(inner, result) for name, inner in body.items()}
-    if isinstance(body, list):
-        return [_with_result(inner, result) for inner in body]
-    return result if body == "{result_id}" else body
-
-
-def _found_again(portal: Portal, change: Change) -> str | None:
-    """The id of a record that may or may not have been made. Raises Untestable where nothing tells."""
-    listing = LISTED_BY.get(change.key)
-    if listing is None or change.name is None:
-        raise Untestable("it is not known whether it was made, and no listing shows it")
-    key, items = listing
-    answer = portal.call(key, json=UNFILTERED.get(key, ABSENT), token=portal.account(change.account).token)
-    if not answer.success:
-        raise Untestable(f"{key} was refused: {refusal(answer)}", "target")
-    for record in records_in(dig(answer.envelope, steps(items))):
-        if any(isinstance(value, str) and change.name in value for value in record.values()):
-            id = record.get("bizId")
-            if isinstance(id, str):
-                return id
-    return None
-
-
-def _password_put_back(portal: Portal, ledger: ChangeLedger, change: Change) -> str | None:
-    """Signs in with whichever of the passwords holds, and changes it to the profile's own."""
-    account = portal.account(change.account)
-    own = account.profile_password
-    set_by_run = account.password_of(change.run or ledger.run_id, change.number)
-    current = account.password if change.run == portal.run_id else None
-    for password in [current] if current is not None else [set_by_run, own]:
-        try:
-            session = account.sign_in_with(password)
-        except CannotSignIn as problem:
-            reason = problem.reason
-            continue
-        if password == own:
-            return None
-        body = portal.operation_body(
-            PASSWORD_CHANGE, email=account.email, password=password, new_password=own
-        )
-        answer = portal.secure.post(PASSWORD_CHANGE, body, token=session.token)
-        if not answer.success:
-            return f"{PASSWORD_CHANGE} was refused: {refusal(answer)}"
-        account.password_changed_to(own)
-        for other in ledger.pending:
-            if other.kind == "password" and other.account == change.account and other.id != change.id:
-                ledger.undone(other.id)
-        return None
-    return reason

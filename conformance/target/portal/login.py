@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from conformance.target.portal.accounts import Account
 
 
+CODE_INVALID = "AUTH.MFA_CODE_INVALID"
+
 METHODS = MFA_METHODS
 """The values of ``method`` on the wire."""
 
@@ -48,6 +50,11 @@ class Wait:
 
 
 Step = Call | Ask | Wait
+
+CODES_TRIED: Mapping[Factor, int] = {"EMAIL": 1, "OTP": 3}
+"""How many codes one sign-in tries: an authenticator's current one may have been used elsewhere, or a clock
+be off. Three refusals stay below a usual lock-out."""
+
 Answer = Exchange | str | None
 
 
@@ -88,7 +95,7 @@ def sign_in(
     if factor == "EMAIL":
         yield from _send(session, cooldown)
     refused = initiated
-    for _ in range(2 if factor == "OTP" else 1):
+    for _ in range(CODES_TRIED[factor]):
         code = yield Ask(factor)
         completed = yield Call(
             LOGIN_COMPLETE, {"sessionId": session, "method": METHODS[factor], "code": code}
@@ -105,7 +112,7 @@ def sign_in(
                 completed,
             )
         refused = completed
-        if completed.code != "AUTH.MFA_CODE_INVALID":
+        if completed.code != CODE_INVALID:
             break
     raise SignInRefused("complete", refused)
 
@@ -255,8 +262,11 @@ class Login:
 
         self._portal.budget.code(begun.email)
         exchange = self._step(LOGIN_COMPLETE, body, client_hash)
-        if exchange.success or exchange.code == "AUTH.MFA_CODE_INVALID":
+        if exchange.success or exchange.code == CODE_INVALID:
             self._portal.budget.code_was(begun.email, right=exchange.success)
+            account = self._portal.account_of(begun.email)
+            if account is not None:
+                account.code_was_answered(code, exchange)
         self._portal.remember_token(text_at(exchange, "data.accessToken"), begun.account, begun.client_hash)
         return exchange
 

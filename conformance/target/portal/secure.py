@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,6 +37,12 @@ if TYPE_CHECKING:
 SESSION_HEADER = "X-Secure-Channel-Session-Id"
 CONTENT_TYPE = "application/json;charset=UTF-8"
 NEARLY_OVER = 10.0
+"""Seconds before its end from which a shared channel is replaced, or half its lifetime where that is less."""
+
+ASSUMED_LIFETIME = 60.0
+"""Seconds for which a channel is shared whose end is not told on a clock that can be read."""
+
+LONGEST_LIFETIME = 7 * 86400.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,8 @@ class Wrapping:
 
 @dataclass(frozen=True)
 class Channel:
-    """An open channel. ``expires_at`` in epoch seconds, None where the answer had none that could be read."""
+    """An open channel. ``expires_at`` is on the portal's clock, in epoch seconds; None where the answer had
+    none that could be read."""
 
     session_id: str
     request_key: bytes
@@ -60,6 +68,11 @@ class Channel:
     key_id: str
     scheme: Scheme
     form: str
+
+    @property
+    def ends_at(self) -> float | None:
+        """When it ends, on the clock of the suite; None where that cannot be read."""
+        return ends_at(self.exchange)
 
     def encrypt(self, plaintext: Json, *, form: str | None = None) -> bytes:
         """The body that carries a plaintext: the JSON text of ``{"v": 2, "p": …}``, or that object."""
@@ -139,7 +152,7 @@ class SecureChannel:
                     session_id=id,
                     request_key=request_key,
                     response_key=response_key,
-                    expires_at=_moment(session.at("data.expiresAt")),
+                    expires_at=moment(session.at("data.expiresAt")),
                     exchange=session,
                     key_exchange=answer,
                     key_id=found.id,
@@ -163,12 +176,15 @@ class SecureChannel:
         """A channel for whoever needs one, opened again when it nears its end."""
         with self._lock:
             channel = self._shared
-            ending = channel is not None and channel.expires_at is not None
-            if channel is None or (
-                ending and self._portal.clock.now() >= (channel.expires_at or 0) - NEARLY_OVER
-            ):
+            if channel is None or self._is_nearly_over(channel):
                 self._shared = channel = self.open()
             return channel
+
+    def _is_nearly_over(self, channel: Channel) -> bool:
+        """Whether a channel ends soon. One whose end cannot be read serves for a minute."""
+        began = ended(channel.exchange)
+        end = began + ASSUMED_LIFETIME if channel.ends_at is None else channel.ends_at
+        return self._portal.clock.now() >= end - min(NEARLY_OVER, (end - began) / 2)
 
     def forget(self) -> None:
         """Drops the shared channel, where a case has ended it."""
@@ -320,7 +336,37 @@ def _is_malformed(answer: Exchange) -> bool:
     return not answer.success and answer.code in INVALID_PARAMETER
 
 
-def _moment(value: Json) -> float | None:
+def ends_at(session: Exchange) -> float | None:
+    """When a channel ends, on the clock of the suite: ``expiresAt`` is on the portal's, which may be off.
+
+    The answer's own ``timestamp`` says what time it is there, else its Date header. None where that gives no
+    lifetime that can be.
+    """
+    expires_at, there = moment(session.at("data.expiresAt")), portal_time(session)
+    if expires_at is None:
+        return None
+    lifetime = expires_at - (session.time if there is None else there)
+    return ended(session) + lifetime if 0 < lifetime <= LONGEST_LIFETIME else None
+
+
+def portal_time(exchange: Exchange) -> float | None:
+    """The portal's time when it answered, in epoch seconds; None where the answer does not say."""
+    stamp = moment(exchange.at("timestamp"))
+    date = exchange.at("headers.date")
+    if stamp is not None or not isinstance(date, str):
+        return stamp
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        return None
+
+
+def ended(exchange: Exchange) -> float:
+    """When an answer was there, on the clock of the suite."""
+    return exchange.time + exchange.elapsed_ms / 1000
+
+
+def moment(value: Json) -> float | None:
     """Epoch milliseconds (or seconds, where only those make sense) as epoch seconds."""
     if not is_number(value) or not 1e8 <= value < 1e15:
         return None
