@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +22,9 @@ from conformance.run.session import PINNED, Examination, Options
 from conformance.run.settings import seconds_of
 from conformance.spec import IMPACTS, REQUIREMENTS, Impact, present_id
 from conformance.target.clock import Clock, MovableClock, wall
+from conformance.target.locks import held, locks_of
 from conformance.target.portal import Account, Portal
+from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
 from conformance.verdicts.findings import Finding, Verdict
@@ -73,6 +75,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--history", metavar="FILE", help="keep the run in this database")
     group.addoption("--record-costs", metavar="FILE", help="write what each case sent, for `plan`")
+    group.addoption(
+        "--wait", action="store_true", help="wait for another run on this target, --out or --history to end"
+    )
     group.addoption("--brief", action="store_true", help="print the verdict only")
 
 
@@ -150,8 +155,19 @@ def _begin(config: pytest.Config) -> None:
         record_costs=_path(config.getoption("--record-costs")),
         keep_ledger=not bundled,
     )
+    stack.enter_context(_locks(config, profile, options))
     clock = _clock(config, profile)
     config.stash[EXAMINATION] = Examination(profile, clock, options)
+
+
+def _locks(config: pytest.Config, profile: Profile, options: Options) -> AbstractContextManager[None]:
+    """Holds the target's accounts, the reports' folder and the history against other runs."""
+    waits = bool(config.getoption("--wait"))
+    return held(
+        locks_of(profile, out=options.out, history=options.history),
+        on_wait=(lambda line: say(config, line)) if waits else None,
+        note=str((options.out / LEDGER).absolute()),
+    )
 
 
 def _path(value: str | None) -> Path | None:
@@ -475,8 +491,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"examples drawn with {drawn}")
     if examination.unreachable:
         terminalreporter.write_line(examination.unreachable)
-    for left in examination.left_behind:
-        terminalreporter.write_line(f"left behind: {left}")
+    for sentence in run.not_restored:
+        terminalreporter.write_line(f"Not restored: {sentence}.")
+    if run.cleanup:
+        terminalreporter.write_line(f"To restore it: {run.cleanup}")
 
 
 # pytest-html's cases.html: what each case is about, in columns of its own.

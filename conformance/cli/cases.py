@@ -18,6 +18,7 @@ from conformance.cli.options import (
     out_option,
     profile_of,
     target_options,
+    wait_option,
 )
 from conformance.run.catalogue import deciders, pytest_arguments
 from conformance.run.plan import as_json, as_text, plan
@@ -28,7 +29,7 @@ PASSED_ON = (
     "target", "profile", "impact", "baseline", "time_budget", "rerun", "effort", "seed", "min_tested", "out",
     "history", "record_costs",
 )  # fmt: skip
-FLAGS = ("strict", "baseline_update", "brief")
+FLAGS = ("strict", "baseline_update", "brief", "wait")
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -71,6 +72,7 @@ def _run_options(added: argparse.ArgumentParser) -> None:
     added.add_argument("--min-tested", metavar="N", type=int, help="exit code 5 where fewer were tested")
     added.add_argument("--record-costs", metavar="FILE", help="write what each case sent, for `plan`")
     added.add_argument("--history", metavar="FILE", help="keep the run in this database")
+    wait_option(added)
     added.add_argument("--quiet", dest="brief", action="store_true", help="print the verdict only")
 
 

@@ -42,6 +42,12 @@ def baseline_options(added: argparse.ArgumentParser) -> None:
     )
 
 
+def wait_option(added: argparse.ArgumentParser) -> None:
+    added.add_argument(
+        "--wait", action="store_true", help="wait for another run on this target, --out or --history to end"
+    )
+
+
 def format_option(added: argparse.ArgumentParser) -> None:
     added.add_argument("--format", choices=("text", "json"), default="text", help="what is printed")
 

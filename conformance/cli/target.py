@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from conformance.cli.options import Commands, command, format_option, profile_of, target_options
+from conformance.cli.options import Commands, command, format_option, profile_of, target_options, wait_option
 from conformance.errors import UsageError
 from conformance.target import doctor
 from conformance.target.cleanup import cleanup
@@ -24,6 +24,7 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     tidied = command(commands, "cleanup", clean_up, "put back what an interrupted run left")
     tidied.add_argument("ledger", metavar="LEDGER", type=Path, help="the changes.jsonl of that run")
     target_options(tidied)
+    wait_option(tidied)
 
 
 def serve_portal(options: argparse.Namespace) -> int:
@@ -57,9 +58,9 @@ def clean_up(options: argparse.Namespace) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("cleanup needs --profile FILE: the portal that the run changed")
-    left = cleanup(options.ledger, profile)
+    left = cleanup(options.ledger, profile, on_wait=print if options.wait else None)
     for line in left:
-        print(f"left behind: {line}")
+        print(f"Not restored: {line}.")
     if not left:
-        print("Everything is as it was.")
+        print("Everything is restored.")
     return 7 if left else 0

@@ -18,6 +18,7 @@ from conformance.report.model.run import Run, Timed
 from conformance.spec import REQUIREMENTS, Impact, Requirement
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal
+from conformance.target.portal.changes import LEDGER
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.log import ExchangeLog
@@ -84,7 +85,7 @@ class Examination:
             clock=self.clock,
             secrets=self.secrets,
             on_exchange=self.take,
-            ledger=self.options.out / "changes.jsonl" if self.options.keep_ledger else None,
+            ledger=self.options.out / LEDGER if self.options.keep_ledger else None,
             handler=self.handler,
         )
 
@@ -146,8 +147,7 @@ class Examination:
     def finish(self, *, interrupted: bool = False, crashed: bool = False) -> Run:
         """Restores what was changed, decides the pinned readings, writes every report and gives the run."""
         self.case = None
-        if self.unreachable is None:
-            self._restore()
+        self._restore()
         self.judge.finish()
         self._pin_readings()
         self.portal.close()
@@ -207,10 +207,13 @@ class Examination:
         return self.portal.has_account("admin") and self.portal.account("admin").is_refused
 
     def _restore(self) -> None:
-        try:
-            self.left_behind.extend(self.portal.restore())
-        except TargetUnreachable as gone:
-            self.unreachable = str(gone)
+        if self.unreachable is None:
+            try:
+                self.left_behind.extend(self.portal.restore())
+                return
+            except TargetUnreachable as gone:
+                self.unreachable = str(gone)
+        self.left_behind.extend(self.portal.pending("the target could not be reached"))
 
     def _pin_readings(self) -> None:
         for key, wanted in self.profile.readings.items():
@@ -258,7 +261,11 @@ class Examination:
             exit_code=0,
             timeline=self.timeline,
             notes=[self.unreachable] if self.unreachable else (),
-        )
+        ).model_copy(update={"not_restored": self.left_behind, "cleanup": self._cleanup()})
+
+    def _cleanup(self) -> str | None:
+        """The command line that restores what is left, where anything is."""
+        return self.portal.cleanup_command if self.left_behind else None
 
     def _results(self) -> list[Result]:
         """The results; what a target that went away kept from being tried is nobody's failure."""

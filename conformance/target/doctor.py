@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
+from conformance.errors import FaultClass, LedgerError, NoAnswer, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.endpoints import (
     ACCOUNT,
     COUNTRIES,
@@ -22,9 +23,12 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.operations import OPERATIONS, operation
 from conformance.target.clock import Clock
+from conformance.target.locks import target_lock
 from conformance.target.portal import Portal, clock_of
+from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.inboxes import reader
 from conformance.target.portal.login import refusal
+from conformance.target.portal.restoring import cleanup_command
 from conformance.target.profile.model import ACCOUNTS, Profile, Records
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
@@ -312,8 +316,29 @@ def _limits(portal: Portal) -> Iterator[Diagnosis]:
         yield Diagnosis("limits.login_window", "missing", message, "configuration")
 
 
+def _changes(portal: Portal) -> Iterator[Diagnosis]:
+    """Ledgers of earlier runs on this target that list changes which were not restored."""
+    lock = target_lock(portal.profile)
+    last = str(lock.content().get("note", "")) if lock is not None else ""
+    for path in dict.fromkeys((Path(last or LEDGER), Path("reports", LEDGER).absolute())):
+        if not path.is_file():
+            continue
+        try:
+            ledger = ChangeLedger.read(path)
+        except LedgerError as problem:
+            yield Diagnosis("changes", "wrong", str(problem), "suite")
+            continue
+        if ledger.pending and ledger.target == portal.url:
+            message = (
+                f"{path} lists {len(ledger.pending)} changes of an earlier run that were not restored. "
+                f"Restore them: {cleanup_command(portal, ledger)}"
+            )
+            yield Diagnosis("changes", "wrong", message, "suite")
+
+
 CHECKS: tuple[Check, ...] = (
     _target,
+    _changes,
     _access_code,
     _inboxes,
     _accounts,

@@ -104,6 +104,7 @@ class Report:
         keys = {reading.key for reading in run.readings}
         others = [one for one in run.observations if one.topic not in keys]
         shown = [*map(_regressed, places(run)), *map(_blocker, blockers)]
+        cleanup = [f"To restore it: {run.cleanup}"] if run.cleanup else []
         return row(
             run=run,
             head=headline(run),
@@ -122,7 +123,7 @@ class Report:
             no_changes="There is no earlier run or baseline to compare with."
             if not (run.since or run.baseline)
             else "Nothing.",
-            notes=[one_line(note, 600) for note in run.notes],
+            notes=[one_line(note, 600) for note in (*run.remarks, *cleanup)],
             counts=[(verdict, len(run.by_verdict(verdict))) for verdict in VERDICTS],
             chapters=parts,
             endpoints=[(one.number, one.key) for one in OPERATIONS],

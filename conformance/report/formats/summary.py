@@ -74,8 +74,11 @@ def _top(run: Run) -> Iterator[str]:
     yield ""
     yield f"**{numbers(run)}**"
     yield ""
-    for note in run.notes[:MOST_NOTES]:
+    for note in run.remarks[:MOST_NOTES]:
         yield f"{quoted(note)}"
+        yield ""
+    if run.cleanup:
+        yield f"To restore it: {code(run.cleanup, 1000)}"
         yield ""
     strict = ", strict" if run.strict else ""
     yield (

@@ -189,6 +189,10 @@ class Since(Part):
     changed_readings: list[str] = []
 
 
+OPTIONAL = ("readings", "timings", "timeline", "notes", "not_restored", "cleanup", "baseline", "since")
+"""The keys of results.json that are left out where they say nothing."""
+
+
 class Run(Part):
     """One run, replay or check. Everything but the contract's keys is optional and left out where empty."""
 
@@ -210,6 +214,8 @@ class Run(Part):
     timings: list[OperationTime] = []
     timeline: list[Timed] = []
     notes: list[str] = []
+    not_restored: list[str] = []
+    cleanup: str | None = None
     baseline: BaselineOutcome | None = None
     since: Since | None = None
 
@@ -302,10 +308,15 @@ class Run(Part):
             }
         )
 
+    @property
+    def remarks(self) -> list[str]:
+        """The notes, and what was not restored."""
+        return [*self.notes, *(f"Not restored: {sentence}." for sentence in self.not_restored)]
+
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""
         whole = self.model_dump(mode="json", by_alias=True)
-        for name in ("readings", "timings", "timeline", "notes", "baseline", "since"):
+        for name in OPTIONAL:
             if not whole[name]:
                 del whole[name]
         if self.command != "replay" and not whole["regressions"]:

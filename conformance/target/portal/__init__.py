@@ -33,7 +33,7 @@ from conformance.target.portal.headers import request_headers
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.password_history import PasswordHistory
 from conformance.target.portal.records import Lookup
-from conformance.target.portal.restoring import restore
+from conformance.target.portal.restoring import cleanup_command, restored_in_words
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.transport import Opener, Transport, clock_of
 from conformance.target.portal.used_steps import UsedSteps, step_files
@@ -242,7 +242,17 @@ class Portal:
 
     def restore(self) -> list[str]:
         """Puts back what this run changed and has not put back; what could not be, as sentences."""
-        return [self.secrets.redact(str(change)) for change in restore(self, self.changes, run=self.run_id)]
+        return restored_in_words(self, self.changes, run=self.run_id)
+
+    def pending(self, reason: str) -> list[str]:
+        """What this run changed and has not restored, as sentences that end in a reason."""
+        changes = [change for change in self.changes.pending if change.run == self.run_id]
+        return [self.secrets.redact(f"{change.subject}: {reason}") for change in changes]
+
+    @property
+    def cleanup_command(self) -> str | None:
+        """The command line that restores what this run could not; None where its ledger is on no disk."""
+        return cleanup_command(self, self.changes)
 
     # --- requests
 

@@ -21,6 +21,9 @@ from conformance.traffic.redaction.redact import Secrets
 
 Kind = Literal["creating", "changing", "password"]
 
+LEDGER = "changes.jsonl"
+"""The ledger's name in the folder of a run's reports."""
+
 
 @dataclass(frozen=True)
 class Change:

@@ -51,8 +51,12 @@ class NotRestored:
     reason: str
     present: Json = None
 
-    def __str__(self) -> str:
-        return f"{self.change.subject}: {self.reason}"
+    def sentence(self, ledger: ChangeLedger) -> str:
+        """What was not restored, why, and where its present value stands."""
+        text = f"{self.change.subject}: {self.reason}"
+        if self.present is None or ledger.path is None:
+            return text
+        return f"{text}. Its present value is in {ledger.path}, which only you may read"
 
 
 def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[NotRestored]:
@@ -68,6 +72,11 @@ def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> 
         )
     with portal.clock.restoring():
         return list(Restoring(portal, ledger).all_of(run))
+
+
+def restored_in_words(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[str]:
+    """Restores as ``restore`` does; what could not be restored, as sentences without secrets."""
+    return [portal.secrets.redact(left.sentence(ledger)) for left in restore(portal, ledger, run=run)]
 
 
 def cleanup_command(portal: Portal, ledger: ChangeLedger) -> str | None:
