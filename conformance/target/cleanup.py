@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from conformance.target.locks import held, locks_of
+from conformance.target.locks import held, locks_of, out_lock_path
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring import restored_in_words
 from conformance.target.profile.model import Profile
 
@@ -23,6 +23,8 @@ def cleanup(
 
     Whatever was allowed to be changed is allowed to be restored.
     """
+    if not ledger_path.exists() and ledger_path.name == LEDGER and out_lock_path(ledger_path.parent).exists():
+        return []  # the run ended before its first change
     ChangeLedger.read(ledger_path)  # a file that is none is named before anything is locked
     locks = locks_of(profile, out=ledger_path.parent, history=None)
     with held(locks, on_wait=on_wait, note=str(ledger_path.absolute())):

@@ -108,7 +108,12 @@ def target_lock(profile: Profile) -> FileLock | None:
 def out_lock(out: Path) -> FileLock:
     """The lock on a folder of reports. Raises OSError where there can be no such folder."""
     out.mkdir(parents=True, exist_ok=True)
-    return FileLock(out / ".lock", str(out))
+    return FileLock(out_lock_path(out), str(out))
+
+
+def out_lock_path(out: Path) -> Path:
+    """The lock file of a folder of reports, which stays there when the run has ended."""
+    return out / ".lock"
 
 
 def history_lock(history: Path) -> FileLock:

@@ -2,43 +2,35 @@
 
 from __future__ import annotations
 
-import json as json_module
 import secrets as random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from urllib.parse import quote, urlencode
+from typing import Unpack
 
 import httpx
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.spec import BY_KEY
-from conformance.spec.endpoints import (
-    INVITE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    PASSWORD_FORGOT,
-    PROFILE,
-    PUBLIC_KEY,
-)
-from conformance.spec.operations import Impact, operation
+from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
+from conformance.spec.operations import Impact
 from conformance.target.clock import Clock
 from conformance.target.portal.accounts import Account, SignedIn
 from conformance.target.portal.bodies import filled
-from conformance.target.portal.budget import Budget, is_rate_limited
+from conformance.target.portal.budget import Budget
+from conformance.target.portal.calling import Caller, CallOptions
 from conformance.target.portal.changes import Change, ChangeLedger
 from conformance.target.portal.codes import Codes
-from conformance.target.portal.headers import request_headers
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.password_history import PasswordHistory
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.restoring import cleanup_command, restored_in_words
 from conformance.target.portal.secure import SecureChannel
-from conformance.target.portal.transport import Opener, Transport, clock_of
+from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.portal.used_steps import UsedSteps, step_files
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 
 __all__ = ["Account", "Portal", "SignedIn", "clock_of"]
@@ -49,9 +41,6 @@ ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
 NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
 RESTORING_SECONDS = 10.0
 """Seconds of the time budget that are kept for the requests that restore what a run changed."""
-
-MAILS = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
-"""What has the target send a mail."""
 
 
 class Portal:
@@ -93,8 +82,7 @@ class Portal:
         self._numbers = count(1)
         self._accounts = {name: Account(self, name, one) for name, one in profile.accounts.items()}
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
-        self._tokens: dict[str, tuple[str, str | None]] = {}
-        self._shared: dict[str, Account] = {}
+        self._caller = Caller(self)
 
     @classmethod
     def connect(
@@ -256,66 +244,15 @@ class Portal:
 
     # --- requests
 
-    def call(
-        self,
-        key: str,
-        *,
-        json: Json = ABSENT,
-        raw: bytes | None = None,
-        query: Mapping[str, str | Sequence[str]] | None = None,
-        token: str | None = None,
-        headers: Mapping[str, str | None] | None = None,
-        content_type: str | None = None,
-        client_hash: str | None = None,
-        bot_challenge: bool = True,
-        method: str | None = None,
-        client: str | None = None,
-        within_budget: bool = True,
-        open_answer: Opener | None = None,
-        **parameters: str,
-    ) -> Exchange:
-        """Calls one of the 88 endpoints, named by method and path template; ``parameters`` fill its braces.
+    def call(self, key: str, **options: Unpack[CallOptions]) -> Exchange:
+        """Calls one of the 88 endpoints, named by method and path template.
 
         ``json`` or ``raw`` is the body. In ``headers`` None takes a default header away. ``method`` sends
         another method to the same path. A sign-in waits for its place in the window, and it and a mail that
         are refused for the rate limit are tried again, unless ``within_budget`` is False.
         Raises KeyError (no such endpoint, a parameter is missing) and what ``Transport.send`` raises.
         """
-        row = operation(key)
-        path = row.url(**{name: _segment(value) for name, value in parameters.items()})
-        mailing = method is None and key in MAILS
-        if mailing:
-            self.budget.mail()
-        for attempt in count():
-            exchange = None
-            try:
-                exchange = self._send(
-                    key,
-                    method or row.method,
-                    path + (f"?{urlencode(query, doseq=True)}" if query else ""),
-                    body=raw if raw is not None else encoded(json),
-                    headers=headers or {},
-                    content_type=content_type,
-                    token=token,
-                    client_hash=client_hash,
-                    # Which further endpoints want the challenge is not shown: the token goes to all but
-                    # the one whose body has a place for it.
-                    bot_challenge=bot_challenge and key != PASSWORD_FORGOT,
-                    client=client,
-                    waits=within_budget,
-                    open_answer=open_answer,
-                    counts=method is None and key == LOGIN_INITIATE,
-                )
-            finally:
-                if mailing and (exchange is None or not exchange.success):
-                    self.budget.mail_not_sent()
-            patient = within_budget and method is None and key in (LOGIN_INITIATE, LOGIN_MFA_SEND)
-            if not patient or not is_rate_limited(exchange):
-                return exchange
-            self.budget.back_off(exchange, attempt)
-            if mailing:
-                self.budget.mail()
-        raise AssertionError("unreachable")
+        return self._caller.call(key, options)
 
     def get(
         self,
@@ -327,77 +264,16 @@ class Portal:
         client_hash: str | None = None,
     ) -> Exchange:
         """A request to any path, with the common headers: for paths that are none of the 88."""
-        return self._send(None, method, path, headers=headers or {}, token=token, client_hash=client_hash)
-
-    def _send(
-        self,
-        key: str | None,
-        method: str,
-        path: str,
-        *,
-        headers: Mapping[str, str | None],
-        body: bytes | None = None,
-        content_type: str | None = None,
-        token: str | None = None,
-        client_hash: str | None = None,
-        bot_challenge: bool = False,
-        client: str | None = None,
-        waits: bool = True,
-        open_answer: Opener | None = None,
-        counts: bool = False,
-    ) -> Exchange:
-        owner, hash_of_token = self._tokens.get(token or "", ("", None))
-        pairs = request_headers(
-            self.profile,
-            client_hash=client_hash or hash_of_token or self.client_hash,
-            token=token,
-            content_type=content_type or ("application/json" if body is not None else None),
-            bot_token=self.profile.bot_challenge.token if bot_challenge else None,
-            own=headers,
-        )
-        name = client if client is not None else owner
-
-        def send() -> Exchange:
-            return self.transport.send(
-                method, path, headers=pairs, body=body, client=name, open_answer=open_answer
-            )
-
-        if counts:
-            with self.budget.initiation(waits=waits):
-                exchange = send()
-        else:
-            exchange = send()
-        if exchange.status == 401 and token in self._shared:
-            self._shared[token].doubt()
-        return exchange
+        options = CallOptions(token=token, headers=headers, client_hash=client_hash)
+        return self._caller.send(self._caller.addressed(method, path, options))
 
     def remember_token(self, token: str | None, account: str, client_hash: str | None) -> None:
         """From now on requests with this token carry the client hash it was issued to."""
-        if token is not None:
-            self._tokens.setdefault(token, (account, client_hash))
+        self._caller.remember_token(token, account, client_hash)
 
     def owns_token(self, token: str, account: Account) -> None:
         """The token is the account's shared one."""
-        if token not in self._shared:
-            self._shared = {
-                **{known: one for known, one in self._shared.items() if one is not account},
-                token: account,
-            }
-
-
-def encoded(json: Json) -> bytes | None:
-    """A JSON value as it goes over the wire; None for ABSENT. Halves of surrogate pairs stay escaped."""
-    if json is ABSENT:
-        return None
-    try:
-        return json_module.dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        return json_module.dumps(json, separators=(",", ":")).encode()
-
-
-def _segment(value: str) -> str:
-    """A path parameter in one segment, also where it holds slashes or is dots only."""
-    return quote(value, safe="") if value.strip(".") else value.replace(".", "%2E")
+        self._caller.owns_token(token, account)
 
 
 def _is_elsewhere(answer: Exchange) -> bool:

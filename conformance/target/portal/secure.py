@@ -6,15 +6,16 @@ import base64
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import msgspec
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
+from conformance.target.portal.calling import CallOptions
 from conformance.target.portal.cipher import (
     VERSION,
     FoundKey,
@@ -199,10 +200,8 @@ class SecureChannel:
         plaintext: Json,
         *,
         channel: Channel | None = None,
-        token: str | None = None,
         session_id: str | msgspec.UnsetType | None = msgspec.UNSET,
-        headers: Mapping[str, str | None] | None = None,
-        **options: Any,
+        **options: Unpack[CallOptions],
     ) -> Exchange:
         """Sends a plaintext encrypted; the record holds it in ``plain``, and the answer's where it is
         encrypted too.
@@ -212,30 +211,34 @@ class SecureChannel:
         other is tried.
         """
         chosen = self.shared() if channel is None else channel
-        own = {
-            SESSION_HEADER: chosen.session_id if session_id is msgspec.UNSET else session_id,
-            **(headers or {}),
-        }
-
-        def send(form: str) -> Exchange:
-            return self._portal.call(
-                key,
-                raw=chosen.encrypt(plaintext, form=form),
-                token=token,
-                content_type=CONTENT_TYPE,
-                headers=own,
-                open_answer=lambda answer: self._opened(chosen, plaintext, answer),
-                **options,
-            )
-
+        id = chosen.session_id if session_id is msgspec.UNSET else session_id
+        options["headers"] = {SESSION_HEADER: id, **(options.get("headers") or {})}
         if self._form is not None or session_id is not msgspec.UNSET:
-            return send(self._form or self._settings.body)
-        first = send(self._settings.body)
+            return self._sent(key, plaintext, chosen, self._form or self._settings.body, options)
+        return self._sent_in_either_form(key, plaintext, chosen, options)
+
+    def _sent(self, key: str, plaintext: Json, channel: Channel, form: str, options: CallOptions) -> Exchange:
+        def opened(answer: Response) -> Plain:
+            return self._opened(channel, plaintext, answer)
+
+        sealed: CallOptions = {
+            **options,
+            "raw": channel.encrypt(plaintext, form=form),
+            "content_type": CONTENT_TYPE,
+            "open_answer": opened,
+        }
+        return self._portal.call(key, **sealed)
+
+    def _sent_in_either_form(
+        self, key: str, plaintext: Json, channel: Channel, options: CallOptions
+    ) -> Exchange:
+        """Sends the profile's form of a body first. The form that is not malformed is the target's."""
+        first = self._sent(key, plaintext, channel, self._settings.body, options)
         if not _is_malformed(first):
             self._form = self._settings.body
             return first
         other = "object" if self._settings.body == "string" else "string"
-        second = send(other)
+        second = self._sent(key, plaintext, channel, other, options)
         if _is_malformed(second):
             return first
         self._form = other
