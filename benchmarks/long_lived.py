@@ -166,7 +166,7 @@ def page(found: list[Outcome], seed: int) -> str:
             "# Runs on one long-lived portal",
             "",
             f"`benchmarks/long_lived.py --seed {seed}`: one portal process, its own records before",
-            "and after each run. Its times are short, so that runs without a simulated clock can wait for them;",
+            "and after each run. Its times are short, so that runs without a clock can wait for them;",
             "exit code 1 is what they find: numbers other than the stated ones.",
             "",
             f"{clean} of {len(found)} runs left nothing; the slowest clean-up took {slowest:.1f} s.",

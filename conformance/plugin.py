@@ -21,9 +21,10 @@ from conformance.run.schedule import Agenda, Due, Planned, Steps
 from conformance.run.session import PINNED, Examination, Options
 from conformance.run.settings import seconds_of
 from conformance.spec import IMPACTS, REQUIREMENTS, Impact, present_id
-from conformance.target.clock import Clock, MovableClock, wall
+from conformance.target.clock import Clock, SimulatedClock, wall
 from conformance.target.locks import held, locks_of
-from conformance.target.portal import Account, Portal
+from conformance.target.portal import Portal
+from conformance.target.portal import ProfileAccount as Account
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
@@ -197,7 +198,7 @@ def _clock(config: pytest.Config, profile: Profile) -> Clock:
 def _announcer(config: pytest.Config) -> Any:
     def announce(seconds: float, why: str) -> None:
         examination = config.stash.get(EXAMINATION, None)
-        if examination is None or isinstance(examination.clock, MovableClock):
+        if examination is None or isinstance(examination.clock, SimulatedClock):
             return
         examination.waited(why, seconds, wall())
         if seconds >= 3:
@@ -310,7 +311,7 @@ def run_all(session: pytest.Session, examination: Examination) -> None:
 
 def _agenda(session: pytest.Session, examination: Examination) -> Agenda[pytest.Item]:
     """Where time can be moved, no wait and no sign-in costs anything."""
-    if examination.clock.movable:
+    if examination.clock.is_simulated:
         return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
     cases = planned(session.items, examination.profile, examination.options.impact)
     for line in foretold(
@@ -361,7 +362,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
         pyfuncitem.stash[STEPS] = pyfuncitem.obj(**arguments)
     for seconds, why in pyfuncitem.stash[STEPS]:
-        if not examination.clock.movable:
+        if not examination.clock.is_simulated:
             pyfuncitem.stash[DUE] = (examination.clock.now() + seconds, why)
             return True
         examination.clock.wait(seconds, why)

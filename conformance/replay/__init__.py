@@ -31,7 +31,7 @@ from conformance.replay.recording.store import Store
 from conformance.replay.result import finished
 from conformance.report.across.baseline import known_at_first
 from conformance.spec import REQUIREMENTS
-from conformance.target.clock import Clock, MovableClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
@@ -60,7 +60,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
     with _undisturbed(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, Choice(options.only, options.skip, options.impact))
         clock = clock_of(profile)
-        if isinstance(clock, MovableClock):
+        if isinstance(clock, SimulatedClock):
             clock.move(0)
         ledger = Ledger(REQUIREMENTS)
         machine = machine_of(plan, profile, clock, secrets, ledger, options, scale)
@@ -133,7 +133,7 @@ def machine_of(
         Channels(profile.secure_channel, keep=keep),
         now=clock.now,
         scale=scale,
-        movable=clock.movable,
+        movable=clock.is_simulated,
     )
 
 

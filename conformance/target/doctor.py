@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
@@ -71,34 +72,34 @@ def examine(
 
     Where the target does not answer as a portal, or lets nothing in, the rest is not tried.
     """
-    found: list[Diagnosis] = []
-    clock = _clock(profile, found)
+    diagnoses: list[Diagnosis] = []
+    clock = _clock(profile, diagnoses)
     if clock is None:
-        return found
+        return diagnoses
     try:
         with Portal.connect(
             profile, impact="read-only", clock=clock, secrets=Secrets(), on_exchange=on_exchange
         ) as portal:
             for check in CHECKS:
-                found.extend(_safely(check, portal))
-                if check in GATES and found[-1].state == "wrong":
+                diagnoses.extend(_safely(check, portal))
+                if check in GATES and diagnoses[-1].state == "wrong":
                     break
     except TargetUnreachable as gone:
-        found.append(Diagnosis("portal.url", "wrong", str(gone), "environment"))
-    return found
+        diagnoses.append(Diagnosis("portal.url", "wrong", str(gone), "environment"))
+    return diagnoses
 
 
-def _clock(profile: Profile, found: list[Diagnosis]) -> Clock | None:
+def _clock(profile: Profile, diagnoses: list[Diagnosis]) -> Clock | None:
     """The profile's clock; None where the one it names cannot be moved."""
     try:
         clock = clock_of(profile)
         if profile.clock.advance is not None:
             clock.now()
-            found.append(Diagnosis("clock", "works", "the target's time can be moved: nothing waits"))
+            diagnoses.append(Diagnosis("clock", "works", "the target's time can be moved: nothing waits"))
     except ProfileError as problem:
-        found.append(Diagnosis("clock", "wrong", str(problem), "configuration"))
+        diagnoses.append(Diagnosis("clock", "wrong", str(problem), "configuration"))
     except TargetUnreachable as problem:
-        found.append(Diagnosis("clock", "wrong", str(problem), "environment"))
+        diagnoses.append(Diagnosis("clock", "wrong", str(problem), "environment"))
     else:
         return clock
     return None
@@ -138,7 +139,7 @@ def _target(portal: Portal) -> Iterator[Diagnosis]:
 def _time(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
     """Whether the clocks agree, as far as a Date header tells; a clock that can be moved is set anyway."""
     date = answer.at("headers.date")
-    if not isinstance(date, str) or portal.clock.movable:
+    if not isinstance(date, str) or portal.clock.is_simulated:
         return
     try:
         there = parsedate_to_datetime(date).timestamp()
@@ -232,8 +233,9 @@ def _account(portal: Portal, name: str) -> Diagnosis:
 
 def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
     portal.secure.open()
-    found = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
-    message = f"it opens, with {found} in place of the profile's" if found else "it opens as the profile says"
+    readings = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
+    end = f", with {readings} in place of the profile's" if readings else " as the profile says"
+    message = f"opens{end}"
     yield Diagnosis("secure_channel", "works", message)
 
 
@@ -270,13 +272,13 @@ def _records(portal: Portal) -> Iterator[Diagnosis]:
         return
     for name in Records.model_fields:
         part = f"records.{name}"
-        given = getattr(portal.profile.records, name) is not None
+        is_in_profile = getattr(portal.profile.records, name) is not None
         try:
             id = portal.record(name)
         except Untestable as reason:
             yield Diagnosis(part, "missing", reason.reason, reason.fault_class)
             continue
-        if not given:
+        if not is_in_profile:
             yield Diagnosis(part, "works", f"found in a listing: {id}")
         else:
             yield _given_record(portal, part, name, id)
@@ -300,8 +302,8 @@ def _operations(portal: Portal) -> Iterator[Diagnosis]:
     for row in OPERATIONS:
         if not {"N1", "N6"} & set(row.gaps):
             continue
-        given = portal.profile.operations.get(row.key)
-        if given is None or given.body is None:
+        settings = portal.profile.operations.get(row.key)
+        if settings is None or settings.body is None:
             message = (
                 "there is no body for it: only an empty object is shown, so what needs more stays untested"
             )
@@ -353,20 +355,21 @@ CHECKS: tuple[Check, ...] = (
 GATES = (_target, _access_code)
 
 
-def as_text(found: list[Diagnosis]) -> str:
+def as_text(diagnoses: list[Diagnosis]) -> str:
     """The diagnoses as lines: what is wrong first, then what is missing, then what works."""
-    order = ("wrong", "missing", "works")
-    width = max((len(one.part) for one in found if len(one.part) <= 24), default=0)
-    lines = [_line(one, width) for state in order for one in found if one.state == state]
-    counts = ", ".join(f"{sum(one.state == state for one in found)} {state}" for state in order)
-    return "\n".join((*lines, "", counts))
+    order: tuple[State, ...] = ("wrong", "missing", "works")
+    width = max((len(diagnosis.part) for diagnosis in diagnoses if len(diagnosis.part) <= 24), default=0)
+    ordered = sorted(diagnoses, key=lambda diagnosis: order.index(diagnosis.state))
+    numbers = Counter(diagnosis.state for diagnosis in diagnoses)
+    counts = ", ".join(f"{numbers[state]} {state}" for state in order)
+    return "\n".join((*(_line(diagnosis, width) for diagnosis in ordered), "", counts))
 
 
-def _line(one: Diagnosis, width: int) -> str:
-    blame = f"({one.fault_class}) " if one.state == "wrong" else ""
-    return f"{one.state:<8} {one.part:<{width}}  {blame}{one.message}"
+def _line(diagnosis: Diagnosis, width: int) -> str:
+    blame = f"({diagnosis.fault_class}) " if diagnosis.state == "wrong" else ""
+    return f"{diagnosis.state:<8} {diagnosis.part:<{width}}  {blame}{diagnosis.message}"
 
 
-def as_json(found: list[Diagnosis]) -> str:
+def as_json(diagnoses: list[Diagnosis]) -> str:
     """The diagnoses as a JSON array, in the order in which they were made."""
-    return json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False)
+    return json.dumps([asdict(diagnosis) for diagnosis in diagnoses], indent=2, ensure_ascii=False)

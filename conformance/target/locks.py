@@ -124,5 +124,5 @@ def history_lock(history: Path) -> FileLock:
 def locks_of(profile: Profile, *, out: Path, history: Path | None) -> list[FileLock]:
     """The locks of a run. Raises OSError where a file of theirs cannot be written."""
     target = target_lock(profile)
-    found = [out_lock(out), *([] if target is None else [target])]
-    return found if history is None else [*found, history_lock(history)]
+    locks = [out_lock(out), *([] if target is None else [target])]
+    return locks if history is None else [*locks, history_lock(history)]

@@ -14,11 +14,11 @@ def state_folder() -> Path | None:
     folder = Path(tempfile.gettempdir()) / f"portal-conformance-{user}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return None
     is_own = (
-        found.st_uid == user and not found.st_mode & 0o077 and folder.is_dir() and not folder.is_symlink()
+        status.st_uid == user and not status.st_mode & 0o077 and folder.is_dir() and not folder.is_symlink()
     )
     return folder if is_own else None
 

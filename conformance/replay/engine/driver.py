@@ -18,7 +18,7 @@ from conformance.replay.engine.wire import Answer, Connection
 from conformance.replay.fast_lane.answers import said_at
 from conformance.replay.options import Lag
 from conformance.replay.rebuild.rebuild import CannotBeMade
-from conformance.target.portal.transport import _verification, unreachable
+from conformance.target.portal.transport import unreachable, verification
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import body_of, text_of, unpacked
 from conformance.traffic.exchange import ABSENT, Exchange, Plain, Response
@@ -48,7 +48,7 @@ class Driver:
         self.lag = Lag()
         self.gone: str | None = None
         parts = urlsplit(profile.portal.url)
-        verify = _verification(profile)
+        verify = verification(profile)
         self._context: Any = None
         if parts.scheme == "https":
             import ssl  # only where the target is reached over TLS

@@ -8,8 +8,8 @@ from conformance.errors import Untestable
 from conformance.replay.engine.actions import Code, Mark, Pass, Reply
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
+from conformance.target.portal.inboxes import InboxReader, reader
 from conformance.target.portal.inboxes import Mark as InboxMark
-from conformance.target.portal.inboxes import Reader, reader
 from conformance.target.profile.model import FixedInbox, Profile
 from conformance.traffic.redaction.redact import Secrets
 
@@ -22,7 +22,7 @@ class Desk:
     clock: Clock
     secrets: Secrets
     marks: dict[str, InboxMark] = field(default_factory=dict)
-    readers: dict[str, Reader] = field(default_factory=dict)
+    readers: dict[str, InboxReader] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Desk:
         self.mailed[action.account] = code
         return code
 
-    def _reader(self, account: str) -> Reader:
+    def _reader(self, account: str) -> InboxReader:
         if account not in self.readers:
             settings = self.profile.accounts[account]
             if settings.inbox is None:

@@ -16,11 +16,11 @@ from conformance.spec import BY_KEY
 from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
 from conformance.spec.operations import Impact
 from conformance.target.clock import Clock
-from conformance.target.portal.accounts import Account, SignedIn
+from conformance.target.portal.accounts import ProfileAccount, SignedIn
 from conformance.target.portal.bodies import filled
 from conformance.target.portal.budget import Budget
 from conformance.target.portal.calling import Caller, CallOptions
-from conformance.target.portal.changes import Change, ChangeLedger
+from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.password_history import PasswordHistory
@@ -33,7 +33,7 @@ from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 
-__all__ = ["Account", "Portal", "SignedIn", "clock_of"]
+__all__ = ["Portal", "ProfileAccount", "SignedIn", "clock_of"]
 
 PROBED = BY_KEY[PUBLIC_KEY].path
 GUARDED = BY_KEY[PROFILE].path
@@ -80,7 +80,9 @@ class Portal:
         )
         self._password_history = PasswordHistory(self)
         self._numbers = count(1)
-        self._accounts = {name: Account(self, name, one) for name, one in profile.accounts.items()}
+        self._accounts = {
+            name: ProfileAccount(self, name, settings) for name, settings in profile.accounts.items()
+        }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
         self._caller = Caller(self)
 
@@ -111,7 +113,7 @@ class Portal:
         authenticators = {
             account.otp_secret: account.email for account in profile.accounts.values() if account.otp_secret
         }
-        is_real = handler is None and not clock.movable
+        is_real = handler is None and not clock.is_simulated
         used_steps = UsedSteps(step_files(profile.portal.url, authenticators) if is_real else None)
         return cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger, used_steps=used_steps)
 
@@ -148,10 +150,10 @@ class Portal:
         """A harmless request, and where what answers may be no portal another. Raises TargetUnreachable where
         nothing answers, or what does is a page for people, say, or an address that was left."""
         first = self._probed(PROBED)
-        for is_other, told in ((_is_elsewhere, ELSEWHERE), (_is_no_portals, NO_PORTAL)):
+        for is_other, message in ((_is_elsewhere, ELSEWHERE), (_is_no_portals, NO_PORTAL)):
             if is_other(first) and is_other(self._probed(GUARDED)):
                 raise TargetUnreachable(
-                    told.format(url=self.url, place=first.at("headers.location"), answer=refusal(first))
+                    message.format(url=self.url, place=first.at("headers.location"), answer=refusal(first))
                 )
 
     def probe(self) -> None:
@@ -184,13 +186,13 @@ class Portal:
         """A well-formed password that is nobody's."""
         return self.secrets.made_up(f"Wrong-{random.token_hex(8)}!")
 
-    def account(self, name: str) -> Account:
+    def account(self, name: str) -> ProfileAccount:
         """One of the profile's accounts. Raises Untestable where it is missing."""
         if name not in self._accounts:
             raise Untestable(f"the profile has no [accounts.{name}]")
         return self._accounts[name]
 
-    def account_stopped(self, account: Account) -> None:
+    def account_stopped(self, account: ProfileAccount) -> None:
         """Ends all waiting where the account that most cases need never held a token: the run is inconclusive
         whatever is waited for."""
         if account.name == "admin" and not account.has_held_token:
@@ -199,22 +201,23 @@ class Portal:
     def has_account(self, name: str) -> bool:
         return name in self._accounts
 
-    def account_of(self, email: str) -> Account | None:
+    def account_of(self, email: str) -> ProfileAccount | None:
         """The profile's account with this email, in any case."""
         return self._by_email.get(email.lower())
 
-    def record(self, name: str, *, given: bool = False) -> str:
-        """The id of a record that exists: the profile's, else one found in a listing.
+    def record(self, name: str) -> str:
+        """The id of a record that exists: the profile's, else one that a listing shows. Raises Untestable."""
+        return self.records.id_of(name)
 
-        ``given`` True: only one that the profile names, for what changes it. Raises Untestable.
-        """
-        return self.records.id_of(name, given=given)
+    def own_record(self, name: str) -> str:
+        """The id of a record that the profile names, for what changes it. Raises Untestable."""
+        return self.records.own_id_of(name)
 
     def operation_body(self, key: str, **placeholders: Json) -> Json:
         """The profile's body of an endpoint, filled in. Raises Untestable naming what is missing."""
         return filled(self, key, placeholders)
 
-    def _check_way_back(self, change: Change) -> None:
+    def _check_way_back(self, change: TargetChange) -> None:
         """A change is made only where its author can sign in to restore it, in time. Raises Untestable."""
         account = self.account(change.account)
         account.signed_in()
@@ -222,9 +225,9 @@ class Portal:
         if change.kind == "password":
             self._password_history.check(account)
 
-    def _restoring_seconds(self, account: Account) -> float:
+    def _restoring_seconds(self, account: ProfileAccount) -> float:
         """How long restoring may take: a new sign-in, where the account's sessions may be ended meanwhile."""
-        if self.clock.movable or account.name == "admin":
+        if self.clock.is_simulated or account.name == "admin":
             return RESTORING_SECONDS
         return RESTORING_SECONDS + self.budget.window + account.code_seconds
 
@@ -271,7 +274,7 @@ class Portal:
         """From now on requests with this token carry the client hash it was issued to."""
         self._caller.remember_token(token, account, client_hash)
 
-    def owns_token(self, token: str, account: Account) -> None:
+    def owns_token(self, token: str, account: ProfileAccount) -> None:
         """The token is the account's shared one."""
         self._caller.owns_token(token, account)
 

@@ -15,7 +15,7 @@ from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
 from conformance.target.portal.attempts import Attempts
 from conformance.target.portal.codes import STEP, wrong_code
-from conformance.target.portal.inboxes import Mark, NothingArrived, Reader, reader
+from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     Answer,
     Ask,
@@ -64,7 +64,7 @@ class SignedIn:
         return self.expires_at - min(60.0, (self.expires_at - self.issued_at) / 10)
 
 
-class Account:
+class ProfileAccount:
     """One of ``[accounts]``. Cases share its session, which is refreshed when it nears its end."""
 
     def __init__(self, portal: Portal, name: str, settings: AccountSettings) -> None:
@@ -80,12 +80,12 @@ class Account:
         self._attempts = Attempts(name, self._limit, lambda: portal.account_stopped(self))
         self._passwords = 0
         self._preferred: Factor | None = None
-        self._reader: Reader | None = None
+        self._reader: InboxReader | None = None
         self._mark: Mark = None
         self._last_mailed: str | None = None
 
     def __repr__(self) -> str:
-        return f"<Account {self.name}>"
+        return f"<ProfileAccount {self.name}>"
 
     @property
     def mfa(self) -> Factor | None:
@@ -139,7 +139,7 @@ class Account:
     def _totp(self) -> str:
         """The current code; after a refusal one beside it, for which nothing is waited."""
         codes, refused = self._portal.codes, self._attempts.codes_refused
-        if refused == 0 or self._attempts.has_held_token or self._portal.clock.movable:
+        if refused == 0 or self._attempts.has_held_token or self._portal.clock.is_simulated:
             return codes.totp(self._otp_secret)
         return codes.adjacent_totp(self._otp_secret, refused)
 
@@ -188,11 +188,11 @@ class Account:
             raise CannotSignIn(f"[accounts.{self.name}] has no {lacking}", "configuration")
         return chosen
 
-    def read_from(self, reader: Reader) -> None:
+    def read_from(self, reader: InboxReader) -> None:
         """Takes the account's emailed codes from elsewhere than the profile's inbox."""
         self._reader = reader
 
-    def _inbox(self) -> Reader:
+    def _inbox(self) -> InboxReader:
         if self._reader is None:
             name = self._settings.inbox or ""
             self._reader = reader(self._portal.profile.inboxes[name], self.email, name)
@@ -395,13 +395,13 @@ class Account:
         self.doubt()
 
 
-def lifetime(told: float | None, token: str, now: float) -> float:
-    """Seconds that a token lives: what the answer said, taken as milliseconds where seconds make no sense.
+def lifetime(announced: float | None, token: str, now: float) -> float:
+    """Seconds that a token lives, as announced; as milliseconds where seconds make no sense.
 
     Without that, the token's own ``exp``, else five minutes.
     """
-    if told is not None and told > 0:
-        return told / 1000 if told >= 1_000_000 else told
+    if announced is not None and announced > 0:
+        return announced / 1000 if announced >= 1_000_000 else announced
     try:
         claims = jwt.decode(token, options={"verify_signature": False})
         return max(1.0, float(claims["exp"]) - now)

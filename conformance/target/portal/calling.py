@@ -19,7 +19,7 @@ from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-    from conformance.target.portal.accounts import Account
+    from conformance.target.portal.accounts import ProfileAccount
 
 MAILS = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
 """The endpoints that have the target send a mail."""
@@ -69,7 +69,7 @@ class Caller:
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
         self._tokens: dict[str, tuple[str, str | None]] = {}
-        self._shared: dict[str, Account] = {}
+        self._shared: dict[str, ProfileAccount] = {}
 
     def call(self, key: str, options: CallOptions) -> Exchange:
         """The answer of an endpoint. Raises KeyError where a parameter of its path is missing."""
@@ -176,7 +176,7 @@ class Caller:
         if token is not None:
             self._tokens.setdefault(token, (account, client_hash))
 
-    def owns_token(self, token: str, account: Account) -> None:
+    def owns_token(self, token: str, account: ProfileAccount) -> None:
         """The token is the account's shared one."""
         if token not in self._shared:
             others = {other: owner for other, owner in self._shared.items() if owner is not account}

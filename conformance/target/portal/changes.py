@@ -26,7 +26,7 @@ LEDGER = "changes.jsonl"
 
 
 @dataclass(frozen=True)
-class Change:
+class TargetChange:
     """One thing to put back. ``name`` is found again in a listing; ``result`` is the created record's id;
     ``number`` says which of the run's passwords was set."""
 
@@ -67,7 +67,7 @@ class ChangeLedger:
         clock: Clock | None = None,
         target: str = "",
         secrets: Secrets | None = None,
-        check_way_back: Callable[[Change], None] = lambda change: None,
+        check_way_back: Callable[[TargetChange], None] = lambda change: None,
     ) -> None:
         self.path = path
         self._check_way_back = check_way_back
@@ -78,7 +78,7 @@ class ChangeLedger:
         self._lock = threading.RLock()
         self._file: IO[str] | None = None
         self._cut = 0
-        self._changes: dict[int, Change] = {}
+        self._changes: dict[int, TargetChange] = {}
         self._undone: set[int] = set()
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
@@ -123,7 +123,7 @@ class ChangeLedger:
                 raise LedgerError(f"{path}, line {number}: this is not a ledger of changes.") from None
 
     @property
-    def pending(self) -> list[Change]:
+    def pending(self) -> list[TargetChange]:
         """What is still to be put back, the latest first."""
         with self._lock:
             return [
@@ -144,7 +144,7 @@ class ChangeLedger:
         ``undo_body`` may hold ``{result_id}``; without one the profile's is used, else the record's
         ``bizId``. Gives the id to hand to ``created`` and ``undone``.
         """
-        return self._note(Change(0, "creating", key, account, undo_key, undo_body, name))
+        return self._note(TargetChange(0, "creating", key, account, undo_key, undo_body, name))
 
     def created(self, id: int, result_id: str) -> None:
         """Notes the id of the record that was made."""
@@ -155,12 +155,12 @@ class ChangeLedger:
     def changed(self, key: str, undo_key: str, undo_body: Json = ABSENT, *, account: str = "admin") -> int:
         """Notes, before it is sent, a change that ``undo_key`` with ``undo_body`` puts back."""
         return self._note(
-            Change(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
+            TargetChange(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
         )
 
     def changing_password(self, account: str, number: int, key: str = PASSWORD_CHANGE) -> int:
         """Notes that an account gets the run's password of this number (``Account.next_password``)."""
-        return self._note(Change(0, "password", key, account, number=number))
+        return self._note(TargetChange(0, "password", key, account, number=number))
 
     def undone(self, id: int) -> None:
         """Notes that a change was put back, or never took place."""
@@ -182,7 +182,7 @@ class ChangeLedger:
                 self._file.close()
                 self._file = None
 
-    def _note(self, change: Change) -> int:
+    def _note(self, change: TargetChange) -> int:
         self._check_way_back(change)
         if self._secrets.redact_json(change.undo_body) != change.undo_body:
             raise Untestable(f"{change.key} could not be undone without writing down a secret")
@@ -220,7 +220,7 @@ class ChangeLedger:
         if event == "run":
             self.run_id, self.target = row["run"], row["target"]
         elif event == "change":
-            fields = {name: row[name] for name in Change.__dataclass_fields__ if name in row}
+            fields = {name: row[name] for name in TargetChange.__dataclass_fields__ if name in row}
             self._changes[row["id"]] = _change_of(fields)
         elif event == "created":
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
@@ -228,9 +228,9 @@ class ChangeLedger:
             self._undone.add(row["id"])
 
 
-def _change_of(fields: dict[str, Json]) -> Change:
+def _change_of(fields: dict[str, Json]) -> TargetChange:
     """A change as a ledger holds it. ValueError: a field is of another type. KeyError: no such endpoint."""
-    change = msgspec.convert(fields, Change)
+    change = msgspec.convert(fields, TargetChange)
     operation(change.key)
     if change.kind != "password":
         operation(change.undo_key)

@@ -35,7 +35,7 @@ class Codes:
         with self._lock:
             now = self._clock.now()
             step = max(int(now // STEP), self._last(secret, now) + 1)
-            if not self._clock.movable and STEP - now % STEP < NEARLY_OVER:
+            if not self._clock.is_simulated and STEP - now % STEP < NEARLY_OVER:
                 step = max(step, int(now // STEP) + 1)
             self._clock.wait_until(step * STEP, "the authenticator's next code")
             self._used.record(secret, step)
@@ -46,7 +46,7 @@ class Codes:
         with self._lock:
             now = self._clock.now()
             ready = (self._last(secret, now) + 1) * STEP
-            return 0.0 if self._clock.movable else max(0.0, ready - now)
+            return 0.0 if self._clock.is_simulated else max(0.0, ready - now)
 
     def early_totp(self, secret: str) -> str:
         """The code of the time step that follows: right already for who allows a clock to be a step ahead

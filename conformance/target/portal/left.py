@@ -22,7 +22,7 @@ class LeftSessions:
 
     def put(self, email: str, begun: Exchange) -> None:
         """Leaves the session that this answer began to the next who needs one."""
-        if begun.success and not self._clock.movable:
+        if begun.success and not self._clock.is_simulated:
             with self._lock:
                 self._begun.setdefault(email.lower(), []).append(begun)
 
@@ -58,6 +58,6 @@ class LeftSessions:
 
 
 def _lifetime(begun: Exchange) -> float:
-    told = begun.at("data.expiresIn")
-    is_number = isinstance(told, int | float) and not isinstance(told, bool)
-    return min(told, LIMITS.login_session) if is_number else LIMITS.login_session
+    seconds = begun.at("data.expiresIn")
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return min(seconds, LIMITS.login_session) if is_number else LIMITS.login_session

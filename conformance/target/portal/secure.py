@@ -119,29 +119,29 @@ class SecureChannel:
         if not answer.success:
             raise Untestable(f"{PUBLIC_KEY} was refused: {refusal(answer)}", "target")
         settings = self._settings
-        found = find_key(answer.data, id_field=settings.key_id_field, key_field=settings.public_key_field)
-        if found is None:
+        key = find_key(answer.data, id_field=settings.key_id_field, key_field=settings.public_key_field)
+        if key is None:
             raise Untestable(
                 "no RSA key with an id was found in the answer of public-key; [secure_channel] may say where"
             )
-        self._note("key_id_field", found.id_field)
-        self._note("public_key_field", found.field)
-        self._note("public_key_format", found.format)
-        return found
+        self._note("key_id_field", key.id_field)
+        self._note("public_key_field", key.field)
+        self._note("public_key_format", key.format)
+        return key
 
     def open(self) -> Channel:
         """A new channel. Raises Untestable where the target refuses every way of wrapping a key."""
         refused: Exchange | None = None
         for wrapping in self._wrappings():
             answer = self.public_key()
-            found = self.found_key(answer)
+            key = self.found_key(answer)
             request_key, response_key = self.new_key(), self.new_key()
             session = self._portal.call(
                 SECURE_SESSION,
                 json={
-                    "keyId": found.id,
-                    "encReqKey": wrapped(request_key, found, wrapping),
-                    "encRespKey": wrapped(response_key, found, wrapping),
+                    "keyId": key.id,
+                    "encReqKey": wrapped(request_key, key, wrapping),
+                    "encRespKey": wrapped(response_key, key, wrapping),
                 },
             )
             id = text_at(session, "data.sessionId")
@@ -154,21 +154,21 @@ class SecureChannel:
                     expires_at=moment(session.at("data.expiresAt")),
                     exchange=session,
                     key_exchange=answer,
-                    key_id=found.id,
+                    key_id=key.id,
                     scheme=Scheme(self._settings.aes_mode, self._settings.payload),
                     form=self._form or self._settings.body,
                 )
             refused = session
             if session.status is None or session.status >= 500 or session.success or session.status == 429:
                 break
-        said = refusal(refused) if refused is not None else "nothing was tried"
+        reason = refusal(refused) if refused is not None else "nothing was tried"
         blame = (
             "target"
             if refused is not None and (refused.success or (refused.status or 0) >= 500)
             else "configuration"
         )
         raise Untestable(
-            f"no secure channel could be opened: {said}", "target" if blame == "target" else "configuration"
+            f"no secure channel could be opened: {reason}", "target" if blame == "target" else "configuration"
         )
 
     def shared(self) -> Channel:
@@ -259,10 +259,10 @@ class SecureChannel:
             headers={SESSION_HEADER: chosen.session_id},
         )
 
-    def wrap(self, key: bytes, found: FoundKey) -> str:
+    def wrap(self, key: bytes, public_key: FoundKey) -> str:
         """An AES key wrapped as it was when a channel could be opened, else as the profile says."""
         settings = self._settings
-        return wrapped(key, found, self._wrapping or Wrapping(settings.rsa_padding, settings.mgf1))
+        return wrapped(key, public_key, self._wrapping or Wrapping(settings.rsa_padding, settings.mgf1))
 
     def new_key(self) -> bytes:
         """A random AES-256 key, known as a secret."""
@@ -306,9 +306,9 @@ class SecureChannel:
         """How the target takes something that ``[secure_channel]`` says: as found out, else as said there."""
         return self.readings.get(name) or str(getattr(self._settings, name))
 
-    def _note(self, name: str, found: str) -> None:
-        if getattr(self._settings, name) != found:
-            self.readings[name] = found
+    def _note(self, name: str, reading: str) -> None:
+        if getattr(self._settings, name) != reading:
+            self.readings[name] = reading
 
 
 OTHER_WRAPPINGS = (
@@ -322,10 +322,10 @@ OTHER_WRAPPINGS = (
 )
 
 
-def wrapped(key: bytes, found: FoundKey, wrapping: Wrapping) -> str:
+def wrapped(key: bytes, public_key: FoundKey, wrapping: Wrapping) -> str:
     """An AES key as ``encReqKey`` and ``encRespKey`` want it."""
     content = key if wrapping.encoding == "raw" else base64.b64encode(key)
-    return wrap(content, found.public, rsa=wrapping.rsa, mgf1=wrapping.mgf1)
+    return wrap(content, public_key.public, rsa=wrapping.rsa, mgf1=wrapping.mgf1)
 
 
 def _is_malformed(answer: Exchange) -> bool:

@@ -15,7 +15,7 @@ import httpx
 import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
-from conformance.target.clock import Clock, MovableClock, SystemClock, Watch
+from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import body_of, text_of
 from conformance.traffic.exchange import ABSENT, Exchange, Form, Header, Json, Plain, Request, Response
@@ -60,7 +60,7 @@ class Transport:
         self._count = 0
         self._origin = _origin(httpx.URL(self.url))
         self._client = httpx.Client(
-            verify=_verification(profile),
+            verify=verification(profile),
             timeout=self._timeout,
             transport=handler,
             follow_redirects=False,
@@ -194,13 +194,13 @@ def impact_of(method: str, url_path: str) -> Impact:
     read = path.rstrip("/") or "/"
     # As a server might read it: decoded, and without dot segments.
     resolved = normpath("/" + unquote(path).lstrip("/"))
-    found = [
+    impacts = [
         row.impact
-        for row in (operation_of(method.upper(), one) for one in (read, resolved))
+        for row in (operation_of(method.upper(), candidate) for candidate in (read, resolved))
         if row is not None
     ]
-    if found:
-        return max(found, key=IMPACTS.index)
+    if impacts:
+        return max(impacts, key=IMPACTS.index)
     return "read-only" if method.upper() in ("GET", "HEAD", "OPTIONS") else "mutating"
 
 
@@ -234,7 +234,7 @@ def clock_of(profile: Profile, *, time_budget: float | None = None, on_wait: Wat
     def advance(seconds: float) -> float | None:
         return _advance(profile, address, seconds)
 
-    return MovableClock(advance, time_budget=time_budget, on_wait=on_wait)
+    return SimulatedClock(advance, time_budget=time_budget, on_wait=on_wait)
 
 
 def _advance(profile: Profile, address: str, seconds: float) -> float | None:
@@ -281,7 +281,7 @@ def is_loopback(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _verification(profile: Profile) -> ssl.SSLContext | bool:
+def verification(profile: Profile) -> ssl.SSLContext | bool:
     """Plain HTTP needs no certificates: loading them takes longer than several requests."""
     verify = profile.portal.verify
     if isinstance(verify, str):

@@ -55,11 +55,11 @@ PLACEHOLDERS = (
 PLACEHOLDER = re.compile(r"(?<!{){(\w+)}(?!})")
 
 
-class Table(BaseModel):
+class ProfileTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class PortalSettings(Table):
+class PortalSettings(ProfileTable):
     """``timeout`` is in seconds and for one request. ``verify`` may name a file of CA certificates."""
 
     url: str
@@ -77,7 +77,7 @@ class PortalSettings(Table):
         return url.rstrip("/")
 
 
-class AccountSettings(Table):
+class AccountSettings(ProfileTable):
     email: str
     password: str
     mfa: Factor | None = None
@@ -102,7 +102,7 @@ def _pattern(pattern: str) -> str:
     return pattern
 
 
-class Mailbox(Table):
+class Mailbox(ProfileTable):
     """``pattern``: its first match in what arrived (its first group, where it has one) is the code."""
 
     pattern: str = r"\b(\d{6})\b"
@@ -132,7 +132,7 @@ class CommandInbox(Mailbox):
     argv: list[str] = Field(min_length=1)
 
 
-class FixedInbox(Table):
+class FixedInbox(ProfileTable):
     kind: Literal["fixed"]
     code: str
 
@@ -140,7 +140,7 @@ class FixedInbox(Table):
 Inbox = Annotated[HttpInbox | ImapInbox | CommandInbox | FixedInbox, Field(discriminator="kind")]
 
 
-class Records(Table):
+class Records(ProfileTable):
     """Ids that exist at the target."""
 
     workspace: str | None = None
@@ -153,7 +153,7 @@ class Records(Table):
     other_workspace: str | None = None
 
 
-class SecureChannelSettings(Table):
+class SecureChannelSettings(ProfileTable):
     """What the specification leaves open of the secure channel (N2, N6). What was not written may be found
     out."""
 
@@ -179,12 +179,12 @@ class SecureChannelSettings(Table):
         return name in self.model_fields_set
 
 
-class BotChallenge(Table):
+class BotChallenge(ProfileTable):
     token: str | None = None
     header: str = "X-Turnstile-Token"
 
 
-class OperationSettings(Table):
+class OperationSettings(ProfileTable):
     """A body that the specification does not show, and where in the answer what stands.
 
     ``result_id`` and ``secret`` are paths such as ``data.bizId``.
@@ -199,14 +199,14 @@ class OperationSettings(Table):
     def _knows_its_placeholders(cls, body: Json) -> Json:
         for name in sorted(placeholders_in(body) - set(PLACEHOLDERS)):
             hint = nearest(name, PLACEHOLDERS)
-            known = f"Did you mean {{{hint}}}?" if hint else f"Known are {', '.join(PLACEHOLDERS)}."
+            advice = f"Did you mean {{{hint}}}?" if hint else f"Known are {', '.join(PLACEHOLDERS)}."
             raise ValueError(
-                f"has no placeholder {{{name}}}. {known} (A brace that is none is written {{{{.)"
+                f"has no placeholder {{{name}}}. {advice} (A brace that is none is written {{{{.)"
             )
         return body
 
 
-class Limits(Table):
+class LimitSettings(ProfileTable):
     """Budgets of one run; ``login_window`` in seconds, None where it is to be learned."""
 
     login_window: float | None = Field(None, gt=0)
@@ -214,11 +214,11 @@ class Limits(Table):
     max_failed_sign_ins: int = Field(5, ge=0)
 
 
-class ClockSettings(Table):
+class ClockSettings(ProfileTable):
     advance: str | None = None
 
 
-class Profile(Table):
+class Profile(ProfileTable):
     """The whole profile. ``source`` names the file in messages and reports."""
 
     profile: Literal[1] = 1
@@ -229,7 +229,7 @@ class Profile(Table):
     secure_channel: SecureChannelSettings = SecureChannelSettings()
     bot_challenge: BotChallenge = BotChallenge()
     operations: dict[str, OperationSettings] = {}
-    limits: Limits = Limits()
+    limits: LimitSettings = LimitSettings()
     readings: dict[str, Json] = {}
     clock: ClockSettings = ClockSettings()
 
@@ -251,19 +251,19 @@ class Profile(Table):
 
     @model_validator(mode="after")
     def _knows_its_readings(self) -> Profile:
-        known = {row.reading for row in REQUIREMENTS.values() if row.reading}
+        readings = {row.reading for row in REQUIREMENTS.values() if row.reading}
         for key in self.readings:
-            if key not in known:
-                end = f' Did you mean "{hint}"?' if (hint := nearest(key, known)) else ""
+            if key not in readings:
+                end = f' Did you mean "{hint}"?' if (hint := nearest(key, readings)) else ""
                 raise ValueError(f'[readings] has no reading "{key}".{end}')
         return self
 
     @model_validator(mode="after")
     def _names_what_exists(self) -> Profile:
         for name, account in self.accounts.items():
-            known = nearest(name, ACCOUNTS, cutoff=0.75)
-            if name not in ACCOUNTS and known and known not in self.accounts:
-                raise ValueError(f'[accounts] has no account "{name}". Did you mean "{known}"?')
+            suggestion = nearest(name, ACCOUNTS, cutoff=0.75)
+            if name not in ACCOUNTS and suggestion and suggestion not in self.accounts:
+                raise ValueError(f'[accounts] has no account "{name}". Did you mean "{suggestion}"?')
             if account.inbox is not None and account.inbox not in self.inboxes:
                 hint = nearest(account.inbox, self.inboxes)
                 end = f'Did you mean "{hint}"?' if hint else f"Add the table [inboxes.{account.inbox}]."
@@ -371,16 +371,16 @@ class _Source:
         if reference.startswith("file:"):
             path = self.folder / Path(reference.removeprefix("file:")).expanduser()
             try:
-                found = path.read_text(encoding="utf-8").rstrip("\r\n")
+                text = path.read_text(encoding="utf-8").rstrip("\r\n")
             except (OSError, UnicodeDecodeError) as problem:
                 raise ProfileError(f"{where} is to be read from {path}, which fails ({problem}).") from None
         elif reference in self.environ:
-            found = self.environ[reference]
+            text = self.environ[reference]
         else:
             raise ProfileError(f"{where} needs the environment variable {reference}, which is not set.")
         if place[0] == "operations" or place[1:2] == ("headers",):
-            self.hidden.append(found)
-        return found
+            self.hidden.append(text)
+        return text
 
 
 def _filled(value: Any, place: tuple[str, ...], source: _Source) -> Any:
@@ -392,7 +392,7 @@ def _filled(value: Any, place: tuple[str, ...], source: _Source) -> Any:
     if isinstance(value, str) and "${" in value:
         return re.sub(
             r"\$\$\{|\$\{([^}]+)\}",
-            lambda found: source.value(found[1].strip(), place) if found[1] else "${",
+            lambda match: source.value(match[1].strip(), place) if match[1] else "${",
             value,
         )
     return value
