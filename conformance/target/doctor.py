@@ -1,4 +1,4 @@
-"""What of a profile works, and whose fault it is where something does not, before a run wastes a sign-in."""
+"""Checks each part of a profile against its target, and names the cause of what does not work."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _clock(profile: Profile, diagnoses: list[Diagnosis]) -> Clock | None:
         clock = clock_of(profile)
         if profile.clock.advance is not None:
             clock.now()
-            diagnoses.append(Diagnosis("clock", "works", "the target's time can be moved: nothing waits"))
+            diagnoses.append(Diagnosis("clock", "works", "the target's time can be advanced: no run waits"))
     except ProfileError as problem:
         diagnoses.append(Diagnosis("clock", "wrong", str(problem), "configuration"))
     except TargetUnreachable as problem:
@@ -123,13 +123,13 @@ def _target(portal: Portal) -> Iterator[Diagnosis]:
         return
     if answer.status in (301, 302, 303, 307, 308):
         place = answer.at("headers.location")
-        message = f"{portal.url} sends elsewhere, to {place}. The profile needs the portal's own address."
+        message = f"{portal.url} redirects to {place}. Enter the portal's own address as [portal] url."
         yield Diagnosis(part, "wrong", message, "configuration")
     elif answer.envelope is None and (answer.status or 0) < 500:
-        message = f"{portal.url} answers ({refusal(answer)}), but not as a portal. Is the address right?"
+        message = f"{portal.url} answers ({refusal(answer)}), but not as a portal. Check [portal] url."
         yield Diagnosis(part, "wrong", message, "configuration")
     elif (answer.status or 0) >= 500:
-        message = f"{portal.url} answers with {refusal(answer)}. Is the portal up, and all it needs?"
+        message = f"{portal.url} answers with {refusal(answer)}. Check the portal and the services it needs."
         yield Diagnosis(part, "wrong", message, "target")
     else:
         yield Diagnosis(part, "works", f"a portal answers at {portal.url}")
@@ -157,18 +157,19 @@ def _access_code(portal: Portal) -> Iterator[Diagnosis]:
     answer = portal.call(PROFILE)
     part = "portal.access_code"
     if answer.status == 401:
-        yield Diagnosis(part, "works", "the ingress lets requests with it through")
+        yield Diagnosis(part, "works", "the ingress accepts requests with this access code")
     elif answer.success:
         yield Diagnosis(
-            part, "works", "requests get through; but a protected endpoint answers without a token"
+            part, "works", "the ingress accepts it, but a protected endpoint answers without a token"
         )
     else:
         other = portal.call(PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
         same = (other.status, other.code) == (answer.status, answer.code)
-        message = f"a request with it is refused ({refusal(answer)})"
+        message = f"a request with this access code is refused ({refusal(answer)})"
         if same:
             message += (
-                ", as one without it is. Is it the code of the SYSTEM portal, and is this address let in?"
+                ", and so is one without it. Check that it is the code of the SYSTEM portal, "
+                "and that this address is allowed."
             )
         yield Diagnosis(part, "wrong", message, "credentials" if (answer.status or 0) < 500 else "target")
 
@@ -184,20 +185,23 @@ def _inboxes(portal: Portal) -> Iterator[Diagnosis]:
         except Untestable as reason:
             yield Diagnosis(f"inboxes.{name}", "wrong", reason.reason, reason.fault_class)
         else:
-            yield Diagnosis(f"inboxes.{name}", "works", "it can be read")
+            yield Diagnosis(f"inboxes.{name}", "works", "can be read")
 
 
 def _accounts(portal: Portal) -> Iterator[Diagnosis]:
     for name, purpose in ACCOUNTS.items():
         if not portal.has_account(name):
-            message = f"[accounts.{name}] is not there ({purpose}): what needs it stays untested"
+            message = (
+                f"the profile has no [accounts.{name}] ({purpose}); requirements that need it stay untested"
+            )
             yield Diagnosis(f"accounts.{name}", "missing", message, "configuration")
     emails: dict[str, str] = {}
     for name, settings in portal.profile.accounts.items():
         other = emails.setdefault(settings.email.lower(), name)
         if other != name:
             message = (
-                f"it has the email of [accounts.{other}]: each needs its own, since the spare one is changed"
+                f"has the email of [accounts.{other}]; each account needs its own, "
+                "because runs change [accounts.spare]"
             )
             yield Diagnosis(f"accounts.{name}", "wrong", message, "configuration")
             continue
@@ -210,25 +214,23 @@ def _account(portal: Portal, name: str) -> Diagnosis:
         signed_in = portal.account(name).signed_in()
     except Untestable as reason:
         if name == "pending" and "ACCOUNT_PENDING_APPROVAL" in reason.reason:
-            return Diagnosis(part, "works", "it is told at once that it awaits approval")
+            return Diagnosis(part, "works", "the target reports at sign-in that it awaits approval")
         return Diagnosis(part, "wrong", reason.reason, reason.fault_class)
     pending = signed_in.completed.at("data.pendingApproval") is True
     if name == "pending":
         if pending or signed_in.initiated.at("data.pendingApproval") is True:
-            return Diagnosis(part, "works", f"it signs in by {signed_in.factor}, and awaits approval")
-        return Diagnosis(part, "wrong", "it signs in, but does not await approval", "configuration")
+            return Diagnosis(part, "works", f"signs in by {signed_in.factor}, and awaits approval")
+        return Diagnosis(part, "wrong", "signs in, but does not await approval", "configuration")
     answer = portal.call(GUARDED, token=signed_in.token)
     if name == "limited" and answer.success:
-        message = "it signs in, but may read what needs a permission: it is to have none"
+        message = "has permissions; [accounts.limited] must have none"
         return Diagnosis(part, "wrong", message, "configuration")
     if name == "admin" and answer.status == 403:
-        message = f"it signs in, but lacks permissions ({refusal(answer)})"
+        message = f"signs in, but lacks permissions ({refusal(answer)})"
         return Diagnosis(part, "wrong", message, "configuration")
     if pending:
-        return Diagnosis(
-            part, "wrong", "it signs in, but awaits approval: it is to be active", "configuration"
-        )
-    return Diagnosis(part, "works", f"it signs in by {signed_in.factor}")
+        return Diagnosis(part, "wrong", "awaits approval; it must be active", "configuration")
+    return Diagnosis(part, "works", f"signs in by {signed_in.factor}")
 
 
 def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
@@ -241,20 +243,20 @@ def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
 
 def _bot_challenge(portal: Portal) -> Iterator[Diagnosis]:
     if portal.profile.bot_challenge.token is None:
-        message = "there is no token: what needs the challenge stays untested"
+        message = "the profile has no token; requirements that need the challenge stay untested"
         yield Diagnosis("bot_challenge", "missing", message, "configuration")
         return
     admin = _admin(portal)
     if admin is None:
-        message = "its token is not tried: no account can sign in that may read transfer orders"
+        message = "not tried: no account that may read transfer orders can sign in"
         yield Diagnosis("bot_challenge", "missing", message, "credentials")
         return
     answer = portal.call(TRANSFER_ORDERS, workspaceId=portal.record("workspace"), token=admin)
     if answer.code == "4030":
-        message = f"the token is refused ({refusal(answer)}); [bot_challenge] header says where it goes"
+        message = f"the token is refused ({refusal(answer)}); check [bot_challenge] token and header"
         yield Diagnosis("bot_challenge", "wrong", message, "credentials")
     else:
-        yield Diagnosis("bot_challenge", "works", "the target takes the token")
+        yield Diagnosis("bot_challenge", "works", "the target accepts the token")
 
 
 def _admin(portal: Portal) -> str | None:
@@ -267,7 +269,7 @@ def _admin(portal: Portal) -> str | None:
 
 def _records(portal: Portal) -> Iterator[Diagnosis]:
     if _admin(portal) is None:
-        message = "they are neither tried nor looked up: [accounts.admin] cannot sign in"
+        message = "not looked up: [accounts.admin] cannot sign in"
         yield Diagnosis("records", "missing", message, "credentials")
         return
     for name in Records.model_fields:
@@ -279,22 +281,20 @@ def _records(portal: Portal) -> Iterator[Diagnosis]:
             yield Diagnosis(part, "missing", reason.reason, reason.fault_class)
             continue
         if not is_in_profile:
-            yield Diagnosis(part, "works", f"found in a listing: {id}")
+            yield Diagnosis(part, "works", f"taken from a listing: {id}")
         else:
             yield _given_record(portal, part, name, id)
 
 
 def _given_record(portal: Portal, part: str, name: str, id: str) -> Diagnosis:
     if name not in READ_BY:
-        return Diagnosis(part, "works", f"given: {id}")
+        return Diagnosis(part, "works", f"from the profile: {id}")
     key, parameter = READ_BY[name]
     path = operation(key).url(**{parameter: quote(id, safe="")})
     answer = portal.get(path, token=portal.account("admin").token)
     if answer.status == 404 or answer.code == "RESOURCE.NOT_FOUND":
-        return Diagnosis(
-            part, "wrong", f"the target knows no {name} {id} ({refusal(answer)})", "configuration"
-        )
-    return Diagnosis(part, "works", f"given, and known to the target: {id}")
+        return Diagnosis(part, "wrong", f"the target has no {name} {id} ({refusal(answer)})", "configuration")
+    return Diagnosis(part, "works", f"from the profile, and read at the target: {id}")
 
 
 def _operations(portal: Portal) -> Iterator[Diagnosis]:
@@ -305,7 +305,8 @@ def _operations(portal: Portal) -> Iterator[Diagnosis]:
         settings = portal.profile.operations.get(row.key)
         if settings is None or settings.body is None:
             message = (
-                "there is no body for it: only an empty object is shown, so what needs more stays untested"
+                "the profile has no body for it; requirements that need more than an empty object "
+                "stay untested"
             )
             yield Diagnosis(f'operations."{row.key}"', "missing", message, "configuration")
 
@@ -313,7 +314,8 @@ def _operations(portal: Portal) -> Iterator[Diagnosis]:
 def _limits(portal: Portal) -> Iterator[Diagnosis]:
     if portal.profile.limits.login_window is None:
         message = (
-            f"login_window is not given: {portal.budget.window:.0f} s are assumed until the target says more"
+            f"the profile has no login_window; {portal.budget.window:.0f} s are assumed "
+            "until the target reports a window"
         )
         yield Diagnosis("limits.login_window", "missing", message, "configuration")
 

@@ -250,10 +250,10 @@ LEFT = httpx.Response(301, headers={"location": "https://new.example.test/"})
     [
         (
             PAGE,
-            r"answers \(HTTP 200\), but not as a portal. Are the address and \[portal\] access_code right",
+            r"answers \(HTTP 200\), but not as a portal. Check the address and \[portal\] access_code",
         ),
         (httpx.Response(403, text="<html>Blocked</html>"), r"answers \(HTTP 403\), but not as a portal"),
-        (LEFT, "sends elsewhere, to https://new.example.test/. Give the portal's own address"),
+        (LEFT, "redirects to https://new.example.test/. Enter the portal's own address"),
     ],
 )
 def test_what_answers_and_is_no_portal_is_told_from_one(response: httpx.Response, told: str) -> None:

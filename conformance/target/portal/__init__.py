@@ -23,12 +23,11 @@ from conformance.target.portal.calling import Caller, CallOptions
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
-from conformance.target.portal.password_history import PasswordHistory
 from conformance.target.portal.records import Lookup
-from conformance.target.portal.restoring import cleanup_command, restored_in_words
+from conformance.target.portal.restoring import PasswordHistory, cleanup_command, restored_in_words
 from conformance.target.portal.secure import SecureChannel
+from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
 from conformance.target.portal.transport import Transport, clock_of
-from conformance.target.portal.used_steps import UsedSteps, step_files
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
@@ -37,8 +36,8 @@ __all__ = ["Portal", "ProfileAccount", "SignedIn", "clock_of"]
 
 PROBED = BY_KEY[PUBLIC_KEY].path
 GUARDED = BY_KEY[PROFILE].path
-ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
-NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
+ELSEWHERE = "{url} redirects to {place}. Enter the portal's own address."
+NO_PORTAL = "{url} answers ({answer}), but not as a portal. Check the address and [portal] access_code."
 RESTORING_SECONDS = 10.0
 """Seconds of the time budget that are kept for the requests that restore what a run changed."""
 

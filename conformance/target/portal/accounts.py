@@ -13,7 +13,6 @@ import jwt
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
-from conformance.target.portal.attempts import Attempts
 from conformance.target.portal.codes import STEP, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
@@ -30,6 +29,7 @@ from conformance.target.portal.login import (
     sign_in,
     text_at,
 )
+from conformance.target.portal.sign_ins.attempts import Attempts
 from conformance.target.profile.model import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
 

@@ -9,7 +9,7 @@ import secrets
 import threading
 
 from conformance.target.clock import Clock
-from conformance.target.portal.used_steps import UsedSteps
+from conformance.target.portal.sign_ins.used_steps import UsedSteps
 from conformance.traffic.redaction.redact import Secrets
 
 STEP = 30

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from conformance.errors import CannotSignIn, FaultClass
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, LOGOUT, TOKEN_REFRESH
 from conformance.target.portal.budget import is_cooldown, retry_after
-from conformance.target.portal.left import LeftSessions
+from conformance.target.portal.sign_ins.left import LeftSessions
 from conformance.target.profile.model import Factor
 from conformance.traffic.exchange import Exchange, Json
 

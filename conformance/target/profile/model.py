@@ -200,9 +200,7 @@ class OperationSettings(ProfileTable):
         for name in sorted(placeholders_in(body) - set(PLACEHOLDERS)):
             hint = nearest(name, PLACEHOLDERS)
             advice = f"Did you mean {{{hint}}}?" if hint else f"Known are {', '.join(PLACEHOLDERS)}."
-            raise ValueError(
-                f"has no placeholder {{{name}}}. {advice} (A brace that is none is written {{{{.)"
-            )
+            raise ValueError(f"has no placeholder {{{name}}}. {advice} (Write {{{{ for a literal brace.)")
         return body
 
 
@@ -268,7 +266,7 @@ class Profile(ProfileTable):
                 hint = nearest(account.inbox, self.inboxes)
                 end = f'Did you mean "{hint}"?' if hint else f"Add the table [inboxes.{account.inbox}]."
                 raise ValueError(
-                    f'[accounts.{name}] inbox is "{account.inbox}", and there is no such inbox. {end}'
+                    f'[accounts.{name}] inbox is "{account.inbox}", but the profile has no such inbox. {end}'
                 )
         return self
 
@@ -320,7 +318,7 @@ def parse(
         raise ProfileError(f"{name}: this is not TOML: {problem}.") from None
     if tables.get("profile", 1) != 1:
         raise ProfileError(
-            f"{name}: profile = {tables['profile']!r} is not known to this version, only profile = 1."
+            f"{name}: profile = {tables['profile']!r} is not supported by this version; write profile = 1."
         )
     if target is not None and isinstance(tables.setdefault("portal", {}), dict):
         tables["portal"]["url"] = target
@@ -373,7 +371,7 @@ class _Source:
             try:
                 text = path.read_text(encoding="utf-8").rstrip("\r\n")
             except (OSError, UnicodeDecodeError) as problem:
-                raise ProfileError(f"{where} is to be read from {path}, which fails ({problem}).") from None
+                raise ProfileError(f"{where} cannot be read from {path} ({problem}).") from None
         elif reference in self.environ:
             text = self.environ[reference]
         else:

@@ -20,11 +20,11 @@ from conformance.spec.endpoints import (
     PASSWORD_CHANGE,
 )
 from conformance.spec.operations import operation
-from conformance.target.portal.attempts import PasswordRefused
 from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import EMPTY_QUERIES, records_in
+from conformance.target.portal.sign_ins.attempts import PasswordRefused
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 
 if TYPE_CHECKING:
