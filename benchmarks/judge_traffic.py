@@ -22,7 +22,7 @@ import peers
 import replay_traffic
 import traffic
 
-from conformance.judging import Judge
+from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS, openapi
 from conformance.traffic import capture
 from conformance.verdicts.findings import Ledger
@@ -42,14 +42,15 @@ WHOSE: dict[str, Write] = {
 
 def judge(file: Path) -> float:
     """Exchanges per CPU second; ValueError where the traffic is not as it should be."""
-    judge = Judge(Ledger(REQUIREMENTS))
+    ledger, judge = Ledger(REQUIREMENTS), judge_of()
+    judged = watch(ledger, judge=judge)
     began, count = time.process_time(), 0
     for count, exchange in enumerate(capture.read(file), 1):  # noqa: B007 - counted
-        judge.feed(exchange)
-    judge.finish()
+        judged(exchange)
+    verdicts = ledger.results()
     spent = time.process_time() - began
-    if judge.ledger.errors or judge.ledger.findings or sum(judge.operations_seen.values()) != count:
-        raise ValueError(f"{judge.ledger.errors} {judge.ledger.findings}")
+    if not verdicts or ledger.errors or ledger.findings or sum(judge.operations_seen.values()) != count:
+        raise ValueError(f"{ledger.errors} {ledger.findings}")
     return count / spent
 
 

@@ -34,8 +34,8 @@ NICENESS = 15
 SEED = 4
 
 JUDGING = ("conformance/verdicts/findings.py", "conformance/verdicts/comparisons.py")
-TESTS = ("test_checks*.py", "test_judge.py", "test_findings.py", "test_comparisons.py", "test_verify.py")
-WHOLE = "conformance/tests/test_checks_alike.py"
+TESTS = ("test_checks*.py", "test_judg*.py", "test_findings.py", "test_comparisons.py", "test_verify.py")
+WHOLE = "conformance/tests/test_judging_cache.py"
 """Compares long traces judged in two ways: slow, and meant for how checks are found and remember."""
 REMEMBERING = (
     "conformance/checks/registry.py",

@@ -94,7 +94,6 @@ def ours(session: pytest.Session, items: Sequence[pytest.Item], fault: Fault) ->
         session.config.stash[EXAMINATION] = examination
         session.items = list(items)
         run_all(session, examination)
-        examination.judge.finish()
         seconds = time.perf_counter() - began
         examination.portal.close()
         examination.log.close()

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from conformance.errors import UsageError
-from conformance.judging import Judge
+from conformance.judging import judge_of
 from conformance.report.across import baseline
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.formats.write import write_all
@@ -81,12 +81,13 @@ def check(
     target: str | None = None,
     known_failures: Path | None = None,
     baseline_update: bool = False,
+    no_cache: bool = False,
 ) -> Checked:
     """Judges every exchange of the portal in these captures and HAR files, and writes the reports.
 
     ``target`` is the portal's address, where the traffic of several portals is mixed; without it, every
     path below ``/web/v1/`` is the portal's. ``known_failures`` is a baseline. CaptureError: a file cannot be
-    read, or breaks (``salvage`` uses what stands before the break).
+    read, or breaks (``salvage`` uses what stands before the break). ``no_cache`` judges every exchange anew.
     """
     if not files:
         raise UsageError("check: name at least one capture or HAR file.")
@@ -95,20 +96,19 @@ def check(
     passing = Passing([Path(file) for file in files], target, salvage)
     secrets, ledger, coverage = Secrets(), Ledger(REQUIREMENTS), Coverage()
     log = ExchangeLog(Path(out) / "exchanges.jsonl", secrets)
-    judge = Judge(ledger)
+    judge = judge_of(no_cache=no_cache)
     count, interrupted = 0, False
     try:
         for exchange in passing:
             count += 1
             log.write(exchange)
-            judge.feed(exchange)
+            ledger.take(judge.judge(exchange))
             coverage.feed(exchange)
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        judge.finish()
         log.close()
-    del judge  # what it knows is in the ledger, and the reports need the room
+    del judge  # the reports need the room of its cache
     told = [f"It was interrupted: no more than {count} exchanges were judged."] if interrupted else []
     notes = [*told, *passing.notes, *coverage.sentences(), *_aside_sentences(passing)]
     run = Run.of(
@@ -141,6 +141,7 @@ def run(
     known_failures: Path | None = None,
     baseline_update: bool = False,
     output: str = "text",
+    no_cache: bool = False,
 ) -> int:
     """``check`` for the command line: prints what was found, and gives the exit code."""
     checked = check(
@@ -151,6 +152,7 @@ def run(
         target=target,
         known_failures=known_failures,
         baseline_update=baseline_update,
+        no_cache=no_cache,
     )
     if output == "json":
         print(checked.run.text(), end="")

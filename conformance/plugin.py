@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from _pytest.runner import runtestprotocol
 
-from conformance.errors import FaultClass, NoAnswer, SuiteError, TargetUnreachable, Untestable
+from conformance.errors import FaultClass, NoAnswer, ProfileError, SuiteError, TargetUnreachable, Untestable
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run, Timed
 from conformance.run.planning import foretold, ids_of, is_generator, planned, why_not
@@ -158,6 +158,8 @@ def _begin(config: pytest.Config) -> None:
     )
     stack.enter_context(_locks(config, profile, options))
     clock = _clock(config, profile)
+    if isinstance(clock, SimulatedClock):
+        clock.move(0)  # where the profile's clock is none, nothing is begun
     config.stash[EXAMINATION] = Examination(profile, clock, options)
 
 
@@ -324,6 +326,8 @@ def _agenda(session: pytest.Session, examination: Examination) -> Agenda[pytest.
 def _wait_for(item: pytest.Item, due: Due[pytest.Item], examination: Examination) -> None:
     try:
         examination.clock.wait_until(due.moment, due.why)
+    except (TargetUnreachable, ProfileError) as gone:
+        examination.unreachable = str(gone)
     except Untestable as late:
         if STEPS in item.stash:
             item.stash[STEPS].close()
@@ -396,7 +400,7 @@ def _guarded(item: pytest.Item) -> Generator[None, Any, Any]:
         _leave(verify, silent.reason, silent.fault_class)
     except Untestable as reason:
         _leave(verify, reason.reason, reason.fault_class)
-    except TargetUnreachable as gone:
+    except (TargetUnreachable, ProfileError) as gone:  # the profile: its clock broke
         examination.unreachable = str(gone)
         _leave(verify, "the target could not be reached any more", "environment")
     except Exception as bug:

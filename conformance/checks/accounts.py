@@ -23,24 +23,22 @@ from conformance.checks.registry import check, reading, successes, with_data
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.spec.tables import PORTAL_TYPES, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
 ACCOUNT_KEYS = with_data("Profile", "AccountPage")
 
 
+@data_fact
 def account_times(exchange: Exchange) -> list[tuple[str, str]]:
-    """When accounts were made and changed, with their places: what is a time at all."""
-    # Several checks ask for them.
-    found: list[tuple[str, str]] | None = exchange.__dict__.get("_account_times")
-    if found is None:
-        found = exchange.__dict__["_account_times"] = [
-            (f"{path}.{name}", record[name])
-            for path, record in records(exchange)
-            for name in ("createdAt", "updatedAt")
-            if moment(record.get(name)) is not None
-        ]
-    return found
+    """When accounts were created and updated, with their places: only values that are times."""
+    return [
+        (f"{path}.{name}", record[name])
+        for path, record in records(exchange)
+        for name in ("createdAt", "updatedAt")
+        if moment(record.get(name)) is not None
+    ]
 
 
 @check("ACCOUNT-014", on=successes(*ACCOUNT_KEYS).by_times())

@@ -36,10 +36,10 @@ def is_pending_approval(exchange: Exchange) -> bool:
     return exchange.code == "ACCOUNT_PENDING_APPROVAL"
 
 
-enveloped = answers().enveloped().by_surface().where(is_the_portals)
-good = successes().enveloped().by_surface()
-bad = errors().enveloped().by_surface()
-from_the_portal = answers().by_surface().through_the_ingress().where(is_the_portals)
+enveloped = answers().enveloped().by_metadata().where(is_the_portals)
+good = successes().enveloped().by_metadata()
+bad = errors().enveloped().by_metadata()
+from_the_portal = answers().by_metadata().through_the_ingress().where(is_the_portals)
 
 
 @check("ENV-001", on=from_the_portal)
@@ -206,7 +206,7 @@ def _places(value: Json, secret: str, path: str = "") -> Iterator[str]:
     "VERSION-001",
     on=answers(*PORTAL_KEYS)
     .enveloped()
-    .by_surface()
+    .by_metadata()
     .where(lambda exchange: isinstance(exchange.at("version"), str)),
 )
 def version_of_portal_answers(exchange: Exchange) -> Iterator[Comparison]:

@@ -1,4 +1,4 @@
-"""The error table: which HTTP status a code comes with (chapter "Errors")."""
+"""Error codes with their HTTP status, and whether an endpoint is offered (chapter "Errors")."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Iterator
 
 from conformance.checks.registry import Judging as Judging
 from conformance.checks.registry import answers, check, errors, reading
+from conformance.spec import OPERATIONS, Operation
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.comparisons import INVALID_PARAMETER, OF_THE_SIZE, equal, one_of
-from conformance.verdicts.findings import Comparison
+from conformance.verdicts.comparisons import (
+    INVALID_PARAMETER,
+    OF_THE_SIZE,
+    contradicts,
+    equal,
+    one_of,
+    summary,
+)
+from conformance.verdicts.findings import HELD, Comparison
 
 STATED: dict[str, str] = {
     "AUTH.INVALID_CREDENTIALS": "ERROR-001",
@@ -48,7 +56,7 @@ UNSTATED: dict[str, str] = {
 def _status_rule(code: str, requirement: str) -> None:
     @check(
         requirement,
-        on=errors(*GIVEN_AT.get(code, ())).by_surface().where(lambda exchange: exchange.code == code),
+        on=errors(*GIVEN_AT.get(code, ())).by_metadata().where(lambda exchange: exchange.code == code),
     )
     def status_of_the_code(exchange: Exchange) -> Iterator[Comparison]:
         if code in INVALID_PARAMETER and exchange.status in OF_ANOTHER_MATTER:
@@ -59,7 +67,7 @@ def _status_rule(code: str, requirement: str) -> None:
 
 
 def _status_reading(code: str, key: str) -> None:
-    @reading(key, on=errors().by_surface().where(lambda exchange: exchange.code == code))
+    @reading(key, on=errors().by_metadata().where(lambda exchange: exchange.code == code))
     def status_of_the_code(exchange: Exchange) -> Iterator[Json]:
         yield exchange.status
 
@@ -71,13 +79,13 @@ for _code, _key in UNSTATED.items():
     _status_reading(_code, _key)
 
 
-@check("ERROR-012", on=errors().by_surface().where(lambda exchange: exchange.code == "GA2031"))
+@check("ERROR-012", on=errors().by_metadata().where(lambda exchange: exchange.code == "GA2031"))
 def message_of_ga2031_is_the_code(exchange: Exchange) -> Iterator[Comparison]:
     if isinstance(exchange.at("message"), str):
         yield equal(exchange, "message", "GA2031")
 
 
-@reading("further-error-codes", on=errors().by_surface())
+@reading("further-error-codes", on=errors().by_metadata())
 def code_beyond_the_table(exchange: Exchange) -> Iterator[Json]:
     if exchange.code not in {row.code for row in ERRORS}:
         yield {"code": exchange.code, "status": exchange.status}
@@ -85,7 +93,33 @@ def code_beyond_the_table(exchange: Exchange) -> Iterator[Json]:
 
 @reading(
     "invalid-parameter-code",
-    on=answers().by_surface().where(lambda exchange: exchange.code in INVALID_PARAMETER),
+    on=answers().by_metadata().where(lambda exchange: exchange.code in INVALID_PARAMETER),
 )
 def code_of_an_invalid_parameter(exchange: Exchange) -> Iterator[Json]:
     yield exchange.code
+
+
+# Whether each of the 88 endpoints is offered at all (chapter "Endpoints").
+
+NOT_FOUND = frozenset(row.code for row in ERROR_BY_CODE.values() if 404 in row.statuses or row.code == "4040")
+
+
+def _offered_rule(operation: Operation) -> None:
+    selected = answers(operation.key).by_metadata().through_the_ingress()
+    of_the_caller = not operation.is_prelogin and "/constants/" not in operation.path
+    names_a_record = bool(operation.parameters) or operation.method == "POST" or of_the_caller
+
+    @check(operation.requirement, on=selected)
+    def is_offered(exchange: Exchange) -> Iterator[Comparison]:
+        """A 404 in the envelope may speak of a record, or of a workspace that a caller has none of."""
+        if exchange.status in (405, 501):
+            yield contradicts(exchange, "status", "an endpoint that is offered", exchange.status)
+        elif exchange.status == 404:
+            if exchange.code not in NOT_FOUND and (exchange.envelope is None or not names_a_record):
+                yield contradicts(exchange, "status", "an endpoint that is offered", summary(exchange))
+        elif operation.data is None and exchange.envelope is not None:
+            yield HELD
+
+
+for _operation in OPERATIONS:
+    _offered_rule(_operation)

@@ -13,6 +13,7 @@ from conformance.checks.registry import check, is_asked_in_english, successes
 from conformance.spec.endpoints import TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS, ORDER_COMPLETED
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -79,15 +80,10 @@ def an_order_is_completed_after_it_was_created(exchange: Exchange) -> Iterator[C
         yield from in_order(exchange, path, order, "createdAt", "completedAt")
 
 
+@data_fact
 def completed_orders(exchange: Exchange) -> list[tuple[str, dict[str, Json]]]:
-    # Several checks ask for them.
-    found: list[tuple[str, dict[str, Json]]] | None = exchange.__dict__.get("_completed_orders")
-    if found is None:
-        number = ORDER_COMPLETED[0]
-        found = exchange.__dict__["_completed_orders"] = [
-            (path, order) for path, order in records(exchange) if order.get("status") == number
-        ]
-    return found
+    """The orders whose status is 2, with their places."""
+    return [(path, order) for path, order in records(exchange) if order.get("status") == ORDER_COMPLETED[0]]
 
 
 @check("ORDER-027", on=successes(TRANSFER_ORDERS))
@@ -127,18 +123,16 @@ Dated = tuple[datetime, timedelta]
 """A time, and how exactly it is known."""
 
 
+@data_fact
 def created(exchange: Exchange) -> list[tuple[str, datetime, timedelta]]:
     """When each order was created, and how exactly that is known."""
-    # Several checks ask for it.
-    found: list[tuple[str, datetime, timedelta]] | None = exchange.__dict__.get("_created")
-    if found is None:
-        found = exchange.__dict__["_created"] = []
-        for path, order in records(exchange):
-            told = order.get("createdAt")
-            dated = _read(told) if type(told) is str and len(told) <= USUAL_TIME else _dated(told)
-            if dated is not None:
-                found.append((path, dated[0], dated[1]))
-    return found
+    times: list[tuple[str, datetime, timedelta]] = []
+    for path, order in records(exchange):
+        text = order.get("createdAt")
+        dated = _read(text) if type(text) is str and len(text) <= USUAL_TIME else _dated(text)
+        if dated is not None:
+            times.append((path, dated[0], dated[1]))
+    return times
 
 
 def completed(exchange: Exchange, path: str) -> Dated | None:

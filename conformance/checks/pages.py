@@ -190,6 +190,16 @@ def _page_rules(
     key: str, listing: str, page: str, size: str, *, ids: tuple[str, str, str, str, str, str, str]
 ) -> None:
     echoed_id, total_id, bound_id, size_id, page_default_id, size_default_id, twice_id = ids
+    _page_number_rules(key, page, size, ids=(echoed_id, page_default_id, total_id))
+    _page_size_rules(key, listing, size, ids=(size_default_id, bound_id, size_id))
+
+    @check(twice_id, on=successes(key))
+    def nothing_stands_twice_on_a_page(exchange: Exchange) -> Iterator[Comparison]:
+        yield no_id_twice(exchange, f"data.{listing}", items(exchange, listing))
+
+
+def _page_number_rules(key: str, page: str, size: str, *, ids: tuple[str, str, str]) -> None:
+    echoed_id, page_default_id, total_id = ids
     by_page = _on((key,), page, "totalPages").where(has_the_page_asked_for)
 
     @check(echoed_id, on=by_page.where(lambda exchange: not asks_for_none(exchange, "page")))
@@ -200,16 +210,20 @@ def _page_rules(
     def the_first_page_is_the_default(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, f"data.{page}", LIMITS.page)
 
-    @check(size_default_id, on=_on((key,), size).where(lambda exchange: asks_for_none(exchange, "size")))
-    def the_default_size_is_twenty(exchange: Exchange) -> Iterator[Comparison]:
-        yield equal(exchange, f"data.{size}", LIMITS.size)
-
     @check(total_id, on=_on((key,), "totalPages", "totalElements", size))
     def total_pages_follows_from_total_elements(exchange: Exchange) -> Iterator[Comparison]:
         per_page, total = counted(exchange, size), counted(exchange, "totalElements")
         if per_page > 0 and total >= 0:
             right = pages_for(total, per_page)
             yield holds(exchange, "data.totalPages", counted(exchange, "totalPages") in right, right[-1])
+
+
+def _page_size_rules(key: str, listing: str, size: str, *, ids: tuple[str, str, str]) -> None:
+    size_default_id, bound_id, size_id = ids
+
+    @check(size_default_id, on=_on((key,), size).where(lambda exchange: asks_for_none(exchange, "size")))
+    def the_default_size_is_twenty(exchange: Exchange) -> Iterator[Comparison]:
+        yield equal(exchange, f"data.{size}", LIMITS.size)
 
     @check(bound_id, on=successes(key).by_counts().where(has_a_usual_size))
     def a_page_holds_no_more_than_asked_for(exchange: Exchange) -> Iterator[Comparison]:
@@ -233,10 +247,6 @@ def _page_rules(
     )
     def the_size_is_the_one_asked_for(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, f"data.{size}", asked(exchange, "size", LIMITS.size))
-
-    @check(twice_id, on=successes(key))
-    def nothing_stands_twice_on_a_page(exchange: Exchange) -> Iterator[Comparison]:
-        yield no_id_twice(exchange, f"data.{listing}", items(exchange, listing))
 
 
 def no_id_twice(exchange: Exchange, path: str, listed: list[Json], name: str = "bizId") -> Comparison:

@@ -13,6 +13,7 @@ from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
 from conformance.spec.resources import ISO_8601
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -40,16 +41,10 @@ OF_PAGES = (*LISTINGS, "pagination", "totalElements")
 """What only a page has: one whose listing is no array shows no record."""
 
 
+@data_fact
 def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
-    """The records of an answer with their places: of a page, of an array, or the one it is."""
-    # Many checks ask for them.
-    found: tuple[tuple[str, dict[str, Json]], ...] | None = exchange.__dict__.get("_records")
-    if found is None:
-        found = exchange.__dict__["_records"] = _records(exchange.data)
-    return found
-
-
-def _records(data: Json) -> tuple[tuple[str, dict[str, Json]], ...]:
+    """The records of a response with their places: of a page, of an array, or the only one."""
+    data = exchange.data
     listed, path = (data, "data") if isinstance(data, list) else ([], "")
     if isinstance(data, dict):
         name = next((name for name in LISTINGS if isinstance(data.get(name), list)), None)
@@ -189,10 +184,7 @@ def coded_filter_rule(
         whole, narrower = f"whole {caller}", f"narrower {caller}"
         if wanted is None or code_asked_for(wanted, family) is None:
             if wanted is None and is_alone:
-                if narrower in memory:
-                    yield from _seen_to_narrow(memory, memory.pop(narrower), count)
-                if memory.get(whole) != count:
-                    memory[whole] = count
+                yield from _without_filter(memory, caller, count)
             return
         form, other = ("number", "code") if is_a_number(wanted) else ("code", "number")
         compared = list(matches(exchange, name, wanted))
@@ -211,6 +203,15 @@ def coded_filter_rule(
 
 
 MOST_WAITING = 50
+
+
+def _without_filter(memory: Memory, caller: str, count: int) -> Iterator[Comparison]:
+    """What a caller was given with the filter is weighed by what there is without it."""
+    whole, narrower = f"whole {caller}", f"narrower {caller}"
+    if narrower in memory:
+        yield from _seen_to_narrow(memory, memory.pop(narrower), count)
+    if memory.get(whole) != count:
+        memory[whole] = count
 
 
 def _seen_to_narrow(

@@ -19,18 +19,22 @@ ROOM = 10_000
 class Memory(dict[str, Json]):
     """What one check remembers of a trace; the oldest is forgotten first, so that any length fits."""
 
-    has_forgotten = False
+    def __init__(self, room: int = ROOM, on_forget: Callable[[], None] = lambda: None) -> None:
+        super().__init__()
+        self._room = room
+        self._on_forget = on_forget
 
     def __setitem__(self, key: str, value: Json) -> None:
         super().__setitem__(key, value)
-        if len(self) > ROOM:
+        if len(self) > self._room:
             del self[next(iter(self))]
-            self.has_forgotten = True
+            self._on_forget()
 
 
-Sight = Literal["surface", "coded", "times", "counts", "answer", "moment"]
-"""How much a check sees: the surface; of the data nothing but its coded fields, the times of its records, or
-its counts beside what was asked for; all data, the request's URL and body; or also when it was."""
+Sight = Literal["metadata", "codes", "times", "counts", "answer", "moment"]
+"""What a check reads: the metadata (status, envelope, names of headers); of the data nothing but the coded
+fields, the times of records, or the counts beside what the request asks for; all data with the request's
+URL and body; or also the time, the tokens and the number of the exchange."""
 
 Kind = Literal["success", "error", "odd", "bare"]
 """What an answer is at first sight, by ``success`` of its envelope: odd has none, bare is no envelope."""
@@ -74,7 +78,7 @@ class Selection:
     """Which exchanges are judged: by operation, by kind of answer, and by what else must be known of them.
 
     ``ingress``: only requests that came through the portal's ingress; ``body``: only such as have one.
-    ``sight``: what is judged depends on nothing beyond it, so that what is equal so far needs judging once.
+    ``sight``: what the check reads at most. A test decides each check on exchanges with nothing else in them.
     """
 
     keys: frozenset[str]
@@ -93,25 +97,24 @@ class Selection:
     def of_requests_with_a_body(self) -> Selection:
         return replace(self, body=True)
 
-    def by_surface(self) -> Selection:
-        """Promises that the check looks at nothing that ``surface`` does not hold."""
-        return replace(self, sight="surface")
+    def by_metadata(self) -> Selection:
+        """The check reads the status, the envelope without its data, and which headers were sent."""
+        return replace(self, sight="metadata")
 
     def by_codes(self) -> Selection:
-        """Promises that the check looks at nothing but ``exchange.coded``."""
-        return replace(self, sight="coded")
+        """The check reads nothing but ``exchange.coded``."""
+        return replace(self, sight="codes")
 
     def by_times(self) -> Selection:
-        """Promises that of each record the check looks only at when it was made, changed and completed."""
+        """The check reads of each record nothing but its creation, update and completion times."""
         return replace(self, sight="times")
 
     def by_counts(self) -> Selection:
-        """Promises that the check looks at the request's query and body, at the data outside its listing, and
-        at the listing's length."""
+        """The check reads which page is asked for, the data outside its listing, and the listing's length."""
         return replace(self, sight="counts")
 
     def at_its_moment(self) -> Selection:
-        """For a check that also looks at the time, the timestamp or the number of an exchange."""
+        """The check also reads the time, the timestamp, a token or the number of an exchange."""
         return replace(self, sight="moment")
 
     def enveloped(self) -> Selection:
@@ -168,7 +171,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Reading:
+class OpenReading:
     """How a target takes something open: ``read`` gives values to record, none where nothing shows."""
 
     key: str
@@ -178,7 +181,7 @@ class Reading:
 
 
 CHECKS: list[Check] = []
-READINGS: list[Reading] = []
+READINGS: list[OpenReading] = []
 
 
 def check(requirement: str, *, on: Selection, remembers: Remembers = False) -> Callable[[Judging], Judging]:
@@ -201,7 +204,7 @@ def reading(
     """Makes a generator of values record how the target takes an open question."""
 
     def register(read: Callable[[Exchange], Iterable[Json]]) -> Callable[[Exchange], Iterable[Json]]:
-        READINGS.append(Reading(key, on, read, f"{read.__module__.rpartition('.')[2]}.{read.__name__}"))
+        READINGS.append(OpenReading(key, on, read, f"{read.__module__.rpartition('.')[2]}.{read.__name__}"))
         return read
 
     return register

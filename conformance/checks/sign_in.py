@@ -31,6 +31,7 @@ from conformance.spec.endpoints import (
     TOKEN_REFRESH,
 )
 from conformance.spec.tables import LIMITS, MFA_METHODS
+from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
     INVALID_PARAMETER,
@@ -189,7 +190,7 @@ def claims_of(token: Json) -> dict[str, Json] | None:
         return None
     part = token.split(".")[1]
     try:
-        claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        claims, _ = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (ValueError, binascii.Error):
         return None
     return claims if isinstance(claims, dict) else None
@@ -198,7 +199,7 @@ def claims_of(token: Json) -> dict[str, Json] | None:
 def _header_of(token: str) -> dict[str, Json]:
     part = token.split(".")[0]
     try:
-        header = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        header, _ = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (ValueError, binascii.Error):
         return {}
     return header if isinstance(header, dict) else {}
@@ -346,7 +347,7 @@ def without_token(*keys: str) -> Selection:
         names = {name.lower() for name, _ in exchange.request.headers}.union(exchange.request.lacks)
         return not names & (CREDENTIALS | {"*"})
 
-    return answers(*keys).by_surface().through_the_ingress().where(bare).where(not_held_back)
+    return answers(*keys).by_metadata().through_the_ingress().where(bare).where(not_held_back)
 
 
 def not_held_back(exchange: Exchange) -> bool:
@@ -404,7 +405,7 @@ def code_of_a_missing_token(exchange: Exchange) -> Iterator[Json]:
 
 @reading(
     "permission-denied",
-    on=errors(*UNMARKED, *PROTECTED).by_surface().where(lambda exchange: exchange.status == 403),
+    on=errors(*UNMARKED, *PROTECTED).by_metadata().where(lambda exchange: exchange.status == 403),
 )
 def refusal_of_a_permission(exchange: Exchange) -> Iterator[Json]:
     yield exchange.code

@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 
 from conformance import check as passive
-from conformance.cli.options import Commands, baseline_options, command, format_option, out_option
+from conformance.cli.options import (
+    Commands,
+    baseline_options,
+    cache_option,
+    command,
+    format_option,
+    out_option,
+)
 from conformance.errors import UsageError
 from conformance.report.across import compare, history, matrix
 from conformance.report.model.run import Run
@@ -22,6 +29,7 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     checked.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
     baseline_options(checked)
     out_option(checked)
+    cache_option(checked)
     format_option(checked)
     compared = command(commands, "compare", compare_runs, "what changed between two runs or two replays")
     compared.add_argument("old", metavar="OLD", type=Path, help=RUN)
@@ -53,6 +61,7 @@ def check_files(options: argparse.Namespace) -> int:
         known_failures=options.baseline,
         baseline_update=options.baseline_update,
         output=options.format,
+        no_cache=options.no_cache,
     )
 
 

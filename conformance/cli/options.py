@@ -48,6 +48,12 @@ def wait_option(added: argparse.ArgumentParser) -> None:
     )
 
 
+def cache_option(added: argparse.ArgumentParser) -> None:
+    added.add_argument(
+        "--no-cache", action="store_true", help="judge every exchange anew; slower, with the same result"
+    )
+
+
 def format_option(added: argparse.ArgumentParser) -> None:
     added.add_argument("--format", choices=("text", "json"), default="text", help="what is printed")
 

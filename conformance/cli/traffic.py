@@ -36,6 +36,13 @@ def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
     recorded.add_argument(
         "--open-channel", action="store_true", help="record the plaintext of encrypted bodies"
     )
+    recorded.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="the longest an exchange may take (default: 60)",
+    )
     recorded.add_argument("--insecure", action="store_true", help="do not verify the portal's certificate")
 
 
@@ -82,6 +89,7 @@ def record_traffic(options: argparse.Namespace) -> int:
         judge=options.judge,
         open_channel=options.open_channel,
         verify=not options.insecure,
+        timeout=options.timeout,
     )
 
 

@@ -1,5 +1,33 @@
-"""The judge: applies every check to every exchange."""
+"""The judge: applies every check to every exchange, with or without a cache of its verdicts."""
 
+from collections.abc import Callable
+
+from conformance.judging.cache import CachingJudge
 from conformance.judging.judge import Judge
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.findings import Finding, Ledger
+from conformance.verdicts.verdicts import Verdicts
 
-__all__ = ["Judge"]
+__all__ = ["AnyJudge", "CachingJudge", "Judge", "Verdicts", "Watch", "judge_of", "watch"]
+
+AnyJudge = Judge | CachingJudge
+
+Watch = Callable[[Exchange], list[Finding]]
+"""Judges an exchange into a ledger, and returns what it contradicts."""
+
+
+def judge_of(*, no_cache: bool = False) -> AnyJudge:
+    """A fresh judge. ``no_cache`` is a doubter's switch: each exchange is judged anew, with equal results."""
+    return Judge() if no_cache else CachingJudge(Judge())
+
+
+def watch(
+    ledger: Ledger, *, judge: AnyJudge | None = None, case: Callable[[], str | None] | None = None
+) -> Watch:
+    """A function that judges each exchange into the ledger; ``case`` gives the case that acts."""
+    judging = judge_of() if judge is None else judge
+
+    def watched(exchange: Exchange) -> list[Finding]:
+        return ledger.take(judging.judge(exchange), case=case and case())
+
+    return watched

@@ -1,46 +1,51 @@
-"""Exchanges that are alike as far as checks look: told by what is seen of them, and judged once."""
+"""The cache of verdicts: a wrapper of the judge. Repeated exchanges, and repeated parts, are judged once.
+
+Take it away and everything is the same, slower. An exchange repeats another where only its time, its tokens
+and its request id differ: both have the same cache key. Verdicts that contradict something are not cached.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from conformance.checks.records import records
 from conformance.checks.registry import Sight
+from conformance.judging.dispatch import Route, Rows
+from conformance.judging.judge import Judge
+from conformance.judging.shapes import Shape
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
+from conformance.traffic.facts import data_fact, fact
+from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
-KEPT = 20_000
-"""How many answers are remembered at least; twice as many at most."""
+CAPACITY, PARTS_CAPACITY = 20_000, 2_000
+"""How many exchanges, and how many parts of exchanges, are kept at least; twice as many at most."""
 
-FOUND_IN_DATA = ("success", "code", "data", "coded", "coded_by_field", "_records", "_created")
-"""What is kept with an exchange of what was found in its data: the same where the data is."""
+MISSES_IN_A_ROW, BYPASSED = 32, 992
+"""After so many misses in a row, so many lookups are bypassed."""
 
-PARTS_KEPT = 2_000
-"""How many parts of answers are, of each kind."""
-
-Surface = tuple[Json, ...]
+Metadata = tuple[Json, ...]
 
 _ENCODE = msgspec.json.Encoder().encode
 
 
-def surface(exchange: Exchange) -> Surface:
-    """All of an exchange but its data and its secrets: what most of its envelope is judged by.
+@fact
+def metadata(exchange: Exchange) -> Metadata:
+    """An exchange without its data and its secrets: what most of its envelope is judged by.
 
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
     request, response, envelope = exchange.request, exchange.response, exchange.envelope
-    told = (NO_ENVELOPE if envelope is None else envelope).get
-    success, code, message, version = (
-        told("success", ABSENT),
-        told("code", ABSENT),
-        told("message"),
-        told("version"),
-    )
-    stamp, names, headers = told("timestamp", ABSENT), request.layout, request.headers
+    value_of = (NO_ENVELOPE if envelope is None else envelope).get
+    success, code = value_of("success", ABSENT), value_of("code", ABSENT)
+    message, version = value_of("message"), value_of("version")
+    stamp, names, headers = value_of("timestamp", ABSENT), request.layout, request.headers
     locale, language = names.get("x-locale"), names.get("accept-language")
     return (
         None if response is None else (response.status, response.sought("content-type"), response.lacks),
@@ -49,7 +54,7 @@ def surface(exchange: Exchange) -> Surface:
         message if type(message) is str else (type(message).__name__,),
         version if type(version) is str else (type(version).__name__,),
         USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
-        type(told("data", ABSENT)).__name__,
+        type(value_of("data", ABSENT)).__name__,
         _marks(names),
         None if locale is None else headers[locale][1],
         None if language is None else headers[language][1],
@@ -59,80 +64,18 @@ def surface(exchange: Exchange) -> Surface:
 
 @lru_cache(maxsize=1024)
 def _marks(names: Layout) -> tuple[bool, ...]:
-    """Which of the headers that matter a request has."""
+    """Which of the headers that checks ask for a request has."""
     return tuple(
         name in names
         for name in ("authorization", "cookie", "x-api-key", "api-key", "x-client-hash", "x-request-id")
     )
 
 
-def likeness(exchange: Exchange, ingress: bool, shown: Surface) -> bytes | None:
-    """A digest of all of an exchange but its secrets and its moment: of its surface, of the request's URL and
-    body, and of the envelope without its timestamp. None where it cannot be made.
-    """
-    request, sent, envelope = exchange.request, exchange.sent, exchange.envelope
-    if envelope is not None and "timestamp" in envelope:
-        envelope = envelope.copy()
-        del envelope["timestamp"]
-    text = _encoded(
-        (
-            ingress,
-            request.method,
-            request.url,
-            request.form,
-            None if sent is ABSENT else (sent,),
-            shown,
-            envelope,
-        )
-    )
-    return None if text is None else sha256(text).digest()
-
-
-def coded(exchange: Exchange) -> bytes | None:
-    """The enumeration objects of an answer, with the names of their fields."""
-    found = exchange.coded
-    return _encoded(found) if found else NOTHING
-
-
-def times(exchange: Exchange) -> bytes | None:
-    """When the records of an answer were made, changed and completed."""
-    found = []
-    for _, record in records(exchange):
-        told = record.get
-        found.append((told("createdAt"), told("updatedAt"), told("completedAt")))
-    return _encoded(found) if found else NOTHING
-
-
-def counts(exchange: Exchange) -> bytes | None:
-    """Which page is asked for, and the data but for what is listed in it: of that, how much."""
-    request, sent, data = exchange.request, exchange.sent, exchange.data
-    query, asked, told = request.parts.query, None, None
-    if isinstance(sent, dict):
-        asked = [one for one in sent.items() if one[0] == "size" or "page" in one[0].lower()]
-    if type(data) is dict:
-        told = {name: (len(value),) if type(value) is list else value for name, value in data.items()}
-    places = [part for part in query.split("&") if "size" in part or "page" in part.lower()]
-    return _encoded((query and places, request.form, sent is ABSENT, asked, told))
-
-
 USUAL_STAMP = ("int", 13, True)
-
-NOTHING = b""
-"""There is nothing for these checks to look at."""
-
-PARTS: Mapping[Sight, Callable[[Exchange], bytes | None]] = {"coded": coded, "times": times, "counts": counts}
-"""What is seen of an answer in parts, each for some checks; None where that cannot be written down."""
-
-
-def _encoded(seen: Json) -> bytes | None:
-    try:
-        return _ENCODE(seen)
-    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
-        return None
 
 
 def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
-    """Of a timestamp what checks by the surface may see: its type, and its order of magnitude."""
+    """Of a timestamp what checks of the metadata may read: its type, and its order of magnitude."""
     if type(stamp) is int:
         return "int", len(str(stamp)), True
     if type(stamp) is float:
@@ -140,80 +83,269 @@ def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
     return type(stamp).__name__, 0, False
 
 
-Decided = tuple[tuple[str, str], int]
-"""What was decided by which check, and how often it held."""
+@data_fact
+def cache_key(exchange: Exchange) -> bytes | None:
+    """A digest of all of an exchange but its secrets and its moment: of its metadata, of the request's URL
+    and body, and of the envelope without its timestamp. None where it cannot be made.
+    """
+    request, sent, envelope = exchange.request, exchange.sent, exchange.envelope
+    if envelope is not None and "timestamp" in envelope:
+        envelope = envelope.copy()
+        del envelope["timestamp"]
+    body = None if sent is ABSENT else (sent,)
+    text = _encoded((request.method, request.url, request.form, body, metadata(exchange), envelope))
+    return None if text is None else sha256(text).digest()
 
 
-class Settled(msgspec.Struct, gc=False):
-    """What was said of an exchange, as far as it was looked at, and how often others like it came again."""
-
-    endpoint: str
-    held: tuple[Decided, ...] = ()
-    observed: tuple[tuple[str, Json], ...] = ()
-    parts: tuple[Settled, ...] = ()
-    """What else was said: of parts of it that others share."""
-    again: int = 0
-    looked_closer: bool = False
-    """Whether the fields of the data were gone through: nothing new is found in them another time."""
-    is_forgotten: bool = False
-    """Whether it was counted for the last time."""
+NOTHING_TO_READ = b""
+"""The key of a part in which the checks of its kind find nothing."""
 
 
-IN_A_ROW, PAUSE = 32, 992
-"""After so many new ones in a row, so many are taken for new without a look."""
+def codes_key(exchange: Exchange) -> bytes | None:
+    """The enumeration objects of the data, with the names of their fields."""
+    return _encoded(exchange.coded) if exchange.coded else NOTHING_TO_READ
 
 
-class Habit(msgspec.Struct, gc=False):
-    """Whether what is seen comes again: where all was new lately, looking for it is paused."""
+def times_key(exchange: Exchange) -> bytes | None:
+    """The creation, update and completion times of the records."""
+    times = []
+    for _, record in records(exchange):
+        value_of = record.get
+        times.append((value_of("createdAt"), value_of("updatedAt"), value_of("completedAt")))
+    return _encoded(times) if times else NOTHING_TO_READ
 
-    new: int = 0
-    """How much in a row."""
-    paused: int = 0
-    """For how many answers still."""
 
-    def note_new(self) -> None:
-        self.new += 1
-        if self.new == IN_A_ROW:
-            self.new, self.paused = 0, PAUSE
+def counts_key(exchange: Exchange) -> bytes | None:
+    """Which page is asked for, and the data but for what is listed in it: of that, how much."""
+    request, sent, data = exchange.request, exchange.sent, exchange.data
+    query, asked, shown = request.parts.query, None, None
+    if isinstance(sent, dict):
+        asked = [pair for pair in sent.items() if pair[0] == "size" or "page" in pair[0].lower()]
+    if type(data) is dict:
+        shown = {name: (len(value),) if type(value) is list else value for name, value in data.items()}
+    places = [part for part in query.split("&") if "size" in part or "page" in part.lower()]
+    return _encoded((query and places, request.form, sent is ABSENT, asked, shown))
+
+
+PART_KEYS: Mapping[Sight, Callable[[Exchange], Hashable]] = {
+    "metadata": metadata,
+    "codes": codes_key,
+    "times": times_key,
+    "counts": counts_key,
+}
+"""The cache key of each part of an exchange that some checks read alone; None where it cannot be made."""
+
+
+def _encoded(value: Json) -> bytes | None:
+    try:
+        return _ENCODE(value)
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return None
+
+
+class Bypass(msgspec.Struct, gc=False):
+    """Whether lookups are bypassed for a while: all of the last ones were misses."""
+
+    limit: int = MISSES_IN_A_ROW
+    pause: int = BYPASSED
+    misses: int = 0
+    """How many in a row."""
+    remaining: int = 0
+    """How many lookups are still to be bypassed."""
+
+    def afresh(self) -> Bypass:
+        """Another of the same settings."""
+        return Bypass(self.limit, self.pause)
+
+    def note_miss(self) -> None:
+        self.misses += 1
+        if self.misses == self.limit:
+            self.misses, self.remaining = 0, self.pause
 
 
 Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
-class Known(dict[Key, Settled]):
-    """What was settled lately: the last ``kept`` at least; what is not known reads as None.
+class BoundedCache(dict[Key, Value], Generic[Key, Value]):
+    """Keeps the last ``capacity`` entries at least, twice as many at most. A missing one reads as None."""
 
-    ``drop`` is told of what is forgotten.
-    """
+    def __init__(self, capacity: int) -> None:
+        super().__init__()
+        self._capacity = capacity
+        self._older: dict[Key, Value] = {}
 
-    def __init__(self, drop: Callable[[Settled], None], *, kept: int = KEPT) -> None:
-        self._drop, self._kept = drop, kept
-        self._older: dict[Key, Settled] = {}
+    def __missing__(self, key: Key) -> Value | None:
+        value = self._older.pop(key, None)
+        if value is not None:
+            self.add(key, value)
+        return value
 
-    def __missing__(self, key: Key) -> Settled | None:
-        found = self._older.pop(key, None)
-        if found is not None:
-            self.add(key, found)
-        return found
-
-    def add(self, key: Key, settled: Settled) -> None:
-        self[key] = settled
-        if len(self) >= self._kept:
-            for forgotten in self._older.values():
-                self._let_go(forgotten)
+    def add(self, key: Key, value: Value) -> None:
+        self[key] = value
+        if len(self) >= self._capacity:
             self._older = self.copy()
             self.clear()
 
-    def forget(self) -> None:
-        for forgotten in self.settled():
-            self._let_go(forgotten)
+    def empty(self) -> None:
         self._older.clear()
         self.clear()
 
-    def _let_go(self, settled: Settled) -> None:
-        settled.is_forgotten = True
-        self._drop(settled)
 
-    def settled(self) -> Iterator[Settled]:
-        yield from self._older.values()
-        yield from self.values()
+@dataclass(frozen=True, eq=False, slots=True)
+class PartCache:
+    """The checks that read one part of the exchanges of a route, and its cache key."""
+
+    rows: Rows
+    key_of: Callable[[Exchange], Hashable]
+    bypass: Bypass
+
+
+@dataclass(eq=False, slots=True)
+class RouteCache:
+    """What the cache does for one route."""
+
+    route: Route
+    parts: tuple[PartCache, ...]
+    rest: Rows
+    """What belongs to no part."""
+    bypass: Bypass
+    prefix: bytes
+    """Of the keys of its exchanges: no other route has it."""
+
+
+class CachedVerdicts(msgspec.Struct, gc=False):
+    """The cached verdicts on an exchange: those of all checks but of the ones that depend on the moment."""
+
+    verdicts: Verdicts
+    is_inspected: bool
+    """Whether the fields of the data were inspected: another time they show nothing new."""
+
+
+class CachingJudge:
+    """Gives cached verdicts on repeated exchanges, and asks the judge about all others."""
+
+    def __init__(
+        self,
+        judge: Judge,
+        *,
+        capacity: int = CAPACITY,
+        parts_capacity: int = PARTS_CAPACITY,
+        bypass: Bypass | None = None,
+    ) -> None:
+        self._judge = judge
+        self._bypass = bypass or Bypass()
+        self._generation = judge.dispatcher.generation
+        self._routes: dict[Route, RouteCache] = {}
+        self._exchanges: BoundedCache[bytes, CachedVerdicts] = BoundedCache(capacity)
+        self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
+        self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
+        self._combined: BoundedCache[tuple[Verdicts, ...], Verdicts] = BoundedCache(parts_capacity)
+
+    @property
+    def operations_seen(self) -> Counter[str]:
+        """How many exchanges of each operation were judged."""
+        return self._judge.operations_seen
+
+    def judge(self, exchange: Exchange) -> Verdicts:
+        """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""
+        judge = self._judge
+        route = judge.dispatcher.route(exchange)
+        if route is None:
+            return NO_VERDICTS
+        if judge.dispatcher.generation != self._generation:
+            self._empty()
+        cache = self._routes.get(route) or self._new_route(route)
+        bypass, key, entry = cache.bypass, None, None
+        if bypass.remaining:
+            bypass.remaining -= 1
+        elif (key := cache_key(exchange)) is not None:
+            entry = self._exchanges[cache.prefix + key]
+        if entry is None:
+            return self._judge_anew(cache, key, exchange)
+        bypass.misses = 0
+        verdicts = entry.verdicts if entry.is_inspected else _inspected(entry, route.shape, exchange)
+        if route.moment:
+            momentary = self._apply(route.moment, exchange, is_momentary=True)
+            if momentary is not NO_VERDICTS:
+                return self._together((verdicts, momentary))
+        return verdicts
+
+    def _judge_anew(self, cache: RouteCache, key: bytes | None, exchange: Exchange) -> Verdicts:
+        """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
+        route, parts = cache.route, []
+        shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
+        for part in cache.parts:
+            parts.append(self._judge_part(part, exchange))
+        if key is None:
+            rest = self._apply(cache.rest, exchange, is_momentary=True)
+            return self._together((shape, *parts, rest))
+        cache.bypass.note_miss()
+        verdicts = self._together((*parts, self._apply(route.answer, exchange)))
+        if shape.is_clean and verdicts.is_clean:
+            is_inspected = route.shape is None or route.shape.is_inspected
+            self._exchanges.add(cache.prefix + key, CachedVerdicts(verdicts, is_inspected))
+        momentary = self._apply(route.moment, exchange, is_momentary=True)
+        return self._together((shape, verdicts, momentary))
+
+    def _apply(self, rows: Rows, exchange: Exchange, *, is_momentary: bool = False) -> Verdicts:
+        """As ``Judge.apply``, but the same object where the same holds: a ledger counts it at once."""
+        verdicts = self._judge.apply(rows, exchange, is_momentary=is_momentary)
+        if verdicts.readings or not verdicts.is_clean:
+            return verdicts
+        key = verdicts.endpoint, verdicts.held, is_momentary
+        shared = self._shared[key]
+        if shared is None:
+            self._shared.add(key, verdicts)
+            return verdicts
+        return shared
+
+    def _together(self, parts: tuple[Verdicts, ...]) -> Verdicts:
+        """As ``combined``, but the same object for the same parts."""
+        verdicts = self._combined[parts]
+        if verdicts is None:
+            verdicts = combined(parts)
+            self._combined.add(parts, verdicts)
+        return verdicts
+
+    def _judge_part(self, part: PartCache, exchange: Exchange) -> Verdicts:
+        bypass, cached = part.bypass, None
+        if bypass.remaining:
+            bypass.remaining -= 1
+            return self._apply(part.rows, exchange)
+        key = part.key_of(exchange)
+        if key is NOTHING_TO_READ:
+            return NO_VERDICTS
+        cached = self._parts[part, key]
+        if cached is not None:
+            bypass.misses = 0
+            return cached
+        bypass.note_miss()
+        verdicts = self._apply(part.rows, exchange)
+        if key is not None and verdicts.is_clean:
+            self._parts.add((part, key), verdicts)
+        return verdicts
+
+    def _new_route(self, route: Route) -> RouteCache:
+        parts = [
+            PartCache(route.by_sight[sight], key_of, self._bypass.afresh())
+            for sight, key_of in PART_KEYS.items()
+            if route.by_sight[sight]
+        ]
+        rest, prefix = route.answer + route.moment, len(self._routes).to_bytes(4)
+        cache = self._routes[route] = RouteCache(route, tuple(parts), rest, self._bypass.afresh(), prefix)
+        return cache
+
+    def _empty(self) -> None:
+        self._generation = self._judge.dispatcher.generation
+        self._routes.clear()
+        self._exchanges.empty()
+        self._parts.empty()
+
+
+def _inspected(entry: CachedVerdicts, shape: Shape | None, exchange: Exchange) -> Verdicts:
+    """The cached verdicts, and what the data is the first to show where it is to be inspected."""
+    if shape is None or not shape.is_inspected:
+        return entry.verdicts
+    entry.is_inspected = True
+    return combined((shape.inspect(exchange), entry.verdicts))

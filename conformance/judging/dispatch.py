@@ -1,79 +1,179 @@
-"""What a judge does with an answer: the checks and readings that may speak of it, by how much they see."""
+"""Which checks and readings apply to an exchange: chosen by its operation and the kind of its response."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple, get_args
 
-from conformance.checks import registry
-from conformance.checks.registry import Check, Kind, Predicate, Reading, Selection, Sight
-from conformance.judging.cache import PARTS, Habit
-from conformance.traffic.exchange import Exchange
+from conformance.checks.registry import (
+    CHECKS,
+    READINGS,
+    Check,
+    Kind,
+    OpenReading,
+    Predicate,
+    Selection,
+    Sight,
+    kind_of,
+)
+from conformance.judging.shapes import Shape, shape_of
+from conformance.spec import Operation
+from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
 
-Rows = tuple[tuple[tuple[Predicate, ...], tuple[Check, ...], tuple[Reading, ...]], ...]
-"""Checks and readings, those together that select by the same predicates."""
+INGRESSES_KEPT = 100
+
+PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
+"""A result code that may come with success, and with other data than the operation's."""
+
+
+class CheckGroup(NamedTuple):
+    """Checks and readings with the same predicates, which are asked once."""
+
+    predicates: tuple[Predicate, ...]
+    checks: tuple[Check, ...]
+    readings: tuple[OpenReading, ...]
+
+
+Rows = tuple[CheckGroup, ...]
+
+
+class Way(NamedTuple):
+    """What the choice of checks depends on."""
+
+    key: str
+    kind: Kind
+    ingress: bool
+    """Whether the request came through the portal's ingress."""
+    body: bool
+    """Whether the request has a body."""
+    pending: bool = False
+    """Whether the result is that the account awaits approval."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Part:
-    """What judges one part of an answer, and how it is seen."""
+class Route:
+    """What judges the exchanges of one way."""
 
-    look: Callable[[Exchange], bytes | None]
+    key: str
+    shape: Shape | None
+    """Of the data; None where none is stated for this response."""
+    by_sight: dict[Sight, Rows]
+    """The rows by what they read of an exchange, those that read least first."""
     rows: Rows
-    habit: Habit = field(default_factory=Habit)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Duties:
-    """What judges the answers of an operation that are of one kind and came one way."""
-
-    surface: Rows
-    parts: tuple[Part, ...]
+    """The same together."""
     answer: Rows
+    """Those that read all but the moment."""
     moment: Rows
-    rest: Rows
-    """Those of the answer, and of the moment."""
+    """Those that read the moment as well."""
 
 
-Way = tuple[str, Kind, bool, bool]
-"""An operation, a kind of answer, whether through the ingress, and whether the request has a body."""
+class Dispatcher:
+    """Finds the route of each exchange. It learns which access codes are of the portal's ingress.
+
+    ``generation`` changes when an exchange may be judged otherwise than an equal one before it: a check has
+    forgotten something, or a further ingress is known.
+    """
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self.operations_seen: Counter[str] = Counter()
+        self._shapes: dict[str, Shape | None] = {}
+        self._routes: dict[tuple[str, Kind, bool, bool, bool], Route] = {}
+        self._ingresses: set[str] = set()
+        self._is_steady = True
+
+    def route(self, exchange: Exchange) -> Route | None:
+        """The route of an exchange, which is counted; None where the exchange cannot be judged."""
+        request, response = exchange.request, exchange.response
+        operation, layout = request.operation, request.layout
+        if operation is None or response is None or response.form in UNKNOWN_FORMS:
+            return None
+        if SECURE_SESSION in layout and exchange.is_sealed:
+            return None
+        self.operations_seen[operation.key] += 1
+        envelope, pending = exchange.envelope, False
+        if envelope is not None and envelope.get("success") is True:
+            kind: Kind = "success"
+            pending = envelope.get("code") == PENDING_APPROVAL
+        else:
+            kind = kind_of(exchange)
+        body = request.body is not ABSENT or exchange.plain is not None
+        at = layout.get("x-portal-access-code")
+        ingress = at is not None and (
+            request.headers[at][1] in self._ingresses or self._is_of_ingress(request.headers[at][1], kind)
+        )
+        way = operation.key, kind, ingress, body, pending
+        route = self._routes.get(way) or self._new_route(Way(*way), operation)
+        if route.shape is not None:
+            route.shape.responses += 1
+        return route
+
+    def distrust(self) -> None:
+        """Has all checks that remember see every exchange: one of them has forgotten something."""
+        if self._is_steady:
+            self._is_steady = False
+            self.generation += 1
+            self._routes.clear()
+
+    def _new_route(self, way: Way, operation: Operation) -> Route:
+        if way.key not in self._shapes:
+            self._shapes[way.key] = None if operation.data is None else shape_of(operation)
+        by_sight = rows_by_sight(way, steady=self._is_steady)
+        route = self._routes[way] = Route(
+            way.key,
+            self._shapes[way.key] if way.kind == "success" and not way.pending else None,
+            by_sight,
+            tuple(row for rows in by_sight.values() for row in rows),
+            by_sight["answer"],
+            by_sight["moment"],
+        )
+        return route
+
+    def _is_of_ingress(self, code: str, kind: Kind) -> bool:
+        """Whether an access code is of the portal's ingress: as far as is known, one by which it has served.
+
+        What turns away a wrong access code may stand before the portal, and answer in its own way.
+        """
+        if kind == "success" and len(self._ingresses) < INGRESSES_KEPT:
+            self._ingresses.add(code)
+            self.generation += 1
+        return not self._ingresses or code in self._ingresses
 
 
 @lru_cache(maxsize=4096)
-def duties_of(way: Way, *, steady: bool) -> Duties:
-    """What judges the answers that come this way, by how much it sees of an exchange.
+def rows_by_sight(way: Way, *, steady: bool) -> dict[Sight, Rows]:
+    """The checks and readings of a way, by what they read of an exchange.
 
-    ``steady``: checks that remember steadily need not see an answer again.
+    ``steady``: checks that remember steadily need not see an equal exchange again.
     """
-    key, kind, ingress, body = way
 
-    def meant(on: Selection) -> bool:
-        shown = (ingress or not on.ingress) and (body or not on.body)
-        return shown and key in on.keys and kind in on.kinds
+    def applies(on: Selection) -> bool:
+        is_sent_so = (way.ingress or not on.ingress) and (way.body or not on.body)
+        return is_sent_so and way.key in on.keys and way.kind in on.kinds
 
     def sight(row: Check) -> Sight:
         return row.on.sight if not row.remembers or (steady and row.remembers == "steadily") else "moment"
 
-    checks = [row for row in registry.CHECKS if meant(row.on)]
-    readings = [row for row in registry.READINGS if meant(row.on)]
-
-    def rows(wanted: Sight) -> Rows:
-        judging = [row for row in checks if sight(row) == wanted]
-        reading = [row for row in readings if row.on.sight == wanted]
-        return tuple(
-            (
-                predicates,
-                tuple(row for row in judging if row.on.predicates == predicates),
-                tuple(row for row in reading if row.on.predicates == predicates),
-            )
-            for predicates in dict.fromkeys(
-                [row.on.predicates for row in judging] + [row.on.predicates for row in reading]
-            )
+    checks = [row for row in CHECKS if applies(row.on)]
+    readings = [row for row in READINGS if applies(row.on)]
+    return {
+        wanted: _rows(
+            [row for row in checks if sight(row) == wanted],
+            [row for row in readings if row.on.sight == wanted],
         )
+        for wanted in get_args(Sight)
+    }
 
-    parts = [Part(look, rows(wanted)) for wanted, look in PARTS.items()]
-    answer, moment = rows("answer"), rows("moment")
-    return Duties(
-        rows("surface"), tuple(part for part in parts if part.rows), answer, moment, answer + moment
+
+def _rows(checks: Iterable[Check], readings: Iterable[OpenReading]) -> Rows:
+    grouped: dict[tuple[Predicate, ...], tuple[list[Check], list[OpenReading]]] = {}
+    for check in checks:
+        grouped.setdefault(check.on.predicates, ([], []))[0].append(check)
+    for reading in readings:
+        grouped.setdefault(reading.on.predicates, ([], []))[1].append(reading)
+    return tuple(
+        CheckGroup(predicates, tuple(some), tuple(others)) for predicates, (some, others) in grouped.items()
     )

@@ -1,4 +1,4 @@
-"""The models as msgspec structs: whatever these take is of the stated shape, and told so far sooner.
+"""The models as msgspec structs: whatever a struct takes is of the stated shape, and it decides much faster.
 
 They take less than the models: of what they refuse (a whole number written as a fraction, a time in the basic
 format, the other of two names) nothing follows. Exact ones take no further fields either, and no arrays and
@@ -45,7 +45,7 @@ PLAIN: tuple[tuple[Any, Any], ...] = (
 )
 
 
-def quick(annotation: Any, degree: Degree = "loose") -> Any:
+def struct_of(annotation: Any, degree: Degree = "loose") -> Any:
     """The type for ``msgspec.convert`` that stands for an annotation of the models.
 
     TypeError: there is none; what may be held against the model has to be asked of the model.
@@ -57,20 +57,20 @@ def quick(annotation: Any, degree: Degree = "loose") -> Any:
         return plain
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
-        return Union[tuple(quick(part, degree) for part in parts)]  # noqa: UP007 - of as many as there are
+        return Union[tuple(struct_of(part, degree) for part in parts)]  # noqa: UP007 - of as many as there are
     if origin is list:
-        return list[quick(parts[0], degree)]  # type: ignore[misc]
+        return list[struct_of(parts[0], degree)]  # type: ignore[misc]
     if origin is dict and parts == (str, Any):
-        return dict[str, quick(Any, degree)]  # type: ignore[misc]
+        return dict[str, struct_of(Any, degree)]  # type: ignore[misc]
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return _struct(annotation, degree)
-    raise TypeError(f"{annotation} has no quick stand-in")
+    raise TypeError(f"{annotation} has no struct")
 
 
 @lru_cache(maxsize=256)
 def _struct(model: type[BaseModel], degree: Degree) -> type[msgspec.Struct]:
     hints = _hints(model)
-    stand_ins = {name: quick(hints[name], degree) for name in model.model_fields}
+    stand_ins = {name: struct_of(hints[name], degree) for name in model.model_fields}
     fields = [
         (name, stand_ins[name])
         if field.is_required() or (degree == "whole" and name != "description")

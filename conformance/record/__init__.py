@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 import uvicorn
 
 from conformance.errors import UsageError
-from conformance.judging import Judge
+from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
@@ -63,7 +63,7 @@ def serve(
     *,
     port: int = 0,
     host: str = "127.0.0.1",
-    judge: Judge | None = None,
+    judge: Watch | None = None,
     open_channel: bool = False,
     secrets: Secrets | None = None,
     verify: bool | str = True,
@@ -76,11 +76,9 @@ def serve(
     of encrypted bodies is recorded. UsageError: the port is taken, the address is none, or an extra is
     missing; CaptureError: ``out`` exists or cannot be written.
     """
-    try:
-        from conformance.record import protocol  # needs the extra
-        from conformance.record.proxy import Proxy
-    except ImportError as error:
-        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    protocol = _extra()
+    from conformance.record.proxy import Proxy  # needs the extra
+
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
     known = Secrets() if secrets is None else secrets
@@ -116,6 +114,15 @@ def serve(
     return Recording(f"http://{_shown(host)}:{listening.getsockname()[1]}", log, server, thread)
 
 
+def _extra() -> ModuleType:
+    """The module that needs the extra. UsageError: it is not installed."""
+    try:
+        from conformance.record import protocol, proxy  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"record needs {error.name}: pip install 'portal-conformance[replay]'.") from error
+    return protocol
+
+
 def run(
     upstream: str,
     out: str | Path,
@@ -125,6 +132,7 @@ def run(
     judge: bool = False,
     open_channel: bool = False,
     verify: bool | str = True,
+    timeout: float = 60.0,
 ) -> int:
     """Records until interrupted, and says what was recorded. Exit code 1 if ``judge`` saw a FAIL, else 0."""
     secrets = Secrets()
@@ -138,10 +146,11 @@ def run(
         out,
         port=port,
         host=host,
-        judge=Judge(ledger) if judge else None,
+        judge=watch(ledger) if judge else None,
         open_channel=open_channel,
         secrets=secrets,
         verify=verify,
+        bounds=_extra().Bounds(upstream_seconds=timeout),
         on_finding=tell,
     )
     with recording:

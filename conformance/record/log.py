@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.judging import Judge
+from conformance.judging import Watch
 from conformance.traffic.capture import Writer
 from conformance.traffic.exchange import Exchange, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets
@@ -20,7 +20,7 @@ class Log:
 
     path: Path
     secrets: Secrets
-    judge: Judge | None = None
+    judge: Watch | None = None
     on_finding: Callable[[Finding], None] = lambda finding: None
     count: int = 0
     unanswered: int = 0
@@ -66,7 +66,7 @@ class Log:
     def _judge(self, exchange: Exchange) -> None:
         if self.judge is None:
             return
-        for finding in self.judge.feed(exchange):
+        for finding in self.judge(exchange):
             if finding.signature not in self._told:
                 self._told.add(finding.signature)
                 self.on_finding(finding)

@@ -11,8 +11,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a recorder takes at most. Seconds of a request count from its first byte to its last; those of the
-    upstream portal count while it sends nothing."""
+    """What a recorder takes at most. Seconds of a request count from its first byte to its last, those of the
+    upstream portal from the first byte of the request to the last of the answer."""
 
     header_bytes: int = 64 * 1024
     body_bytes: int = 64 * 1024 * 1024

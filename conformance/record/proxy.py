@@ -20,10 +20,10 @@ from conformance.record.sealed import WrappedKey
 from conformance.spec import operation_of
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import iso
-from conformance.traffic.capture.bodies import body_of, text_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, answered
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, Plain, Request, Response
 
-LONGEST_BODY = 16 * 1024 * 1024
+LONGEST_BODY = LARGEST_ANSWER
 """Bytes of a body that are kept; what follows is passed on, and the record says that it was cut."""
 
 HOP_BY_HOP = frozenset(
@@ -56,12 +56,8 @@ class Kept:
 
     def body(self, headers: Iterable[Header]) -> tuple[Json, Form | None]:
         """The body as the record holds it."""
-        raw = bytes(self.chunks)
-        if self.is_cut:
-            return text_of(raw), "truncated"
         encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
-        bare = unpacked(raw, encoding)
-        return (text_of(raw), "undecodable") if bare is None else body_of(bare)
+        return answered(bytes(self.chunks), encoding, is_cut=self.is_cut)
 
 
 @dataclass
@@ -242,6 +238,8 @@ class Proxy:
     async def _without_answer(self, passing: Passing, error: Exception, send: Send) -> None:
         """The portal did not answer, or not to the end: recorded as that, and told to the client."""
         reason = str(error) or type(error).__name__
+        if isinstance(error, TimeoutError):
+            reason = f"the answer did not end within {self.timeout:g} s"
         self._record(passing, error=reason)
         if passing.status:
             raise error
@@ -263,7 +261,7 @@ class Proxy:
                 connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.timeout, sock_read=self.timeout),
+                timeout=aiohttp.ClientTimeout(total=self.timeout),
             )
         return self._session
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import TargetUnreachable, UsageError
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import Past
 from conformance.replay.compare.comparer import Comparer
@@ -50,6 +50,10 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
     A target that does not answer, or not any more, ends it with exit code 6, an interrupt with 2: what was
     judged until then is written.
     """
+    if profile.portal.proxy is not None:
+        raise UsageError(
+            f"{profile.source}: [portal] proxy: a replay reaches the portal itself. Take the proxy out."
+        )
     drive = _drive()
     started = datetime.now(UTC)
     scale = options.scale
@@ -125,7 +129,7 @@ def machine_of(
     renewal = Renewal(plan, profile, identities, keep=keep)
     renewal.appoint(dict(options.accounts))
     past = Past(plan.exchanges(), identities)
-    assessor = Assessor(Comparer(identities, noise), Judge(ledger), past, learns=options.learn is not None)
+    assessor = Assessor(Comparer(identities, noise), watch(ledger), past, learns=options.learn is not None)
     return Machine(
         plan,
         renewal,

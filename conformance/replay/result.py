@@ -40,7 +40,6 @@ def finished(
     known: Baseline | None,
 ) -> Replayed:
     """Writes the reports of a replay that is over, and gives what it came to."""
-    machine.assessor.judge.finish()
     tally, noise = machine.assessor.tally, machine.assessor.comparer.noise
     notes = list(_notes(plan, machine, lag, tally))
     if gone is not None:

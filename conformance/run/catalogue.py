@@ -11,7 +11,7 @@ from importlib.resources import files
 import pytest
 
 from conformance.checks import CHECKS
-from conformance.judging.shapes import requirements_of
+from conformance.judging.fields import requirements_of
 from conformance.run.planning import ids_of, impact_of, needs_of, shares_of, sign_ins_of, waits_of
 from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.resources import RESOURCES

@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from hypothesis.strategies import SearchStrategy
 
 from conformance.errors import CannotSignIn, NotAllowed, OutOfBudget, OutOfTime, RateLimited, Untestable
-from conformance.judging import Judge
+from conformance.judging import Judge, watch
 from conformance.run.session import Examination
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import (
@@ -114,7 +114,7 @@ class Trial:
         self.is_over = False
         self.length = 0
         self.apart = Apart(search.ledger)
-        self._judge = Judge(self.apart)
+        self._judge = watch(self.apart, judge=Judge())
 
     def step(self, words: str) -> None:
         """Notes what is done now, so that the example can be told."""
@@ -123,7 +123,7 @@ class Trial:
     def take(self, exchange: Exchange) -> None:
         self.exchanges.append(exchange)
         self.search.requests += 1
-        self._judge.feed(exchange)
+        self._judge(exchange)
 
     def verify(self, requirement: str, *comparisons: Comparison) -> bool:
         """Decides a requirement within the example, as ``Verify`` does; says whether all comparisons hold.

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 
 from conformance.errors import TargetUnreachable, UsageError
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.report.across import baseline, history
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Run, Timed
@@ -76,7 +76,7 @@ class Examination:
         )
         if self.options.history is not None:
             history.check(self.options.history)
-        self.judge = Judge(self.ledger, case=lambda: self.case)
+        self.judge = watch(self.ledger, case=lambda: self.case)
         self.log = ExchangeLog(self.options.out / "exchanges.jsonl", self.secrets)
         self.new_findings: list[Finding] = []
         self.portal = Portal.connect(
@@ -97,7 +97,7 @@ class Examination:
 
     def judge_one(self, exchange: Exchange) -> None:
         """Judges an exchange that has been written."""
-        for finding in self.judge.feed(exchange):
+        for finding in self.judge(exchange):
             self.announce(finding)
 
     def announce(self, finding: Finding) -> None:
@@ -148,7 +148,6 @@ class Examination:
         """Restores what was changed, decides the pinned readings, writes every report and gives the run."""
         self.case = None
         self._restore()
-        self.judge.finish()
         self._pin_readings()
         self.portal.close()
         self.log.close()
@@ -260,12 +259,18 @@ class Examination:
             strict=self.options.strict,
             exit_code=0,
             timeline=self.timeline,
-            notes=[self.unreachable] if self.unreachable else (),
+            notes=self._notes(),
         ).model_copy(update={"not_restored": self.left_behind, "cleanup": self._cleanup()})
 
     def _cleanup(self) -> str | None:
         """The command line that restores what is left, where anything is."""
         return self.portal.cleanup_command if self.left_behind else None
+
+    def _notes(self) -> list[str]:
+        """Why the run ended early, and how many of its requests had no answer."""
+        silent = self.portal.transport.availability.sentence()
+        availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
+        return [note for note in (self.unreachable, availability) if note]
 
     def _results(self) -> list[Result]:
         """The results; what a target that went away kept from being tried is nobody's failure."""

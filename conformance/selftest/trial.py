@@ -13,7 +13,7 @@ import httpx
 import msgspec
 import pytest
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.plugin import DUE, EXAMINATION, STEPS, VERIFY, run_all
 from conformance.run.session import Examination, Options
 from conformance.selftest.choice import function_of
@@ -179,7 +179,7 @@ def examination_of(target: InProcess, folder: Path) -> Examination:
     )
     ledger.acting = lambda: examination.case
     # Checks sign their findings themselves, instead of with the case that acts.
-    examination.judge = Judge(examination.ledger)
+    examination.judge = watch(examination.ledger)
     examination.log.close()
     examination.log = Unwritten()  # type: ignore[assignment]
     for name, account in target.profile.accounts.items():
@@ -212,7 +212,6 @@ def attempt(
                 if key in item.stash:
                     del item.stash[key]
         run_all(session, examination)
-        examination.judge.finish()
         examination.portal.close()
     _fill(outcome, examination)
     outcome.seconds = round(time.perf_counter() - began, 3)

@@ -12,6 +12,12 @@ from typing import Protocol
 
 from conformance.errors import OutOfTime
 
+CENTURIES = 300 * 365.25 * 86_400
+"""Seconds; a moment or a lifetime beyond them is taken for none."""
+
+LONGEST_WAIT = 3600.0
+"""Seconds; whoever asks to wait longer refuses."""
+
 Watch = Callable[[float, str], None]
 """Told of each wait before it begins: the seconds, and what is waited for."""
 
@@ -198,6 +204,13 @@ class SimulatedClock(SystemClock):
             there = self._advance(seconds)
             self._ahead = self._ahead + seconds if there is None else there - time.time()
             self._is_set = True
+
+
+def as_seconds(value: object) -> float | None:
+    """A number that a target gives for seconds; None where it is none, or time has not so many."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not -CENTURIES < value < CENTURIES:
+        return None
+    return float(value)
 
 
 def wall() -> float:

@@ -143,7 +143,7 @@ def _time(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
         return
     try:
         there = parsedate_to_datetime(date).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return
     ahead = there - answer.time
     if abs(ahead) > SKEW:

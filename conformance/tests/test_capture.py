@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ import pytest
 
 from conformance.errors import CaptureError
 from conformance.traffic import capture
-from conformance.traffic.capture.bodies import body_of, bytes_of
+from conformance.traffic.capture.bodies import answered, body_of, bytes_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Request, Response
 
 
@@ -214,9 +215,55 @@ def test_the_bytes_of_a_body_can_be_had_back(raw: bytes) -> None:
     assert bytes_of(Response(status=200, body=body, form=form)) == raw
 
 
-def test_a_body_packed_in_gzip_members_unpacks_to_its_limit_only() -> None:
+def test_a_packed_body_unpacks_to_a_byte_beyond_its_limit_only() -> None:
     from conformance.traffic.capture import bodies
 
     packed = gzip.compress(b"0" * (bodies.LARGEST_BODY + 10))
 
-    assert len(bodies.unpacked(packed, "gzip") or b"") == bodies.LARGEST_BODY
+    assert len(bodies.unpacked(packed, "gzip") or b"") == bodies.LARGEST_BODY + 1
+
+
+def _layers(content: bytes, count: int) -> bytes:
+    for _ in range(count):
+        content = gzip.compress(content)
+    return content
+
+
+@pytest.mark.parametrize(
+    "raw, encoding, form",
+    [
+        (_layers(b"{}", 1), "gzip", None),
+        (_layers(b"{}", 2), "gzip, gzip", None),
+        (gzip.compress(b"[1,") + gzip.compress(b"2]"), "gzip", None),
+        (b"{}", "identity", None),
+        (_layers(b"{}", 3), "gzip, gzip, gzip", "undecodable"),
+        (_layers(b" " * 2000, 1), "gzip", "truncated"),
+        (_layers(b" " * 2000, 2), "gzip, gzip", "truncated"),
+        (zlib.compress(b" " * 2000), "deflate", "truncated"),
+        (gzip.compress(b"{}")[:-9], "gzip", "undecodable"),
+        (gzip.compress(b"{}") + b"more", "gzip", "undecodable"),
+        (gzip.compress(b"{}")[:-8] + bytes(8), "gzip", "undecodable"),
+        (b"{}", "gzip", "undecodable"),
+        (b"\x28\xb5\x2f\xfd\x00", "zstd", "undecodable"),
+        (b"\xff\xfe\x00", "x-rot13", "undecodable"),
+    ],
+)
+def test_an_answer_is_unpacked_within_bounds_or_not_judged(raw: bytes, encoding: str, form: str) -> None:
+    assert answered(raw, encoding, most=1000)[1] == form
+
+
+def test_an_answer_that_was_cut_says_so_and_keeps_its_beginning() -> None:
+    assert answered(b"x" * 200_000, None, is_cut=True) == ({"text": "x" * 100_000}, "truncated")
+
+
+@pytest.mark.parametrize(
+    "raw, form",
+    [
+        (b"[" * 100 + b"]" * 100, None),
+        (b"[" * 102 + b"]" * 102, "undecodable"),
+        (b'{"a":' * 500 + b"1e999" + b"}" * 500, "undecodable"),
+        (b"[" + b"{}," * 500 + b"{}]", None),
+    ],
+)
+def test_json_is_held_as_deep_as_it_can_be_followed(raw: bytes, form: str | None) -> None:
+    assert body_of(raw)[1] == form

@@ -274,3 +274,17 @@ def test_what_the_recorder_writes_is_judged_without_a_failure(tmp_path: Path) ->
 
     assert checked.run.exit_code == 0, checked.run.findings
     assert checked.run.summary.pass_ > 20
+
+
+def test_without_the_cache_the_results_are_the_same(tmp_path: Path) -> None:
+    traffic = [exchange(n=number) for number in (1, 2, 3)]
+    file = written(tmp_path, *traffic, exchange(n=4, body=envelope(message=None)))
+
+    for name, options in (("cached", []), ("anew", ["--no-cache"])):
+        assert main(["check", str(file), "--out", str(tmp_path / name), *options]) == 1
+
+    cached, anew = (json.loads((tmp_path / name / "results.json").read_text()) for name in ("cached", "anew"))
+    for part in ("summary", "requirements", "findings", "observations", "coverage"):
+        assert cached[part] == anew[part]
+    lines = [(tmp_path / name / "exchanges.jsonl").read_text() for name in ("cached", "anew")]
+    assert lines[0] == lines[1]

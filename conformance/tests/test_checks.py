@@ -14,7 +14,6 @@ from conformance.checks.registry import Memory, answers, successes
 from conformance.judging import Judge
 from conformance.spec import BY_KEY, OPERATIONS, REQUIREMENTS
 from conformance.tests.proof import Proof
-from conformance.verdicts.findings import Ledger
 
 HERE = Path(__file__).parent
 PROVEN_ONE_BY_ONE = {row.requirement for row in OPERATIONS}
@@ -78,4 +77,4 @@ def test_a_memory_forgets_the_oldest_first() -> None:
 
 
 def test_two_judges_remember_nothing_of_each_other() -> None:
-    assert Judge(Ledger(REQUIREMENTS)).operations_seen == {}
+    assert Judge().operations_seen == {}

@@ -23,6 +23,7 @@ from conformance.verdicts.findings import (
     shown,
     worst,
 )
+from conformance.verdicts.verdicts import Verdicts
 
 ROLES = "GET /web/v1/system/roles"
 
@@ -172,8 +173,9 @@ def test_equal_observations_are_counted_and_others_kept_apart() -> None:
 def test_what_was_observed_before_can_be_counted_again() -> None:
     book = ledger()
     book.observe("topic", exchange(), "a")
-    book.observe_again("topic", ROLES, "a", times=4)
-    book.observe_again("topic", ROLES, "never seen", times=4)
+    again = Verdicts(ROLES, 2, readings=(("topic", "a"),))
+    book.take(again, times=3)
+    book.take(again)
     assert [(one.observed, one.times) for one in book.observations] == [("a", 5)]
 
 

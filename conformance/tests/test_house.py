@@ -15,8 +15,6 @@ MOST_DICTS = 2
 TOO_LONG = frozenset(
     {
         "conformance/check.py",
-        "conformance/checks/pages.py",
-        "conformance/judging/judge.py",
         "conformance/replay/__init__.py",
         "conformance/replay/engine/machine.py",
         "conformance/replay/recording/analysis.py",
@@ -30,14 +28,8 @@ TOO_LONG = frozenset(
 
 WITH_DICT = frozenset(
     {
-        "conformance/checks/accounts.py",
-        "conformance/checks/orders.py",
-        "conformance/checks/records.py",
-        "conformance/judging/shapes.py",
         "conformance/replay/fast_lane/answers.py",
         "conformance/replay/fast_lane/lines.py",
-        "conformance/traffic/exchange.py",
-        "conformance/traffic/redaction/places.py",
     }
 )
 """Files that use ``__dict__``, from before this rule. Shrinks to nothing."""

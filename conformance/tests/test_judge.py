@@ -8,35 +8,34 @@ import pytest
 
 from conformance.checks import registry
 from conformance.checks.registry import Check, successes
-from conformance.judging import Judge
-from conformance.judging.dispatch import duties_of
+from conformance.judging import AnyJudge, CachingJudge, Judge, Watch, watch
+from conformance.judging.dispatch import rows_by_sight
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ROLES
 from conformance.tests.traffic import answer, envelope, judged, observed, refusal, role
 from conformance.traffic.exchange import Exchange, Request, Response
 from conformance.verdicts.findings import HELD, Comparison, Ledger, Verdict
+from conformance.verdicts.verdicts import NO_VERDICTS
 
-ROLES = "GET /web/v1/system/roles"
 MISNAMED = answer(ROLES, body=envelope(data=[], message=None))
 
 
-def judge_of(ledger: Ledger, case: str | None = None) -> Judge:
-    return Judge(ledger, case=lambda: case)
+def watched(ledger: Ledger, case: str | None = None) -> Watch:
+    return watch(ledger, case=lambda: case)
 
 
-def test_what_holds_is_written_down_at_the_end() -> None:
+def test_what_holds_is_counted_whenever_it_is_read() -> None:
     ledger = Ledger(REQUIREMENTS)
-    judge = judge_of(ledger)
-    judge.feed(answer(ROLES, [role()]))
-    judge.feed(answer(ROLES, [role()]))
+    judge = watched(ledger)
+    judge(answer(ROLES, [role()]))
+    judge(answer(ROLES, [role()]))
 
-    judge.finish()
-    judge.finish()
-
+    assert ledger.tallies["ENV-002"].satisfied == 2
     assert ledger.tallies["ENV-002"].satisfied == 2
 
 
 def test_a_contradiction_is_given_at_once() -> None:
-    found = judge_of(Ledger(REQUIREMENTS)).feed(MISNAMED)
+    found = watched(Ledger(REQUIREMENTS))(MISNAMED)
     assert [(finding.requirement, finding.verdict) for finding in found] == [("ENV-006", Verdict.FAIL)]
 
 
@@ -46,8 +45,8 @@ def test_a_contradiction_that_comes_again_is_counted() -> None:
 
 
 def test_a_finding_names_the_case_that_acts_and_without_one_the_check() -> None:
-    assert judge_of(Ledger(REQUIREMENTS), "cases/a.py::b").feed(MISNAMED)[0].case == "cases/a.py::b"
-    assert judge_of(Ledger(REQUIREMENTS)).feed(MISNAMED)[0].case == "check envelope.message_is_a_string"
+    assert watched(Ledger(REQUIREMENTS), "cases/a.py::b")(MISNAMED)[0].case == "cases/a.py::b"
+    assert watched(Ledger(REQUIREMENTS))(MISNAMED)[0].case == "check envelope.message_is_a_string"
 
 
 def test_a_requirement_that_holds_names_the_check() -> None:
@@ -81,10 +80,10 @@ def test_what_is_not_known_is_not_judged(exchange: Exchange) -> None:
     assert not any(tally.satisfied for tally in ledger.tallies.values())
 
 
-def test_every_exchange_of_the_88_is_counted() -> None:
-    judge = judge_of(Ledger(REQUIREMENTS))
+@pytest.mark.parametrize("judge", [Judge(), CachingJudge(Judge())], ids=["judge", "cache"])
+def test_every_exchange_of_the_88_is_counted(judge: AnyJudge) -> None:
     for exchange in (answer(ROLES, []), refusal(ROLES, "4010", 401), elsewhere()):
-        judge.feed(exchange)
+        judge.judge(exchange)
     assert judge.operations_seen == {ROLES: 2}
 
 
@@ -129,17 +128,47 @@ def broken_check() -> Iterator[str]:
 
     row = Check("ROLE-013", successes(ROLES), raises, False, "roles.broken", ("ROLE-013", "roles.broken"))
     registry.CHECKS.append(row)
-    duties_of.cache_clear()
+    rows_by_sight.cache_clear()
     yield "check roles.broken"
     registry.CHECKS.remove(row)
-    duties_of.cache_clear()
+    rows_by_sight.cache_clear()
 
 
 def test_a_broken_check_is_the_suites_error_and_never_the_targets(broken_check: str) -> None:
     ledger = Ledger(REQUIREMENTS)
-    judge = judge_of(ledger)
-    judge.feed(answer(ROLES, [role()]))
-    judge.finish()
+    watched(ledger)(answer(ROLES, [role()]))
     assert ledger.errors == {broken_check: "RuntimeError: a bug of ours (exchange 1)"}
     assert ledger.findings == []
     assert ledger.tallies["ROLE-013"].satisfied == 1
+
+
+def test_a_judge_says_all_that_it_decides_and_writes_nowhere() -> None:
+    verdicts = Judge().judge(answer(ROLES, body=envelope(data=[role(permissionCodes=5)], message=None)))
+    leaves = list(verdicts.leaves())
+
+    contradicted = [(name, check) for leaf in leaves for name, check, _ in leaf.contradictions]
+    assert contradicted[0][1] == "shape"
+    assert ("ENV-006", "envelope.message_is_a_string") in contradicted
+    assert [place for leaf in leaves for place in leaf.misshapen] == ["data[0].permissionCodes"]
+    assert ("ENV-002", "envelope.success_is_a_boolean") in {
+        decision for leaf in leaves for decision, _ in leaf.held
+    }
+    assert ("envelope-version", "present") in {value for leaf in leaves for value in leaf.readings}
+    assert not verdicts.is_clean
+    assert verdicts.depends_on_moment
+
+
+def test_an_exchange_that_cannot_be_judged_has_no_verdicts() -> None:
+    assert list(Judge().judge(elsewhere()).leaves()) == [NO_VERDICTS]
+
+
+def test_verdicts_on_several_equal_exchanges_are_taken_at_once() -> None:
+    ledger, judge = Ledger(REQUIREMENTS), Judge()
+    right = judge.judge(answer(ROLES, [role()]))
+
+    assert ledger.take(right, times=3) == []
+    assert [finding.times for finding in ledger.take(judge.judge(MISNAMED), times=2)] == [2]
+
+    assert ledger.tallies["ENV-006"].satisfied == 3
+    assert ledger.tallies["ENV-002"].satisfied == 5
+    assert [one.times for one in ledger.observations if one.topic == "envelope-version"] == [5]

@@ -30,7 +30,7 @@ from starlette.routing import Route
 
 from conformance import record
 from conformance.errors import CaptureError, UsageError
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.spec import REQUIREMENTS
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
@@ -255,7 +255,7 @@ def test_findings_are_told_as_they_are_seen_and_once(out: Path) -> None:
     found: list[Finding] = []
     with reference.start(faults=["login-session-expires-in-text"]) as portal:
         account = tomllib.loads(portal.profile())["accounts"]["admin"]
-        judge = Judge(Ledger(REQUIREMENTS))
+        judge = watch(Ledger(REQUIREMENTS))
         with record.serve(portal.url, out, judge=judge, on_finding=found.append) as recording:
             for _ in range(2):
                 httpx.post(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.replay.engine.evidence import Evidence
 from conformance.replay.engine.wire import Answer
 from conformance.replay.fast_lane.answers import Familiar, familiar_of
@@ -45,7 +45,7 @@ class Replay:
     """A judge and the evidence, as a replay has them."""
 
     def __init__(self, folder: Path) -> None:
-        self.judge = Judge(Ledger(REQUIREMENTS))
+        self.judge = watch(Ledger(REQUIREMENTS))
         self.evidence = Evidence(folder / "exchanges.jsonl", Secrets())
 
     def first(self, came: Answer) -> Familiar | None:
@@ -54,9 +54,8 @@ class Replay:
         response = Response(status=came.status, headers=came.headers, body=told, form=form)
         exchange = Exchange(n=0, started="2026-11-22T02:49:34Z", request=request(ID), response=response)
         self.live = self.evidence.take(exchange, came)
-        self.judge.feed(self.live)
-        assert self.judge.settlement is not None
-        return familiar_of(self.live, self.judge.settlement)
+        self.judge(self.live)
+        return familiar_of(self.live)
 
     def again(self, familiar: Familiar | None, came: Answer, id: str = "request-000002") -> Exchange | None:
         assert familiar is not None

@@ -13,9 +13,8 @@ import pytest
 
 from conformance import record
 from conformance.errors import CaptureError
-from conformance.judging import Judge
-from conformance.judging.judge import Settlement
 from conformance.replay import Replayed
+from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.outcome import State
 from conformance.replay.engine.actions import Send
@@ -200,13 +199,13 @@ def test_an_answer_to_a_request_of_another_time_is_judged_as_any(
     polled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged: list[str] = []
-    again = Judge.feed_again
+    repeated = Assessor.again
 
-    def noted(self: Judge, exchange: Exchange, settlement: Settlement) -> list[Finding] | None:
-        judged.append(exchange.request.url)
-        return again(self, exchange, settlement)
+    def noted(self: Assessor, live: Exchange, familiar: Familiar) -> list[Finding]:
+        judged.append(live.request.url)
+        return repeated(self, live, familiar)
 
-    monkeypatch.setattr(Judge, "feed_again", noted)
+    monkeypatch.setattr(Assessor, "again", noted)
 
     replayed(polled, tmp_path)
 

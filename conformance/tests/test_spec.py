@@ -8,9 +8,9 @@ from importlib.resources import files
 
 import pytest
 
-import conformance.judging.judge  # noqa: F401 - it reads every file of checks
+import conformance.judging  # noqa: F401 - it reads every file of checks
 from conformance.checks import CHECKS, READINGS
-from conformance.judging.shapes import requirements_of
+from conformance.judging.fields import requirements_of
 from conformance.spec import (
     BY_KEY,
     CONSTANT_LISTS,

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,9 +17,11 @@ import pytest
 from conformance.errors import NoAnswer, NotAllowed, TargetUnreachable
 from conformance.spec.operations import Impact
 from conformance.target.clock import SystemClock
-from conformance.target.portal import transport as transport_module
 from conformance.target.portal.transport import Transport, impact_of
 from conformance.target.profile.model import Profile, parse
+from conformance.tests.hostile.plays import everywhere
+from conformance.tests.hostile.server import Hostile
+from conformance.tests.hostile.wire import Row, Turn
 from conformance.tests.reached import MINIMAL
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
@@ -134,7 +137,7 @@ def test_errors_and_redirects_are_answers_and_are_not_followed(status: int) -> N
         (b"[NaN]", {}, {"text": "[NaN]"}, "text"),
         (b"<html>", {}, {"text": "<html>"}, "text"),
         (b"\xff\xfe", {}, {"base64": "//4="}, "base64"),
-        (b"[" * 5000 + b"]" * 5000, {}, {"text": "[" * 5000 + "]" * 5000}, "text"),
+        (b"[" * 5000 + b"]" * 5000, {}, {"text": "[" * 5000 + "]" * 5000}, "undecodable"),
         (gzip.compress(b'{"b": 1}', mtime=0), {"content-encoding": "gzip"}, {"b": 1}, "json"),
     ],
 )  # fmt: skip
@@ -159,10 +162,12 @@ def test_a_body_that_is_not_what_its_encoding_says_cannot_be_judged() -> None:
     assert exchange.response.is_unknown
 
 
-def test_a_body_beyond_the_cap_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport_module, "READ_AT_MOST", 1000)
+def test_a_body_beyond_the_bound_is_cut_and_says_so() -> None:
+    known = parse(MINIMAL + "\n[limits]\nmax_answer = 2000\n", {})
 
-    exchange = transport(lambda request: httpx.Response(200, content=b"x" * 5000)).send("GET", "/x")
+    exchange = transport(lambda request: httpx.Response(200, content=b"x" * 5000), known=known).send(
+        "GET", "/x"
+    )
 
     assert exchange.response is not None
     assert exchange.response.state == "truncated"
@@ -227,16 +232,14 @@ def test_no_answer_in_time_is_recorded_without_a_response() -> None:
     assert caught.value.fault_class == "environment"
 
 
-def test_an_answer_that_never_ends_is_given_up() -> None:
-    def slowly() -> Iterator[bytes]:
-        while True:
-            threading.Event().wait(0.05)
-            yield b"x"
+def test_an_answer_that_never_ends_is_given_up(tmp_path: Path) -> None:
+    def drip(turn: Turn) -> None:
+        turn.wire.send(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n")
+        turn.wire.forever(b"x", pause=0.02)
 
-    with pytest.raises(NoAnswer, match="did not end"):
-        transport(lambda request: httpx.Response(200, content=slowly()), known=profile(timeout=0.1)).send(
-            "GET", "/x"
-        )
+    with Hostile(Row("", "", drip, everywhere), "", tmp_path) as portal:
+        with pytest.raises(NoAnswer, match=r"did not end within 0\.2 s"):
+            transport(known=profile(portal.url, timeout=0.2)).send("GET", "/x")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.spec import BY_KEY, REQUIREMENTS
+from conformance.tests.reduced import overreaching
 from conformance.traffic.exchange import ABSENT, Exchange, Form, Json, Request, Response
 from conformance.verdicts.findings import Ledger, Observation, Verdict
 
@@ -96,10 +97,11 @@ NO_TOKEN: Mapping[str, str | None] = {"Authorization": None}
 def judged(*exchanges: Exchange) -> Ledger:
     """What a judge makes of a trace. AssertionError where a check is broken."""
     ledger = Ledger(REQUIREMENTS)
-    judge = Judge(ledger)
+    judge = watch(ledger)
     for exchange in exchanges:
-        judge.feed(exchange)
-    judge.finish()
+        judge(exchange)
+        if exchange.response is not None:
+            assert overreaching(exchange) == [], "a check reads more of an exchange than its selection says"
     assert not ledger.errors, ledger.errors
     return ledger
 

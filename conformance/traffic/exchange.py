@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 import msgspec
 
 from conformance.spec.operations import Operation, operation_of
 from conformance.spec.tables import CODED_FIELDS
+from conformance.traffic.facts import data_fact, fact
 
 Json: TypeAlias = Any
 """A decoded JSON value. It is the only ``Any`` of the suite, and it stops here."""
@@ -34,24 +36,6 @@ ABSENT = msgspec.UNSET
 """Stands where a JSON value is asked for and there is none; ``null`` is ``None``."""
 
 
-Value = TypeVar("Value")
-
-
-class once(Generic[Value]):
-    """A property that is computed when it is first asked for; unlike functools' it takes no lock."""
-
-    def __init__(self, compute: Callable[[Any], Value]) -> None:
-        self._compute = compute
-        self.__doc__ = compute.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Value:
-        value = instance.__dict__[self._name] = self._compute(instance)
-        return value
-
-
 class Layout(dict[str, int]):
     """Where the first header of each name stands, by its name in lower case. It equals nothing but itself."""
 
@@ -63,6 +47,9 @@ class Layout(dict[str, int]):
 def layout_of(names: tuple[str, ...]) -> Layout:
     """Where the first header of each name stands: a client sends the same headers again and again."""
     return Layout({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
+
+
+_NAME = itemgetter(0)
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_only=True):
@@ -92,7 +79,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
                 return "text" if name == "text" else "base64"
         return "json"
 
-    @once
+    @fact
     def json(self) -> Json:
         """The body as a JSON value, or ABSENT where it is none or cannot be known."""
         return self.body if self.state == "json" else ABSENT
@@ -102,10 +89,10 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
         """Whether a body existed that the record does not hold: nothing may be concluded from it."""
         return self.form in UNKNOWN_FORMS
 
-    @once
+    @fact
     def layout(self) -> Layout:
         """The same object for headers of the same names."""
-        return layout_of(tuple([name for name, _ in self.headers]))
+        return layout_of(tuple(map(_NAME, self.headers)))
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""
@@ -128,30 +115,23 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     method: str
     url: str
 
-    @once
+    @fact
     def parts(self) -> SplitResult:
         return _place(self.method, self.url)[1]
 
-    @once
+    @fact
     def path(self) -> str:
         return self.parts.path
 
-    @once
+    @fact
     def query(self) -> tuple[tuple[str, str], ...]:
         """The parameters of the query, as ``parameters``."""
         return parameters(self.parts.query)
 
-    @once
+    @fact
     def operation(self) -> Operation | None:
         """The row of the specification that it belongs to; None where it is none of the 88."""
-        return self.known()[0]
-
-    def known(self) -> tuple[Operation | None, Layout]:
-        """Its operation and its layout, found at once."""
-        known = self.__dict__
-        known["operation"] = operation = _place(self.method, self.url)[0]
-        known["layout"] = layout = layout_of(tuple([name for name, _ in self.headers]))
-        return operation, layout
+        return _place(self.method, self.url)[0]
 
     @property
     def bearer(self) -> str | None:
@@ -192,7 +172,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     error: str | None = None
     plain: Plain | None = None
 
-    @once
+    @fact
     def time(self) -> float:
         """``started`` in epoch seconds."""
         return datetime.fromisoformat(self.started).timestamp()
@@ -201,44 +181,39 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     def status(self) -> int | None:
         return None if self.response is None else self.response.status
 
-    @once
+    @fact
     def envelope(self) -> dict[str, Json] | None:
         """The answer's body where it is a JSON object (decrypted where it was encrypted), else None."""
-        return cast(dict[str, Json] | None, self.told()["envelope"])
-
-    @once
-    def success(self) -> bool:
-        """Whether the envelope says success: judged by ``success`` alone."""
-        return bool(self.told()["success"])
-
-    @once
-    def code(self) -> str | None:
-        return cast(str | None, self.told()["code"])
-
-    @once
-    def data(self) -> Json:
-        """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
-        return self.told()["data"]
-
-    def told(self) -> dict[str, Json]:
-        """The envelope and what is most asked of it, found all at once: by their names."""
         response, plain = self.response, self.plain
         if response is None:
-            body = None
-        elif plain is not None and plain.response is not ABSENT:
+            return None
+        if plain is not None and plain.response is not ABSENT:
             body = plain.response
         else:
             body = response.body
             if response.form is not None or type(body) is not dict or len(body) == 1:
                 body = response.json
-        known: dict[str, Json] = self.__dict__
-        known["envelope"] = envelope = body if isinstance(body, dict) else None
-        told = NO_ENVELOPE.get if envelope is None else envelope.get
-        known["success"], known["data"], code = told("success") is True, told("data"), told("code")
-        known["code"] = code if isinstance(code, str) else None
-        return known
+        return body if isinstance(body, dict) else None
 
-    @once
+    @data_fact
+    def success(self) -> bool:
+        """Whether the envelope says success: judged by ``success`` alone."""
+        envelope = self.envelope
+        return envelope is not None and envelope.get("success") is True
+
+    @data_fact
+    def code(self) -> str | None:
+        envelope = self.envelope
+        code = None if envelope is None else envelope.get("code")
+        return code if isinstance(code, str) else None
+
+    @data_fact
+    def data(self) -> Json:
+        """The envelope's ``data``; None where it is null, left out, or there is no envelope."""
+        envelope = self.envelope
+        return None if envelope is None else envelope.get("data")
+
+    @fact
     def is_sealed(self) -> bool:
         """Whether the answer is encrypted and the record lacks its plaintext: nothing follows from it."""
         if self.response is None or SECURE_SESSION not in self.request.layout:
@@ -251,14 +226,14 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
                 body = msgspec.json.decode(body)
         return isinstance(body, dict) and body.keys() == {"v", "p"}
 
-    @once
+    @data_fact
     def coded(self) -> list[tuple[str, dict[str, Json]]]:
         """Every enumeration object in ``data``, with the name of the coded field it stands in."""
         found: list[tuple[str, dict[str, Json]]] = []
         _coded(self.data, "", found)
         return found
 
-    @once
+    @data_fact
     def coded_by_field(self) -> dict[str, list[dict[str, Json]]]:
         """The same by the name of the field, those of one name in their order."""
         fields: dict[str, list[dict[str, Json]]] = {}
@@ -270,7 +245,7 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         """The place of a value in ``data``, found by identity."""
         return next(_paths(self.data, value, "data"), "data")
 
-    @once
+    @fact
     def sent(self) -> Json:
         """The request's JSON body, decrypted where it was encrypted, or ABSENT."""
         if self.plain is not None and self.plain.request is not ABSENT:

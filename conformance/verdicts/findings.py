@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 
 from conformance.errors import FaultClass
 from conformance.spec import Requirement
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
 
 
 class Verdict(StrEnum):
@@ -101,7 +102,7 @@ Topic = tuple[str, str, type, str | int]
 
 
 @dataclass
-class Tally:
+class RequirementTally:
     satisfied: int = 0
     cases: dict[str, None] = field(default_factory=dict)
     reasons: dict[str, FaultClass] = field(default_factory=dict)
@@ -116,7 +117,9 @@ class Ledger:
 
     def __init__(self, requirements: Mapping[str, Requirement]) -> None:
         self.requirements = dict(requirements)
-        self.tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, RequirementTally] = {}
+        self._pending = PendingVerdicts()
+        self._held: Counter[Decision] = Counter()
         self._findings: dict[str, Finding] = {}
         self._observations: dict[Topic, Observation] = {}
         self._times: dict[Topic, int] = {}
@@ -124,6 +127,51 @@ class Ledger:
         self._misshapen: dict[int, tuple[str, ...]] = {}
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
+
+    def take(self, verdicts: Verdicts, *, times: int = 1, case: str | None = None) -> list[Finding]:
+        """Takes what a judge decided on an exchange, or on so many equal ones; gives what is contradicted.
+
+        ``case`` is the case that acts; without it a finding names the check.
+        """
+        if not verdicts.is_clean:
+            return [
+                finding
+                for leaf in verdicts.leaves()
+                for finding in self._take_leaf(leaf, times=times, case=case)
+            ]
+        pending = self._pending
+        pending[verdicts] = pending.get(verdicts, 0) + times
+        if len(pending) > PENDING_KEPT:
+            self._count_pending()
+        return []
+
+    def _take_leaf(self, verdicts: Verdicts, *, times: int, case: str | None) -> Iterator[Finding]:
+        self.errors.update(verdicts.bugs)
+        for requirement, check, contradiction in verdicts.contradictions:
+            findings = [
+                self.decide(requirement, contradiction, case=case or f"check {check}") for _ in range(times)
+            ]
+            if (last := findings[-1]) is not None:
+                yield last
+        if verdicts.misshapen:
+            self.note_misshapen(verdicts.contradictions[0][2].exchange, verdicts.misshapen)
+        self.take(verdicts if verdicts.is_clean else verdicts.without_contradictions(), times=times)
+
+    def _count_pending(self) -> None:
+        for verdicts, times in self._pending.leaves().items():
+            for decision, number in verdicts.held:
+                self._held[decision] += number * times
+            for topic, value in verdicts.readings:
+                self._observe(topic, verdicts.endpoint, value, n=verdicts.n, times=times)
+
+    @property
+    def tallies(self) -> dict[str, RequirementTally]:
+        """What was decided by requirement, with everything counted that was taken."""
+        self._count_pending()
+        for (requirement, check), times in self._held.items():
+            self.satisfy(requirement, times, case=f"check {check}")
+        self._held.clear()
+        return self._tallies
 
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
         """Takes one comparison; gives the finding of a contradiction. KeyError: no such requirement.
@@ -169,30 +217,18 @@ class Ledger:
 
     def observe(self, topic: str, exchange: Exchange, observed: Json) -> None:
         """Records what a target does where the specification leaves it open; equal ones are counted."""
-        endpoint = endpoint_of(exchange)
-        key = (
-            topic,
-            endpoint,
-            type(observed),
-            observed if isinstance(observed, str | int) else repr(observed),
-        )
-        if key in self._times:
-            self._times[key] += 1
-        elif self._kinds[topic, endpoint] < KEPT_OBSERVATIONS:
-            self._kinds[topic, endpoint] += 1
-            self._times[key] = 1
-            self._observations[key] = Observation(topic, endpoint, observed, (exchange.n,))
+        self._count_pending()
+        self._observe(topic, endpoint_of(exchange), observed, n=exchange.n, times=1)
 
-    def observe_again(self, topic: str, endpoint: str, observed: Json, *, times: int) -> None:
-        """Counts what was observed at an endpoint before."""
-        key = (
-            topic,
-            endpoint,
-            type(observed),
-            observed if isinstance(observed, str | int) else repr(observed),
-        )
+    def _observe(self, topic: str, endpoint: str, observed: Json, *, n: int, times: int) -> None:
+        value = observed if isinstance(observed, str | int) else repr(observed)
+        key = topic, endpoint, type(observed), value
         if key in self._times:
             self._times[key] += times
+        elif self._kinds[topic, endpoint] < KEPT_OBSERVATIONS:
+            self._kinds[topic, endpoint] += 1
+            self._times[key] = times
+            self._observations[key] = Observation(topic, endpoint, observed, (n,))
 
     def leave_untested(
         self, requirement: str, reason: str, fault_class: FaultClass = "configuration"
@@ -220,6 +256,7 @@ class Ledger:
 
     @property
     def observations(self) -> list[Observation]:
+        self._count_pending()
         counted = (replace(seen, times=self._times[key]) for key, seen in self._observations.items())
         return sorted(counted, key=lambda seen: (seen.topic, seen.endpoint, repr(seen.observed)))
 
@@ -228,14 +265,20 @@ class Ledger:
         worst: dict[str, Finding] = {}
         for finding in self._findings.values():
             worst.setdefault(finding.requirement, finding)
-        observed = {seen.topic for seen in self._observations.values()}
+        tallies, observed = self.tallies, {seen.topic for seen in self._observations.values()}
         return [
-            self._result(requirement, worst.get(requirement.id), observed)
+            self._result(
+                requirement,
+                worst.get(requirement.id),
+                tallies.get(requirement.id, RequirementTally()),
+                observed,
+            )
             for requirement in self.requirements.values()
         ]
 
-    def _result(self, requirement: Requirement, finding: Finding | None, observed: set[str]) -> Result:
-        tally = self.tallies.get(requirement.id, Tally())
+    def _result(
+        self, requirement: Requirement, finding: Finding | None, tally: RequirementTally, observed: set[str]
+    ) -> Result:
         cases = tuple(tally.cases)
         if finding is not None and finding.verdict is not Verdict.OPEN:
             return Result(requirement, finding.verdict, cases, finding.message, finding.fault_class)
@@ -253,10 +296,10 @@ class Ledger:
         )
         return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)
 
-    def _tally(self, requirement: str) -> Tally:
+    def _tally(self, requirement: str) -> RequirementTally:
         if requirement not in self.requirements:
             raise KeyError(f"there is no requirement {requirement!r}")
-        return self.tallies.setdefault(requirement, Tally())
+        return self._tallies.setdefault(requirement, RequirementTally())
 
 
 def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str | None = None) -> Finding:

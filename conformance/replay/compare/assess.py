@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from conformance.judging import Judge
+from conformance.judging import Watch, watch
 from conformance.replay.compare.baseline import Past
 from conformance.replay.compare.comparer import Comparer, Difference
 from conformance.replay.compare.outcome import Outcome, State, Tally
@@ -30,7 +30,7 @@ class Assessor:
     """Judges and compares each answer, once. ``learns`` takes what may be noise as noise."""
 
     comparer: Comparer
-    judge: Judge
+    judge: Watch
     past: Past
     tally: Tally = field(default_factory=Tally)
     learns: bool = False
@@ -38,7 +38,7 @@ class Assessor:
     """Whether a value holds a key of a secure channel."""
 
     def __post_init__(self) -> None:
-        self._judge_of_recorded = Judge(Ledger(REQUIREMENTS))
+        self._judge_recorded = watch(Ledger(REQUIREMENTS))
 
     def assess(
         self,
@@ -57,7 +57,7 @@ class Assessor:
         ``strange``: ids in it that nobody gave. ``change``: one that was recorded before it, may show in it,
         and is not replayed. ``findings``: what the judge said of it, where it was asked before."""
         if findings is None:
-            findings = self.judge.feed(live)
+            findings = self.judge(live)
         if strange and live.status == 404 and recorded.success:
             endpoint = endpoint_of(recorded)
             reason = f"the target does not know {strange[0]}, which no answer gave: name one in [records]"
@@ -74,16 +74,15 @@ class Assessor:
     def familiar(self, live: Exchange, pair: tuple[int, int] | None) -> Familiar | None:
         """What others are told by that say what this one did, which was assessed last, and judged then; None
         where they are to be judged or compared."""
-        settlement = self.judge.settlement
-        if settlement is None or pair is None or not self.comparer.knows(pair) or not live.success:
+        if pair is None or not self.comparer.knows(pair) or not live.success:
             return None
-        return familiar_of(live, settlement)
+        return familiar_of(live)
 
-    def again(self, live: Exchange, familiar: Familiar) -> list[Finding] | None:
+    def again(self, live: Exchange, familiar: Familiar) -> list[Finding]:
         """What an exchange that says what another said contradicts at its moment; where that is nothing, it
-        is counted as the same. None where it is to be judged as any."""
-        found = self.judge.feed_again(live, familiar.settlement)
-        if found is not None and not found:
+        is counted as the same."""
+        found = self.judge(live)
+        if not found:
             self.tally.add_same(familiar.endpoint)
         return found
 
@@ -156,7 +155,7 @@ class Assessor:
     ) -> Outcome:
         """Specification and difference together: what it forbids now is a regression, what it forbade when
         recorded is repaired."""
-        before = [one for one in self._judge_of_recorded.feed(recorded) if one.verdict in WEIGHED]
+        before = [one for one in self._judge_recorded(recorded) if one.verdict in WEIGHED]
         after = [one for one in findings if one.verdict in WEIGHED]
         regressed: list[Difference] = []
         changed: list[Difference] = []

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from conformance.judging import Judge
+from conformance.judging import watch
 from conformance.replay.compare.comparer import Difference
 from conformance.replay.compare.kinds import TAKEN_OUT
 from conformance.replay.rebuild.correlation import Identities
@@ -30,10 +30,9 @@ class Past:
     @cached_property
     def signatures(self) -> frozenset[str]:
         ledger = Ledger(REQUIREMENTS)
-        judge = Judge(ledger)
+        judge = watch(ledger)
         for number, exchange in enumerate(self.exchanges, 1):
-            judge.feed(replace(exchange, n=number))
-        judge.finish()
+            judge(replace(exchange, n=number))
         return frozenset(finding.signature for finding in ledger.findings)
 
     def new(

@@ -20,12 +20,15 @@ from conformance.replay.options import Lag
 from conformance.replay.rebuild.rebuild import CannotBeMade
 from conformance.target.portal.transport import unreachable, verification
 from conformance.target.profile.model import Profile
-from conformance.traffic.capture.bodies import body_of, text_of, unpacked
-from conformance.traffic.exchange import ABSENT, Exchange, Plain, Response
+from conformance.traffic.capture.bodies import answered
+from conformance.traffic.exchange import Exchange, Plain, Response
 
 SWEEP = 0.5
 REFUSALS = 3
 """Refused connections one after the other, after which the target is gone."""
+
+SILENCES = 10
+"""Requests without an answer one after the other, after which the target is gone."""
 
 
 class Driver:
@@ -63,7 +66,7 @@ class Driver:
         self._waiting_for_all: list[tuple[int, Runner]] = []
         self._queue: deque[Runner] = deque()
         self._active = 0
-        self._refusals = 0
+        self._refusals = self._silences = 0
         self._connections: set[Connection] = set()
         self._unended: deque[int] = deque(machine.plan.order)
         machine.on_ended = self.ended
@@ -86,7 +89,8 @@ class Driver:
                 connection.close()
 
     def connection(self) -> Connection:
-        made = Connection(self._host, self._port, self._context, self.loop)
+        most = self.profile.limits.max_answer
+        made = Connection(self._host, self._port, context=self._context, loop=self.loop, most=most)
         self._connections.add(made)
         return made
 
@@ -178,7 +182,7 @@ class Driver:
                     return self.evidence.take(said_at(exchange, send.familiar, others))
                 self.evidence.take_familiar(exchange, send.familiar.halves, others)
                 return exchange
-        response = None if answer.error else _response(answer)
+        response = None if answer.error else _response(answer, self.profile.limits.max_answer)
         plain = send.plain
         if send.channel is not None and response is not None and plain is not None:
             plain = Plain(request=plain.request, response=send.channel.decrypt(response.json))
@@ -196,11 +200,16 @@ class Driver:
             answer,
         )
 
-    def note_refusal(self, answer: Answer) -> None:
-        """Stops the replay where nobody listens any more."""
+    def note_silence(self, answer: Answer) -> None:
+        """Stops the replay where nobody listens any more, or nothing is answered."""
+        url = self.profile.portal.url
         self._refusals = self._refusals + 1 if answer.is_refused else 0
+        self._silences = self._silences + 1 if answer.error else 0
         if self._refusals >= REFUSALS:
-            self.gone = unreachable(self.profile.portal.url, OSError(answer.error or ""))
+            self.gone = unreachable(url, OSError(answer.error or ""))
+        elif self._silences >= SILENCES:
+            self.gone = f"{url} gave no answer to {SILENCES} requests in a row ({answer.error})"
+        if self.gone is not None:
             self.fail(TargetUnreachable(self.gone))
 
     async def _sweep(self) -> None:
@@ -290,7 +299,7 @@ class Runner:
         driver, send = self._driver, self._send
         assert send is not None
         try:
-            driver.note_refusal(answer)
+            driver.note_silence(answer)
             exchange = driver.exchange(send, answer, self._started, time.perf_counter() - self._ticks)
         except Exception as error:
             driver.fail(error)
@@ -316,15 +325,8 @@ class Runner:
         self._driver.session_over()
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: Answer, most: int) -> Response:
     headers = answer.headers
-    if answer.is_cut:
-        return Response(
-            status=answer.status, headers=headers, body=text_of(answer.body[:100_000]), form="truncated"
-        )
     encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
-    raw = answer.body if encoding is None else unpacked(answer.body, encoding)
-    if raw is None:
-        return Response(status=answer.status, headers=headers, body=ABSENT, form="undecodable")
-    body, form = body_of(raw)
+    body, form = answered(answer.body, encoding, is_cut=answer.is_cut, most=most)
     return Response(status=answer.status, headers=headers, body=body, form=form)

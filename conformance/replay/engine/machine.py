@@ -22,6 +22,7 @@ from conformance.replay.rebuild.sign_ins import Client, SignIns
 from conformance.replay.recording.plan import Plan, is_unwanted
 from conformance.spec import Operation
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
+from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.capture.bodies import body_of, bytes_of
@@ -105,7 +106,7 @@ class Machine:
                 is_known = is_familiar(reply, repeat.familiar) and not repeat.is_shifted
                 if is_known and self.repeats.holds(repeat):
                     findings = self.assessor.again(reply, repeat.familiar)
-                    if findings is not None and not findings:
+                    if not findings:
                         return
             live = yield from self._sent(position, recorded, client, repeat, reply)
         except Lost as lost:
@@ -159,6 +160,8 @@ class Machine:
             live = reply
             if is_rate_limited(live) and not is_rate_limited(recorded) and attempt < RETRIES:
                 wait = retry_after(live)
+                if wait is not None and wait > LONGEST_WAIT:
+                    break
                 yield Pass(ASSUMED_WINDOW if wait is None else wait + 0.1, "the target's rate limit to pass")
                 continue
             if attempt == 0 and self.sign_ins.may_be_spent(recorded, live):
@@ -286,7 +289,8 @@ class Machine:
             self._learn_session(key, recorded, live, client)
         given = self._provides.get(position)
         if given and live.response is not None:
-            text = msgspec.json.encode((live.response.body, live.response.headers, live.plain)).decode()
+            body = None if live.response.body is ABSENT else live.response.body
+            text = msgspec.json.encode((body, live.response.headers, live.plain)).decode()
             known = self.renewal.identities.live
             for value in given:
                 if value not in known and value in text:

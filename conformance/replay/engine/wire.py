@@ -10,9 +10,13 @@ from typing import Any, cast
 
 import httptools
 
+from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.exchange import Header
 
-LARGEST_ANSWER = 20_000_000
+LARGEST_HEAD = 100 * 1024
+"""Bytes that may come before an answer's headers have ended."""
+
+UNASKED = "bytes that nobody asked for followed the answer: the connection was closed"
 FRESH = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
@@ -43,8 +47,16 @@ class Connection:
     """
 
     def __init__(
-        self, host: str, port: int, context: ssl.SSLContext | None, loop: asyncio.AbstractEventLoop
+        self,
+        host: str,
+        port: int,
+        *,
+        context: ssl.SSLContext | None,
+        loop: asyncio.AbstractEventLoop,
+        most: int = LARGEST_ANSWER,
     ) -> None:
+        self.most = most
+        """Bytes of an answer that are read."""
         self._place = (host, port)
         self._context = context
         self._loop = loop
@@ -83,7 +95,7 @@ class Connection:
             return
         if not reusable:
             self._drop()
-        if answer.error and self._is_reused and not answer.status and self._may_be_repeated():
+        if answer.error and self._is_reused and pipe and not pipe.received and self._may_be_repeated():
             # The server gave up the idle connection as the request went out: nothing of it was answered.
             self._is_reused = False
             self._connect()
@@ -131,8 +143,11 @@ class _Pipe(asyncio.Protocol):
         self._answer = Answer()
         self._chunks: list[bytes] = []
         self._size = 0
+        self.received = 0
+        self._bound = LARGEST_HEAD
         self._has_no_body = False
         self._is_whole = False
+        self._is_unasked = False
         self._is_kept_alive = False
 
     def send(self, request: bytes) -> None:
@@ -140,7 +155,8 @@ class _Pipe(asyncio.Protocol):
             self._parser = httptools.HttpResponseParser(self)
         self._answer = Answer()
         self._chunks = []
-        self._size = 0
+        self._size = self.received = 0
+        self._bound = LARGEST_HEAD
         self._has_no_body = request.startswith(b"HEAD ")
         self._is_whole = False
         assert self._transport is not None
@@ -162,14 +178,33 @@ class _Pipe(asyncio.Protocol):
         if self._parser is None or self._is_whole:
             self.abort()
             return
+        self.received += len(data)
         try:
             self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._owner.finish(self, Answer(error="the portal asks for another protocol"))
+            return
         except httptools.HttpParserError as error:
             if not self._is_whole:
                 self._owner.finish(self, Answer(error=f"this is no HTTP answer ({error})"))
                 return
-        if self._is_whole:
+            self._is_unasked = True
+        if self._is_unasked and not self._answer.is_cut:
+            self._owner.finish(self, Answer(error=UNASKED))
+        elif self._is_whole:
             self._end()
+        elif self.received > self._bound:
+            self._overflow()
+
+    def _overflow(self) -> None:
+        """An answer beyond the bound is cut; one that never began is none."""
+        if self._answer.status:
+            self._answer.is_cut = True
+            self._is_kept_alive = False
+            self._end()
+        else:
+            error = f"no answer began in the first {self.received:,} bytes"
+            self._owner.finish(self, Answer(error=error))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
@@ -194,8 +229,12 @@ class _Pipe(asyncio.Protocol):
 
     # --- what the parser calls
 
+    def on_message_begin(self) -> None:
+        self._is_unasked = self._is_whole
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._answer.raw_headers.append((name, value))
+        if not self._answer.status:  # what comes after the body is no header
+            self._answer.raw_headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
@@ -203,16 +242,15 @@ class _Pipe(asyncio.Protocol):
             self._answer.raw_headers.clear()
             return
         self._answer.status = status
+        self._bound = self._owner.most + LARGEST_HEAD
         self._is_kept_alive = self._parser.should_keep_alive()
         self._is_whole = self._has_no_body
 
     def on_body(self, chunk: bytes) -> None:
-        room = LARGEST_ANSWER - self._size
-        if len(chunk) > room:
-            self._answer.is_cut = True
-            chunk = chunk[: max(0, room)]
         self._size += len(chunk)
         self._chunks.append(chunk)
+        if self._size > self._owner.most:
+            self._answer.is_cut = True
 
     def on_message_complete(self) -> None:
         if self._answer.status:

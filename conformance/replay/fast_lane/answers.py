@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from conformance.judging.cache import FOUND_IN_DATA
-from conformance.judging.judge import Settlement
 from conformance.replay.fast_lane.lines import (
     DATE,
     ID,
@@ -19,8 +17,9 @@ from conformance.replay.fast_lane.lines import (
     note_said,
     said_by,
 )
-from conformance.traffic.capture.bodies import body_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, body_of, unpacked
 from conformance.traffic.exchange import Exchange, Header, Request, Response
+from conformance.traffic.facts import Facts, data_facts
 from conformance.verdicts.findings import endpoint_of
 
 if TYPE_CHECKING:  # its HTTP parser comes with an extra
@@ -43,14 +42,13 @@ class Familiar:
         "_client",
         "_date_at",
         "_encoding",
+        "_facts",
         "_id",
         "_is_named",
-        "_known",
         "_raw_headers",
         "_response",
         "endpoint",
         "halves",
-        "settlement",
     )
 
     def __init__(
@@ -60,12 +58,10 @@ class Familiar:
         halves: Halves,
         body: bytes,
         answer: Answer,
-        settlement: Settlement,
     ) -> None:
         values = dict(halves[1].values)
         said = _without(values.get(ID), body)
         self.halves = halves
-        self.settlement = settlement
         self.endpoint = endpoint_of(live)
         self._client = live.client
         self._response = response
@@ -75,9 +71,7 @@ class Familiar:
         self._body = said.partition(values[MOMENT].encode()) if MOMENT in values else (said, b"", b"")
         self._date_at = response.layout.get("date") if DATE in values else None
         self._encoding = response.sought("content-encoding")
-        self._known = {"familiar": self, "said": halves[1]}
-        if not self._is_named:
-            self._known |= {name: live.__dict__[name] for name in FOUND_IN_DATA if name in live.__dict__}
+        self._facts = Facts({}) if self._is_named else data_facts(live)
 
     def again(
         self, request: Request, answer: Answer, *, n: int, started: str, elapsed_ms: float
@@ -85,7 +79,7 @@ class Familiar:
         """The exchange of a request that is the same but for its id, and what the marks in the halves stand
         for this time."""
         response, body = self._response, answer.body
-        raw = body if self._encoding is None else unpacked(body, self._encoding)
+        raw = body if self._encoding is None else unpacked(body, self._encoding, most=LARGEST_ANSWER)
         if answer.status != response.status or raw is None:
             return None
         id = request.header("x-request-id") or ""
@@ -118,7 +112,8 @@ class Familiar:
             request=request,
             response=Response(status=response.status, headers=headers, body=told, form=response.form),
         )
-        exchange.__dict__.update(self._known)
+        self._facts.copy_to(exchange)
+        exchange.__dict__.update(familiar=self, said=self.halves[1])
         return exchange, others
 
     def _has(self, headers: list[Header], others: dict[str, str]) -> bool:
@@ -151,12 +146,12 @@ def said_at(live: Exchange, familiar: Familiar, others: Mapping[str, str]) -> Ex
     return live
 
 
-def familiar_of(live: Exchange, settlement: Settlement) -> Familiar | None:
+def familiar_of(live: Exchange) -> Familiar | None:
     """What others like it are told by; None where they have to be looked at each time."""
     response, asked, half, answer = live.response, kept_half(live.request), said_by(live), answer_to(live)
     if response is None or asked is None or half is None or answer is None or response.lacks:
         return None
-    raw = unpacked(answer.body, response.sought("content-encoding"))
+    raw = unpacked(answer.body, response.sought("content-encoding"), most=LARGEST_ANSWER)
     values = dict(half.values)
     if raw is None or not _stands_once(values.get(MOMENT), raw, response):
         return None
@@ -167,7 +162,7 @@ def familiar_of(live: Exchange, settlement: Settlement) -> Familiar | None:
         named = raw.count(id.encode()) + sum(value == id for _, value in response.headers)
         if named != half.text.count(ID):
             return None
-    return Familiar(live, response, (asked, half), raw, answer, settlement)
+    return Familiar(live, response, (asked, half), raw, answer)
 
 
 def _stands_once(stamp: str | None, body: bytes, response: Response) -> bool:

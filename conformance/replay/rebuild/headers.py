@@ -177,12 +177,16 @@ class Heads:
 
 
 def framed(method: str, target: str, headers: list[Header], body: bytes) -> bytes:
-    """The head as it goes over the wire (HTTP/1.1), its length told wherever there may be a body."""
+    """The head as it goes over the wire (HTTP/1.1), its length told wherever there may be a body. Raises
+    CannotBeMade: a value that the target gave would begin another line."""
     lines = [f"{method} {target} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in headers]
     if body or method in ("POST", "PUT", "PATCH"):
         lines.append(f"Content-Length: {len(body)}")
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", errors="replace")
+    head = "\r\n".join(lines)
+    if head.count("\n") != len(lines) - 1 or head.count("\r") != len(lines) - 1 or "\0" in head:
+        raise CannotBeMade("a value that the target gave has line ends, and can stand in no header")
+    return (head + "\r\n\r\n").encode("latin-1", errors="replace")
 
 
 def _after_origin(value: str) -> str:

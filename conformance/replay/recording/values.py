@@ -195,7 +195,7 @@ def claims_of(value: str) -> dict[str, Json] | None:
     part = value.split(".")[1]
     try:
         claims = msgspec.json.decode(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except (ValueError, Base64Error):
+    except (ValueError, Base64Error, RecursionError):
         return None
     return claims if isinstance(claims, dict) else None
 

@@ -77,6 +77,8 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
         lines += [*_untested(run, pen), *_open(run, pen), *_warnings(run, pen)]
     lines += [*_failures(run, pen), *_baseline(run, pen), *_since(run, pen)]
     head = headline(run)
+    notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
+    lines += ["", *notes] if notes else []
     lines += ["", f"{pen(TONES[head.tone], head.title)}  {one_line(head.sentence, 400)}"]
     lines.append(f"{numbers(run)} · {run.summary.open} open · {duration(run.seconds)}")
     return lines[1:] if lines and not lines[0] else lines

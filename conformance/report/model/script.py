@@ -257,7 +257,7 @@ def _text(run: Run, finding: FindingEntry, steps: Steps, lines: Sequence[str]) -
         imports += ["", "from conformance.target.bundled import running_portal"]
     else:
         imports += ["from pathlib import Path", ""]
-    imports += ["from conformance.judging import Judge"]
+    imports += ["from conformance.judging import watch"]
     if not compared:
         imports += ["from conformance.cli import main"]
     imports += [
@@ -267,7 +267,7 @@ def _text(run: Run, finding: FindingEntry, steps: Steps, lines: Sequence[str]) -
     if profile not in BUNDLED:
         imports += ["from conformance.target.profile.model import load"]
     imports += ["from conformance.spec import REQUIREMENTS"]
-    door = f"Portal.connect(profile, impact={run.impact!r}, on_exchange=Judge(ledger).feed) as portal:"
+    door = f"Portal.connect(profile, impact={run.impact!r}, on_exchange=watch(ledger)) as portal:"
     if profile in BUNDLED:
         opening = [f"with running_portal() as profile, {door}"]
     else:

@@ -11,7 +11,7 @@ from typing import Unpack
 
 import httpx
 
-from conformance.errors import NoAnswer, TargetUnreachable, Untestable
+from conformance.errors import TargetUnreachable, Untestable
 from conformance.spec import BY_KEY
 from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
 from conformance.spec.operations import Impact
@@ -162,7 +162,7 @@ class Portal:
     def _probed(self, path: str) -> Exchange:
         try:
             return self.get(path)
-        except NoAnswer as silent:
+        except Untestable as silent:
             raise TargetUnreachable(f"{self.url} does not answer: {silent.reason}") from None
 
     def initiations_left(self) -> int:

@@ -13,6 +13,7 @@ import jwt
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
+from conformance.target.clock import as_seconds
 from conformance.target.portal.codes import STEP, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
@@ -404,6 +405,7 @@ def lifetime(announced: float | None, token: str, now: float) -> float:
         return announced / 1000 if announced >= 1_000_000 else announced
     try:
         claims = jwt.decode(token, options={"verify_signature": False})
-        return max(1.0, float(claims["exp"]) - now)
-    except (jwt.PyJWTError, KeyError, TypeError, ValueError):
-        return ASSUMED_LIFETIME
+        ends = as_seconds(claims["exp"])
+    except (jwt.PyJWTError, KeyError, TypeError, ValueError, RecursionError):
+        ends = None
+    return ASSUMED_LIFETIME if ends is None else max(1.0, ends - now)

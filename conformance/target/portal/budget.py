@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
 from conformance.errors import OutOfBudget, RateLimited
-from conformance.target.clock import Clock
+from conformance.target.clock import CENTURIES, LONGEST_WAIT, Clock
 from conformance.target.profile.model import LimitSettings
 from conformance.traffic.exchange import Exchange
 
@@ -96,6 +96,11 @@ class Budget:
                 f"{refused.request.method} {refused.request.path} keeps refusing for its rate limit"
             )
         seconds = retry_after(refused)
+        if seconds is not None and seconds > LONGEST_WAIT:
+            raise RateLimited(
+                f"{refused.request.method} {refused.request.path} refuses for its rate limit, and asks for "
+                f"more than {LONGEST_WAIT:.0f} s"
+            )
         now = self._clock.now()
         with self._lock:
             if seconds is not None and self._begun and self._limits.login_window is None:
@@ -167,12 +172,12 @@ def retry_after(exchange: Exchange) -> float | None:
     if exchange.response is None or value is None:
         return None
     try:
-        return max(0.0, float(value))
+        return max(0.0, min(float(value), CENTURIES))
     except ValueError:
         pass
     try:
         until = parsedate_to_datetime(value)
         since = parsedate_to_datetime(exchange.response.header("date") or "")
-    except ValueError:
+        return max(0.0, min((until - since).total_seconds(), CENTURIES))
+    except (ValueError, TypeError, OverflowError):  # no date, one without a zone, one beyond all years
         return None
-    return max(0.0, (until - since).total_seconds())

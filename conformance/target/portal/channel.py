@@ -120,6 +120,6 @@ def ended(exchange: Exchange) -> float:
 
 def moment(value: Json) -> float | None:
     """Epoch milliseconds (or seconds, where only those make sense) as epoch seconds."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 1e8:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 1e8 <= value < 1e15:
         return None
     return value / 1000 if value >= 1e11 else float(value)

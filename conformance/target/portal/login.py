@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, FaultClass
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, LOGOUT, TOKEN_REFRESH
+from conformance.target.clock import LONGEST_WAIT, as_seconds
 from conformance.target.portal.budget import is_cooldown, retry_after
 from conformance.target.portal.sign_ins.left import LeftSessions
 from conformance.target.profile.model import Factor
@@ -121,7 +122,7 @@ def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
     assert isinstance(sent, Exchange)
     if is_cooldown(sent):
         seconds = retry_after(sent)
-        yield Wait(cooldown if seconds is None else seconds, "the resend cooldown")
+        yield Wait(cooldown if seconds is None else min(seconds, LONGEST_WAIT), "the resend cooldown")
         sent = yield Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
         assert isinstance(sent, Exchange)
     if not sent.success:
@@ -157,8 +158,7 @@ def text_at(exchange: Exchange, path: str) -> str | None:
 
 
 def expires_in(exchange: Exchange) -> float | None:
-    value = exchange.at("data.expiresIn")
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return as_seconds(exchange.at("data.expiresIn"))
 
 
 def refusal(exchange: Exchange) -> str:

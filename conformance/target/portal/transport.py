@@ -15,19 +15,19 @@ import httpx
 import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
-from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch
+from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds
+from conformance.target.portal.availability import Availability
+from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
-from conformance.traffic.capture.bodies import body_of, text_of
-from conformance.traffic.exchange import ABSENT, Exchange, Form, Header, Json, Plain, Request, Response
+from conformance.traffic.capture.bodies import answered, body_of
+from conformance.traffic.exchange import Exchange, Header, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets, secrets_in
 
-READ_AT_MOST = 20_000_000
-"""Bytes of an answer that are read; of a longer one the record says that it was cut."""
+ENCODINGS = "gzip, deflate"
+"""Content encodings that can be undone here; no other is asked for."""
 
 FROM_PROFILE = frozenset({"access-code", "bot-token"})
 """Kinds of secrets that the suite has from the profile only."""
-
-SHOWN_OF_CUT = 100_000
 
 Opener = Callable[[Response], Plain | None]
 """Gives the plaintext of an encrypted exchange, once the answer is there."""
@@ -53,21 +53,25 @@ class Transport:
         self.impact: Impact = impact
         self.clock = clock
         self.answered = False
+        self.availability = Availability(self.url)
         self._secrets = secrets
         self._on_exchange = on_exchange
         self._timeout = profile.portal.timeout
+        self._most = profile.limits.max_answer
         self._lock = threading.Lock()
         self._count = 0
         self._origin = _origin(httpx.URL(self.url))
         self._client = httpx.Client(
-            verify=verification(profile),
             timeout=self._timeout,
-            transport=handler,
+            transport=handler
+            or Wire(verify=verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy),
             follow_redirects=False,
-            trust_env=not is_loopback(self.url),
-            # A server closes an idle connection after 5 s or later; ours must be the one to give it up.
-            limits=httpx.Limits(max_connections=50, max_keepalive_connections=20, keepalive_expiry=2.0),
-            headers={"user-agent": f"portal-conformance/{conformance.__version__}"},
+            # Nothing goes out that the profile does not say: no .netrc, no proxy of the environment.
+            trust_env=False,
+            headers={
+                "user-agent": f"portal-conformance/{conformance.__version__}",
+                "accept-encoding": ENCODINGS,
+            },
             # What one account is given must not go along with the requests of another, or of none.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
@@ -100,9 +104,12 @@ class Transport:
             )
         request = self._request(method, url_path, headers, body)
         sent = _recorded(request, body)
+        self.availability.demand(sent)
         started, began = self.clock.iso(), self.clock.ticks()
         try:
-            response = self._answer(request, began)
+            response = self._answer(request)
+        except httpx.LocalProtocolError as problem:
+            raise Untestable(f"no such request can be sent: {problem}", "suite") from None
         except httpx.HTTPError as problem:
             exchange = self._record(sent, started, began, client, error=_reason(problem, self._timeout))
             if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
@@ -124,31 +131,25 @@ class Transport:
             raise ValueError(f"{url_path!r} leads away from {self.url}: nothing is sent there")
         return request
 
-    def _answer(self, request: httpx.Request, began: float) -> Response:
-        """The answer, to its end or to the cap. A refused connection is tried again: nothing was sent."""
+    def _answer(self, request: httpx.Request) -> Response:
+        """The answer, to its end or to the bound. A refused connection is tried again: nothing was sent."""
         try:
             answer = self._client.send(request, stream=True)
-        except (httpx.ConnectError, httpx.ConnectTimeout):
+        except httpx.ConnectError:
             answer = self._client.send(request, stream=True)
         try:
-            return self._read(answer, began)
+            return self._read(answer)
         finally:
             answer.close()
 
-    def _read(self, answer: httpx.Response, began: float) -> Response:
-        content, cut, undecodable = bytearray(), False, False
-        try:
-            for chunk in answer.iter_bytes():
-                content += chunk
-                if len(content) > READ_AT_MOST:
-                    cut = True
-                    break
-                if self.clock.ticks() - began > 3 * self._timeout:
-                    raise httpx.ReadTimeout(f"the answer did not end within {3 * self._timeout:.0f} s")
-        except httpx.DecodingError:
-            undecodable = True
+    def _read(self, answer: httpx.Response) -> Response:
         headers = [(name.decode("latin-1"), _text(value)) for name, value in answer.headers.raw]
-        body, form = _answered(bytes(content), cut=cut, undecodable=undecodable)
+        if answer.is_stream_consumed:  # by a handler that is no network: it gives the body undone
+            raw, encoding = answer.content, None
+        else:
+            raw, encoding = b"".join(answer.iter_raw()), answer.headers.get("content-encoding")
+        is_cut = bool(answer.extensions.get(IS_CUT)) or len(raw) > self._most
+        body, form = answered(raw, encoding, is_cut=is_cut, most=self._most)
         return Response(status=answer.status_code, headers=headers, body=body, form=form)
 
     def _register_secrets(self, exchange: Exchange) -> None:
@@ -183,6 +184,7 @@ class Transport:
                 error=error,
                 plain=plain,
             )
+            self.availability.note(exchange)
             self._register_secrets(exchange)
             self._on_exchange(exchange)
         return exchange
@@ -212,9 +214,9 @@ def fetch(
     Nothing of the portal's credentials goes along, and it is no exchange of the run.
     """
     try:
-        # Certificates take longer to load than the call takes, and plain HTTP needs none.
-        secure = url.startswith("https:")
-        with httpx.Client(timeout=timeout, verify=secure, trust_env=not is_loopback(url)) as client:
+        with httpx.Client(
+            timeout=timeout, transport=Wire(), trust_env=False, headers={"accept-encoding": "identity"}
+        ) as client:
             answer = (
                 client.get(url, headers=headers)
                 if json is None
@@ -248,9 +250,14 @@ def _advance(profile: Profile, address: str, seconds: float) -> float | None:
         raise ProfileError(
             f"{profile.source}: [clock] advance: {address} answers HTTP {status}. Is the clock offered there?"
         )
-    body, _ = body_of(text.encode())
+    body, _ = body_of(text)
     now = body.get("now") if isinstance(body, dict) else None
-    return float(now) if isinstance(now, int | float) and not isinstance(now, bool) else None
+    if now is None:
+        return None
+    there = as_seconds(now)
+    if there is None or there < 0:
+        raise ProfileError(f"{profile.source}: [clock] advance: {address} tells a time that is none.")
+    return there
 
 
 def unreachable(url: str, problem: Exception) -> str:
@@ -302,17 +309,6 @@ def _recorded(request: httpx.Request, content: bytes | None) -> Request:
     headers = [(name.decode("latin-1"), _text(value)) for name, value in request.headers.raw]
     body, form = body_of(content or b"")
     return Request(method=request.method, url=str(request.url), headers=headers, body=body, form=form)
-
-
-def _answered(content: bytes, *, cut: bool, undecodable: bool) -> tuple[Json, Form | None]:
-    """``cut``: there was more. ``undecodable``: what came is not what its Content-Encoding says."""
-    if undecodable:
-        return ABSENT, "undecodable"
-    if cut:
-        return text_of(content[:SHOWN_OF_CUT]), "truncated"
-    body, form = body_of(content)
-    # Nested too deeply to be held: no envelope is, so that it is judged as the text that came.
-    return body, None if form == "undecodable" else form
 
 
 def _text(value: bytes) -> str:

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 from pydantic import (
     BaseModel,
@@ -23,6 +24,7 @@ from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import BY_KEY
 from conformance.target.profile.errors import nearest, sentences
+from conformance.traffic.capture.bodies import LARGEST_ANSWER
 from conformance.traffic.exchange import Json
 
 Factor = Literal["EMAIL", "OTP"]
@@ -60,7 +62,8 @@ class ProfileTable(BaseModel):
 
 
 class PortalSettings(ProfileTable):
-    """``timeout`` is in seconds and for one request. ``verify`` may name a file of CA certificates."""
+    """``timeout`` is in seconds, for one request from its first byte to the last of its answer. ``verify``
+    may name a file of CA certificates. ``proxy`` is an HTTP proxy; none is taken from the environment."""
 
     url: str
     access_code: str
@@ -68,6 +71,20 @@ class PortalSettings(ProfileTable):
     edge_headers: bool = True
     verify: bool | str = True
     timeout: float = Field(10.0, gt=0)
+    proxy: str | None = None
+
+    @field_validator("proxy")
+    @classmethod
+    def _is_a_proxy(cls, proxy: str | None) -> str | None:
+        if proxy is not None and not re.match(r"http://[^/\s?#]+/?\Z", proxy):
+            raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
+        return proxy
+
+    def proxy_secrets(self) -> Iterator[tuple[str, str]]:
+        """The password in the address of the proxy."""
+        password = urlsplit(self.proxy or "").password
+        if password:
+            yield unquote(password), "password"
 
     @field_validator("url")
     @classmethod
@@ -205,11 +222,13 @@ class OperationSettings(ProfileTable):
 
 
 class LimitSettings(ProfileTable):
-    """Budgets of one run; ``login_window`` in seconds, None where it is to be learned."""
+    """Budgets of one run; ``login_window`` in seconds, None where it is to be learned; ``max_answer`` in
+    bytes."""
 
     login_window: float | None = Field(None, gt=0)
     max_mails: int = Field(20, ge=0)
     max_failed_sign_ins: int = Field(5, ge=0)
+    max_answer: int = Field(LARGEST_ANSWER, ge=1024)
 
 
 class ClockSettings(ProfileTable):
@@ -273,6 +292,7 @@ class Profile(ProfileTable):
     def secrets(self) -> Iterator[tuple[str, str]]:
         """Every secret in the profile, as (value, kind)."""
         yield self.portal.access_code, "access-code"
+        yield from self.portal.proxy_secrets()
         for account in self.accounts.values():
             yield account.password, "password"
             if account.otp_secret:

@@ -22,7 +22,8 @@ access_code = "${PORTAL_ACCESS_CODE}"     # X-PORTAL-ACCESS-CODE
 # headers = { "X-LOCALE" = "en" }         # added to, or in place of, the default headers
 # edge_headers = true                     # send CF-*, X-Real-IP, X-Forwarded-*; false behind a real edge
 # verify = true                           # check certificates; or false, or the path of a CA file
-# timeout = 10.0                          # seconds for one request
+# timeout = 10.0                          # seconds for one request, from its first byte to its last
+# proxy = "http://127.0.0.1:3128"         # an HTTP proxy; none is taken from the environment
 """
 
 ADMIN = """\
@@ -93,6 +94,7 @@ REST = """\
 # login_window = 60                       # seconds in which 10 sign-ins may begin; without it, it is learned
 # max_mails = 20                          # the most mails that a run has sent
 # max_failed_sign_ins = 5                 # the most sign-ins that are meant to fail, for each account
+# max_answer = 8388608                    # bytes of an answer that are read; more is not judged
 
 # [readings]
 # A reading of something that the specification leaves open, pinned: a run that finds another one fails.

@@ -14,7 +14,22 @@ import msgspec
 from conformance.traffic.exchange import ABSENT, Form, Json, Message
 
 LARGEST_BODY = 64 * 1024 * 1024
-"""Bytes that one body may unfold to; a longer one is recorded as truncated."""
+"""Bytes that one recorded body may unfold to."""
+
+LARGEST_ANSWER = 8 * 1024 * 1024
+"""Bytes of an answer that are read, on the wire and at each layer of unpacking, where the profile's
+``[limits] max_answer`` says no other number. As JSON in memory it is some ten times as much."""
+
+PACKINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd"})
+
+MOST_LAYERS = 2
+"""Layers of compression that are undone: a correct server applies one, and a proxy perhaps another."""
+
+MOST_DEPTH = 100
+"""Levels of JSON that are held; no documented answer has ten."""
+
+SHOWN_OF_CUT = 100_000
+"""Bytes of a truncated body that the record keeps."""
 
 _DECODE = msgspec.json.Decoder().decode
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -35,7 +50,27 @@ def body_of(raw: bytes | str) -> tuple[Json, Form | None]:
         return text_of(_bytes(raw)), "undecodable"
     except (ValueError, UnicodeDecodeError):
         return _odd_body(_bytes(raw))
+    if _is_deep(raw, value):
+        return text_of(_bytes(raw)), "undecodable"
     return value, form_of_json(value)
+
+
+def _is_deep(raw: bytes | str, value: Json) -> bool:
+    """Whether JSON is nested deeper than those that walk through it can follow."""
+    openings = (b"[", b"{") if isinstance(raw, bytes) else ("[", "{")
+    if sum(map(raw.count, openings)) <= MOST_DEPTH:  # type: ignore[arg-type]
+        return False
+    level = [value]
+    for _ in range(MOST_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _bytes(body: bytes | str) -> bytes:
@@ -71,22 +106,72 @@ def bytes_of(message: Message) -> bytes:
             return b""
 
 
-def unpacked(raw: bytes, encoding: str | None) -> bytes | None:
+def answered(
+    raw: bytes, encoding: str | None, *, is_cut: bool = False, most: int = LARGEST_ANSWER
+) -> tuple[Json, Form | None]:
+    """The body of an answer as the record holds it, whoever read it: a run, a replay, or a recorder.
+
+    ``is_cut``: there was more than was read. What unfolds to more than ``most`` bytes is ``truncated``, what
+    is not what its ``Content-Encoding`` says is ``undecodable``; neither is judged.
+    """
+    if is_cut:
+        return text_of(raw[:SHOWN_OF_CUT]), "truncated"
+    if encoding is not None and raw and _last(encoding) in PACKINGS and _is_text(raw):
+        return ABSENT, "undecodable"
+    bare = raw if encoding is None else unpacked(raw, encoding, most=most)
+    if bare is None:
+        return ABSENT, "undecodable"
+    if len(bare) > most:
+        return text_of(bare[:SHOWN_OF_CUT]), "truncated"
+    return body_of(bare)
+
+
+def unpacked(raw: bytes, encoding: str | None, *, most: int = LARGEST_BODY) -> bytes | None:
     """A body without its ``Content-Encoding``; None where it cannot be undone here.
 
-    A body that the source had already undone (its first bytes are not the encoding's) is returned as it is.
+    No layer unfolds to more than ``most`` bytes and one: that one says that there is more. A body that the
+    source had already undone (its first bytes are not the encoding's) is returned as it is.
     """
-    for name in reversed([part.strip().lower() for part in (encoding or "").split(",")]):
+    names = [part.strip().lower() for part in (encoding or "").split(",")]
+    if len([name for name in names if name not in ("", "identity")]) > MOST_LAYERS:
+        return None
+    for name in reversed(names):
+        if len(raw) > most:
+            break
+        if name in ("gzip", "x-gzip") and raw[:2] == b"\x1f\x8b":
+            layer = _inflated(raw, 31, most)
+        elif name == "deflate" and not _is_text(raw):
+            layer = _inflated(raw, 15 if raw[:1] == b"\x78" else -15, most)
+        elif name not in ("", "identity") and not _is_text(raw):
+            return None
+        else:
+            continue
+        if layer is None:
+            return None
+        raw = layer
+    return raw
+
+
+def _last(encoding: str) -> str:
+    """The outermost of the encodings that a header lists."""
+    return encoding.rpartition(",")[2].strip().lower()
+
+
+def _inflated(raw: bytes, window: int, most: int) -> bytes | None:
+    """The bytes of one layer, its members joined; None where it is broken, cut off, or followed by others."""
+    whole, rest = b"", raw
+    while rest:
+        unfolding = zlib.decompressobj(window)
         try:
-            if name in ("gzip", "x-gzip") and raw[:2] == b"\x1f\x8b":
-                raw = zlib.decompressobj(31).decompress(raw, LARGEST_BODY)
-            elif name == "deflate" and not _is_text(raw):
-                raw = zlib.decompressobj(15 if raw[:1] == b"\x78" else -15).decompress(raw, LARGEST_BODY)
-            elif name in ("br", "zstd") and not _is_text(raw):
-                return None
+            whole += unfolding.decompress(rest, most + 1 - len(whole))
         except zlib.error:
             return None
-    return raw
+        if len(whole) > most:
+            return whole
+        if not unfolding.eof:
+            return None
+        rest = unfolding.unused_data
+    return whole
 
 
 def _is_text(raw: bytes) -> bool:
@@ -108,6 +193,8 @@ def _odd_body(raw: bytes) -> tuple[Json, Form | None]:
     except ValueError:
         held = text_of(raw)
         return held, "undecodable" if _is_json(raw) else None
+    if _is_deep(raw, value):
+        return text_of(raw), "undecodable"
     return value, form_of_json(value)
 
 

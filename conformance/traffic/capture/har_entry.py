@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from conformance.traffic.capture.bodies import body_of, text_of, unpacked
+from conformance.traffic.capture.bodies import LARGEST_BODY, SHOWN_OF_CUT, body_of, text_of, unpacked
 from conformance.traffic.capture.har_form import Content, Entry, HarRequest, HarResponse, Pair, PostData
 from conformance.traffic.exchange import (
     ABSENT,
@@ -225,6 +225,8 @@ def _attached(raw: bytes | None, headers: list[Header]) -> tuple[Json, Form | No
     bare = unpacked(raw, encoding) if encoding else raw
     if bare is None:
         return text_of(raw), "undecodable"
+    if len(bare) > LARGEST_BODY:
+        return text_of(bare[:SHOWN_OF_CUT]), "truncated"
     return body_of(bare)
 
 

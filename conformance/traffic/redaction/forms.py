@@ -10,6 +10,9 @@ STRIDE = 3
 INDEXED = GRAM + STRIDE - 1
 """Characters of the shortest form that the index can hold."""
 
+CROWD = 16
+"""Forms under one gram that are compared one by one."""
+
 Span = tuple[int, int, str]
 """Where a secret stands in a text (start, end), and its placeholder."""
 
@@ -41,13 +44,18 @@ class FormIndex:
         self._grams: dict[str, list[tuple[str, int, str]]] = {}
         self._placeholders: dict[str, str] = {}
         self._first_parts: dict[str, Part] = {}
+        self._crowds: dict[str, dict[tuple[int, int], int]] = {}
+        """The forms beyond ``CROWD`` under a gram: where it stands in them, how long they are, and how many
+        are alike in that."""
+        self._last_texts: dict[str, Part] = {}
         self._last_parts: dict[str, Part] = {}
         """The last part of a whole form, which ends with the same characters: they lead to both."""
 
     @property
     def size(self) -> int:
         """How many entries the index holds."""
-        return sum(map(len, self._grams.values()))
+        crowded = sum(sum(crowd.values()) for crowd in self._crowds.values())
+        return sum(map(len, self._grams.values())) + crowded
 
     def add(self, form: str, placeholder: str) -> None:
         """Adds a form of a whole secret. It takes the place of an equal part of another."""
@@ -57,12 +65,17 @@ class FormIndex:
             return
         self._placeholders[form] = placeholder
         for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
-            self._grams.setdefault(gram, []).append((form, offset, placeholder))
+            filed = self._grams.setdefault(gram, [])
+            if len(filed) < CROWD:
+                filed.append((form, offset, placeholder))
+            else:
+                crowd = self._crowds.setdefault(gram, {})
+                crowd[offset, len(form)] = crowd.get((offset, len(form)), 0) + 1
 
     def add_parts(self, form: str, placeholder: str) -> None:
         """Adds the parts of a whole form, each found with as much of the whole as stands around it."""
         first, last = parts_of(form, placeholder)
-        self._last_parts[form] = last
+        self._last_parts[form] = self._last_texts[last.text] = last
         if first.text not in self._placeholders:
             self.add(first.text, first.placeholder)
             self._first_parts[first.text] = first
@@ -77,15 +90,29 @@ class FormIndex:
         """Removes a form, where it is one of this placeholder."""
         if self._placeholders.get(form) != placeholder:
             return
-        for gram in _grams_of(form):
-            others = [entry for entry in self._grams.get(gram, ()) if entry[0] != form]
-            if others:
+        for offset, gram in enumerate(_grams_of(form), _first_gram(form)):
+            entries = self._grams.get(gram, [])
+            others = [entry for entry in entries if entry[0] != form]
+            if len(others) == len(entries):
+                self._leave_crowd(gram, (offset, len(form)))
+            elif others or gram in self._crowds:
                 self._grams[gram] = others
             else:
-                self._grams.pop(gram, None)
+                del self._grams[gram]
         del self._placeholders[form]
-        self._last_parts.pop(form, None)
+        last = self._last_parts.pop(form, None)
+        if last is not None:
+            self._last_texts.pop(last.text, None)
         self._first_parts.pop(form, None)
+
+    def _leave_crowd(self, gram: str, place: tuple[int, int]) -> None:
+        crowd = self._crowds.get(gram, {})
+        if crowd.get(place, 0) > 1:
+            crowd[place] -= 1
+        else:
+            crowd.pop(place, None)
+        if not crowd:
+            self._crowds.pop(gram, None)
 
     def spans(self, text: str) -> list[Span]:
         """Where which form stands in a text, in no order, and overlapping where they do."""
@@ -101,7 +128,27 @@ class FormIndex:
                     spans.append((start, start + len(form), placeholder))
                 elif not _goes_on(text, first_parts[form], start):
                     spans.append(_widened(text, first_parts[form], start))
+        if self._crowds:
+            spans.extend(span for at in hits for span in self._crowded(text, at))
         return spans
+
+    def _crowded(self, text: str, at: int) -> Iterator[Span]:
+        """The forms of a crowd that stand around a gram: each is looked up whole, so that it takes no longer
+        to search for many that are alike."""
+        for offset, length in self._crowds.get(text[at : at + GRAM], ()):
+            start = at - offset
+            form = text[max(0, start) : start + length]
+            placeholder = self._placeholders.get(form) if start >= 0 else None
+            if placeholder is None:
+                kept = -(-3 * length // 4)
+                begin = start + length - kept
+                part = self._last_texts.get(text[begin : begin + kept]) if begin >= 0 else None
+                if part is not None:
+                    yield _widened(text, part, begin)
+            elif form not in self._first_parts:
+                yield start, start + length, placeholder
+            elif not _goes_on(text, self._first_parts[form], start):
+                yield _widened(text, self._first_parts[form], start)
 
     def _last_part(self, text: str, form: str, start: int) -> Iterator[Span]:
         """The last part of a form that does not stand in the text as a whole."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, urlsplit
 
 from conformance.traffic.exchange import Exchange, Json, Message
+from conformance.traffic.facts import fact
 
 HEADERS = {
     "x-portal-access-code": "access-code",
@@ -67,12 +68,13 @@ def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     needed to follow the traffic), ``encReqKey`` and ``encRespKey``, which are ciphertext, and the
     placeholders of what was taken out before.
     """
-    # Several look at each exchange: the transport, the writer of the record, a recorder.
-    found: tuple[tuple[str, str], ...] | None = exchange.__dict__.get("_secrets")
-    if found is None:
-        shown = dict.fromkeys(_secrets_in(exchange))
-        found = exchange.__dict__["_secrets"] = tuple(one for one in shown if not is_placeholder(one[0]))
-    yield from found
+    yield from _shown_secrets(exchange)
+
+
+@fact
+def _shown_secrets(exchange: Exchange) -> tuple[tuple[str, str], ...]:
+    """The same, computed once: the transport, the writer of the record and a recorder ask for it."""
+    return tuple(pair for pair in dict.fromkeys(_secrets_in(exchange)) if not is_placeholder(pair[0]))
 
 
 def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:

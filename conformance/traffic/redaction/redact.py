@@ -50,6 +50,9 @@ SHORTEST_PART = 6
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 NOTHING = re.compile(r"(?!)")
 WORD_EDGES = (r"(?:(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt])|(?<![\w./%\\-]))", r"(?![\w/-]|\.\w|\":)")
+ANY_WORD = re.compile(f"{WORD_EDGES[0]}[^\\W\\d_]{{4,20}}{WORD_EDGES[1]}")
+"""What may be one of the words."""
+
 SHORT_EDGES = ("(?<![A-Za-z0-9])", "(?![A-Za-z0-9])")
 
 
@@ -242,7 +245,10 @@ class Secrets:
             spans.extend(self._older_spans(text))
         if len(self._in_context):
             spans.extend(self._in_context.spans(text))
-        for loose in (self._words, self._short):
+        if len(self._words) > FEW:
+            words = ((match.span(), self._words.get(match[0])) for match in ANY_WORD.finditer(text))
+            spans.extend((*span, placeholder) for span, placeholder in words if placeholder)
+        for loose in (self._short,) if len(self._words) > FEW else (self._words, self._short):
             if len(loose) > FEW or any(form in text for form in loose):
                 spans.extend(
                     (*match.span(), loose[match[0]]) for match in self._pattern(loose).finditer(text)

@@ -20,6 +20,7 @@ from conformance.spec.endpoints import (
     PASSWORD_CHANGE,
 )
 from conformance.spec.operations import operation
+from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
@@ -158,7 +159,7 @@ class Restoring:
         if not is_rate_limited(answer):
             return answer
         seconds = retry_after(answer)
-        pause = self._portal.budget.window if seconds is None else seconds + 0.1
+        pause = self._portal.budget.window if seconds is None else min(seconds, LONGEST_WAIT) + 0.1
         self._portal.clock.wait(pause, "the target's rate limit to pass")
         return send()
 

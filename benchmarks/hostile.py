@@ -1,0 +1,386 @@
+"""Each command against each hostile behaviour: exit code, seconds, memory, and what must never be seen.
+
+.venv/bin/python benchmarks/hostile.py [--row NAME]... [--command NAME]... [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+
+from conformance import record
+from conformance.tests.hostile import compression
+from conformance.tests.hostile.server import Hostile
+from conformance.tests.hostile.table import ROWS
+from conformance.tests.hostile.wire import Row
+from conformance.tests.scripted_client import SYSTEM, Walker
+from conformance.traffic.redaction.encodings import blocks, texts
+from reference_impl import serve as reference
+
+HERE = Path(__file__).parent
+COMMANDS = ("run", "doctor", "replay", "record")
+TIMEOUT = 2.0
+"""The profile's time-out for one request, in seconds."""
+
+LONGEST = float(os.environ.get("HOSTILE_LONGEST", "180"))
+"""Seconds after which a command counts as hung, and is killed."""
+
+MOST_MEMORY = 250
+CEILING = 3 * 1024**3
+"""MB that a command may take, and the bytes at which the system refuses it more."""
+
+STATED = frozenset({0, 1, 4, 5, 6, 7})
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+PYTESTS_OWN = re.compile(r"\d+ (passed|failed|skipped)|no tests ran|html report|^=|^FAILED")
+COMMAND_LINE = re.compile(r"^\s*(::|##\[)", re.MULTILINE)
+PATHS = (
+    "/constants/countries",
+    "/profile",
+    "/workspaces/mine",
+    "/security/sessions",
+    "/roles",
+    "/constants/timezones",
+    "/invitations",
+)
+
+
+@dataclass
+class Cell:
+    """What one command did against one row."""
+
+    row: str
+    command: str
+    code: int
+    seconds: float
+    megabytes: float
+    slowest: float = 0.0
+    """Seconds of the longest request that was recorded."""
+    fails: int = 0
+    says: str = ""
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A process that is over, or was killed (``code`` None)."""
+
+    code: int | None
+    seconds: float
+    megabytes: float
+
+
+def small_recording(folder: Path) -> Path:
+    """A capture of a correct portal: a sign-in, some reads, a sign-out."""
+    path = folder / "small.jsonl"
+    with reference.start(seed=7) as portal, record.serve(portal.url, path) as recorder:
+        profile = tomllib.loads(portal.profile())
+        walker = Walker(recorder.url, profile)
+        walker.sign_in(profile["accounts"]["admin"])
+        for one in PATHS:
+            walker.get(one)
+        walker.sign_out()
+    return path
+
+
+def measured(arguments: list[str], folder: Path, during: Callable[[], None] = lambda: None) -> Ended:
+    """Runs a command with its output in ``folder``; ``during`` runs beside it and may end it."""
+    command = [sys.executable, "-m", "conformance.cli", *arguments]
+    began = time.monotonic()
+    with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+        child = subprocess.Popen(
+            command,
+            stdout=out,
+            stderr=err,
+            stdin=subprocess.DEVNULL,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(HERE.parent), "NO_COLOR": "1", "HOME": str(folder)},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (CEILING, CEILING)),
+        )
+    during()
+    if arguments[0] == "record":
+        child.send_signal(signal.SIGINT)
+    return _waited(child, began)
+
+
+def _waited(child: subprocess.Popen[bytes], began: float) -> Ended:
+    killed, most = False, 0.0
+    while child.poll() is None:
+        most = max(most, _peak(child.pid))
+        if not killed and time.monotonic() - began > LONGEST:
+            child.kill()
+            killed = True
+        time.sleep(0.02)
+    return Ended(None if killed else child.returncode, time.monotonic() - began, most)
+
+
+def _peak(pid: int) -> float:
+    """The most memory of a process so far, in MB: what it takes itself, and not what started it took."""
+    with contextlib.suppress(OSError, AttributeError):
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        return int(found[1]) / 1024 if found else 0.0
+    return 0.0
+
+
+def visit(url: str, profile: dict[str, Any], started: float) -> None:
+    """What a client does through a recorder; it takes what it gets."""
+    place = httpx.URL(url)
+    while time.monotonic() - started < 15:
+        with contextlib.suppress(OSError), socket.create_connection((place.host, place.port or 80), 1):
+            break
+        time.sleep(0.05)
+    walker = Walker(url, profile)
+    walker.http.timeout = httpx.Timeout(2 * TIMEOUT)
+    with contextlib.suppress(Exception):
+        walker.sign_in(profile["accounts"]["admin"])
+    headers = {"Authorization": f"Bearer {walker.token}", "Accept-Encoding": "identity"}
+    for path in PATHS[:4]:
+        with contextlib.suppress(Exception), walker.http.stream("GET", SYSTEM + path, headers=headers) as got:
+            for _, _chunk in zip(range(200), got.iter_raw(65536), strict=False):
+                pass
+
+
+def arguments_of(command: str, folder: Path, recording: Path, upstream: str, port: int) -> list[str]:
+    """The command line of a cell."""
+    profile = ["--profile", "profile.toml"]
+    match command:
+        case "run":
+            return ["run", *profile, "--impact", "read-only", "--out", str(folder / "out")]
+        case "doctor":
+            return ["doctor", *profile]
+        case "replay":
+            return ["replay", str(recording), *profile, "--impact", "read-only", "--out", str(folder / "out")]
+    capture = str(folder / "capture.jsonl")
+    return [
+        "record",
+        "--upstream",
+        upstream,
+        "--out",
+        capture,
+        "--port",
+        str(port),
+        "--timeout",
+        str(TIMEOUT),
+    ]
+
+
+def tried(row: Row, command: str, recording: Path) -> Cell:
+    """One command against one row, on a portal of its own."""
+    with tempfile.TemporaryDirectory() as place, reference.start(seed=3) as portal:
+        folder = Path(place)
+        certificates = folder / "certificates"
+        certificates.mkdir()
+        with Hostile(row, portal.url, certificates) as hostile:
+            text = hostile.profile(portal.profile(), timeout=TIMEOUT)
+            (folder / "profile.toml").write_text(text)
+            port = _free_port()
+            profile = tomllib.loads(text)
+            began = time.monotonic()
+
+            def during() -> None:
+                if command == "record":
+                    visit(f"http://127.0.0.1:{port}", profile, began)
+
+            arguments = arguments_of(command, folder, recording, hostile.url, port)
+            ended = measured(arguments, folder, during)
+            return _judged(row, command, ended, folder, hostile, profile)
+
+
+def _judged(
+    row: Row, command: str, ended: Ended, folder: Path, hostile: Hostile, profile: dict[str, Any]
+) -> Cell:
+    shown = _text(folder / "stdout") + "\n" + _text(folder / "stderr")
+    code = -9 if ended.code is None else ended.code
+    cell = Cell(row.name, command, code, round(ended.seconds, 1), round(ended.megabytes))
+    lines = [line for line in shown.splitlines() if line.strip()]
+    cell.says = _cause(lines)
+    cell.slowest = _slowest(folder)
+    cell.fails = _fails(folder)
+    cell.wrong = [*_wrong_of_process(cell, ended), *_wrong_of_text(shown), *_wrong_of_traffic(hostile)]
+    if cell.slowest > 2 * TIMEOUT:
+        cell.wrong.append(f"a request took {cell.slowest:.1f} s")
+    leaked = sorted(_leaked(shown, folder, profile, hostile.given))
+    cell.wrong += [f"secret: {one}" for one in leaked]
+    return cell
+
+
+def _cause(lines: list[str]) -> str:
+    """The line that says what came of it: an error's, or the last that is not pytest's own count."""
+    errors = [line for line in lines if line.startswith(("portal-conformance:", "wrong", "ERROR", "UNREACH"))]
+    own = [line for line in lines if not PYTESTS_OWN.search(line)]
+    return (errors or own or lines or [""])[-1].strip()[:200]
+
+
+def _wrong_of_process(cell: Cell, ended: Ended) -> Iterator[str]:
+    if ended.code is None:
+        yield f"hung for {LONGEST:.0f} s"
+    elif ended.code not in STATED:
+        yield f"exit code {ended.code}"
+    if ended.megabytes > MOST_MEMORY:
+        yield f"{ended.megabytes:.0f} MB"
+    if not cell.says:
+        yield "says nothing"
+
+
+def _wrong_of_text(shown: str) -> Iterator[str]:
+    for mark in ("Traceback (most recent", "the suite itself failed", "INTERNALERROR", "error of the suite"):
+        if mark in shown:
+            yield f"“{mark}”"
+    if found := UNSEEN.findall(shown):
+        yield f"{len(found)} unseen characters in the terminal"
+    if found := COMMAND_LINE.findall(shown):
+        yield f"{len(found)} commands to a CI server"
+
+
+def _wrong_of_traffic(hostile: Hostile) -> Iterator[str]:
+    if hostile.trapped:
+        yield "followed a redirect"
+    names = {name.lower() for asked in hostile.asked for name, _ in asked.headers}
+    if b"x-injected" in names:
+        yield "sent an injected header"
+    if any("planted-by-the-portal" in asked.header("cookie") for asked in hostile.asked):
+        yield "sent a cookie back"
+
+
+def secrets_of(profile: dict[str, Any], given: Iterable[str]) -> dict[str, str]:
+    """The secrets that a command knows, with what they are."""
+    known = {profile["portal"]["access_code"]: "access code", profile["bot_challenge"]["token"]: "bot token"}
+    for name, account in profile["accounts"].items():
+        known[account["password"]] = f"password of {name}"
+        if "otp_secret" in account:
+            known[account["otp_secret"]] = f"authenticator secret of {name}"
+    return {**known, **dict.fromkeys(given, "token")}
+
+
+def _leaked(shown: str, folder: Path, profile: dict[str, Any], given: Iterable[str]) -> set[str]:
+    """Which secrets stand where, in whatever encoding, or three quarters of one."""
+    places = {"the terminal": shown}
+    for path in folder.rglob("*"):
+        if path.is_file() and path.name not in ("profile.toml", "stdout", "stderr") and path.suffix != ".pem":
+            places[path.name] = _text(path)
+    found: set[str] = set()
+    for value, kind in secrets_of(profile, given).items():
+        raw = value.encode()
+        forms = {value, raw.hex(), value[: len(value) * 3 // 4]} | set(blocks(raw)) | set(texts(raw))
+        for place, text in places.items():
+            if any(len(form) >= 8 and form in text for form in forms):
+                found.add(f"{kind} in {place}")
+    return found
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _slowest(folder: Path) -> float:
+    slowest = 0.0
+    for path in folder.rglob("*.jsonl"):
+        for line in path.read_bytes().splitlines():
+            with contextlib.suppress(msgspec.DecodeError):
+                told = msgspec.json.decode(line)
+                slowest = max(slowest, float(told.get("elapsed_ms") or 0) / 1000)
+    return slowest
+
+
+def _fails(folder: Path) -> int:
+    path = folder / "out" / "results.json"
+    if not path.exists():
+        return 0
+    told = json.loads(_text(path))
+    return int(told["summary"]["fail"])
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def table(cells: list[Cell]) -> str:
+    """The matrix as Markdown: a line for each row, what is wrong below it."""
+    commands = [name for name in COMMANDS if any(cell.command == name for cell in cells)]
+    by_row: dict[str, dict[str, Cell]] = {name: {} for name in ROWS if any(c.row == name for c in cells)}
+    for cell in cells:
+        by_row.setdefault(cell.row, {})[cell.command] = cell
+    wrong = [cell for cell in cells if cell.wrong]
+    most = max(cells, key=lambda cell: cell.megabytes)
+    slowest = max(cells, key=lambda cell: cell.slowest)
+    lines = [
+        "# Hostile portals",
+        "",
+        f"{len(by_row)} behaviours × {len(commands)} commands; the profile's time-out is {TIMEOUT:g} s.",
+        f"Most memory: {most.megabytes:.0f} MB ({most.command}, {most.row}).",
+        f"Longest request: {slowest.slowest:.1f} s ({slowest.command}, {slowest.row}).",
+        f"Cells with something wrong: {len(wrong)} of {len(cells)}.",
+        "",
+        "Each cell: exit code, seconds, MB. `python benchmarks/hostile.py` makes this table anew.",
+        "",
+        f"| behaviour | it | {' | '.join(commands)} |",
+        f"| --- | --- |{' --- |' * len(commands)}",
+    ]
+    for name, row in by_row.items():
+        told = [
+            f"{row[one].code} · {row[one].seconds:g} · {row[one].megabytes:g}" if one in row else ""
+            for one in commands
+        ]
+        lines.append(f"| {name} | {ROWS[name].sentence} | {' | '.join(told)} |")
+    if wrong:
+        lines += ["", "## Wrong", ""]
+        lines += [f"- {cell.row}, {cell.command}: {'; '.join(cell.wrong)}" for cell in wrong]
+    return "\n".join(lines) + "\n"
+
+
+def line_of(cell: Cell) -> str:
+    """A cell as it is shown while the table grows."""
+    figures = f"{cell.code:3} {cell.seconds:6.1f} s {cell.megabytes:5.0f} MB {cell.slowest:5.1f} s"
+    wrong = "; ".join(cell.wrong) or "well"
+    return f"{cell.row:24} {cell.command:7} {figures} {cell.fails:3} FAIL  {wrong}  | {cell.says}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--row", action="append", default=[], help="only these rows, or groups")
+    parser.add_argument("--command", action="append", default=[], choices=COMMANDS)
+    parser.add_argument("--out", type=Path, default=HERE / "hostile.md")
+    parser.add_argument("--cells", type=Path, help="add the cells to this file, and tabulate all in it")
+    options = parser.parse_args()
+    chosen = [
+        row for row in ROWS.values() if not options.row or row.name in options.row or row.group in options.row
+    ]
+    cells: list[Cell] = []
+    compression.warm()
+    with tempfile.TemporaryDirectory() as place:
+        recording = small_recording(Path(place))
+        for row in chosen:
+            for command in options.command or COMMANDS:
+                cell = tried(row, command, recording)
+                cells.append(cell)
+                print(line_of(cell), flush=True)
+                if options.cells is not None:
+                    with options.cells.open("a", encoding="utf-8") as kept:
+                        kept.write(json.dumps(asdict(cell)) + "\n")
+                    lines = options.cells.read_text(encoding="utf-8").splitlines()
+                    cells = [Cell(**json.loads(line)) for line in lines]
+                options.out.write_text(table(cells), encoding="utf-8")
+    return int(any(cell.wrong for cell in cells))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

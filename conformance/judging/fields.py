@@ -1,0 +1,208 @@
+"""The stated fields of a resource as a tree, and what is looked up along it in the data of a response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from conformance.spec.resources import Enumeration
+from conformance.spec.tables import CODED_FIELDS
+from conformance.traffic.exchange import ABSENT, Json, dig
+
+
+def requirements_of(annotation: Any) -> set[str]:
+    """Every requirement that a model's fields state, those of nested models included."""
+    model = model_of(annotation)
+    if model is None:
+        item = item_of(annotation)
+        return requirements_of(item) if item is not None else set()
+    return {
+        requirement
+        for field in model.model_fields.values()
+        for requirement in ({requirement_of(field)} | requirements_of(field.annotation))
+        if requirement
+    }
+
+
+def requirement_of(field: FieldInfo) -> str | None:
+    extra = field.json_schema_extra
+    found = extra.get("requirement") if isinstance(extra, dict) else None
+    return found if isinstance(found, str) else None
+
+
+@dataclass(frozen=True)
+class Node:
+    """A model, an array of something, or neither, ready to be walked."""
+
+    model: type[BaseModel] | None = None
+    fields: tuple[tuple[tuple[str, ...], str | None, bool, Node], ...] = ()
+    """Of each field its names, its requirement, whether it is required, and what it holds."""
+    item: Node | None = None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all fields."""
+        return frozenset(name for names, *_ in self.fields for name in names)
+
+    @cached_property
+    def coded(self) -> dict[str, Node]:
+        """The fields that are coded, or in which coded ones stand."""
+        return {
+            name: inner
+            for names, _, _, inner in self.fields
+            for name in names
+            if inner.holds_codes
+            or (name in CODED_FIELDS and Enumeration in (inner.model, inner.item and inner.item.model))
+        }
+
+    @cached_property
+    def may_lack_fields(self) -> bool:
+        """Whether some nullable field may be left out, here or within."""
+        return (self.item is not None and self.item.may_lack_fields) or any(
+            (requirement and not required and requirement != "ENUM-004") or inner.may_lack_fields
+            for _, requirement, required, inner in self.fields
+        )
+
+    @cached_property
+    def holds_codes(self) -> bool:
+        return bool(self.coded) or (self.item is not None and self.item.holds_codes)
+
+
+def node_of(annotation: Any) -> Node:
+    model, item = model_of(annotation), item_of(annotation)
+    if model is not None:
+        fields = (
+            (
+                tuple(dict.fromkeys([*names_of(name, field), name])),
+                requirement_of(field),
+                field.is_required(),
+                node_of(field.annotation),
+            )
+            for name, field in model.model_fields.items()
+        )
+        return Node(model, tuple(fields))
+    return Node(item=node_of(item)) if item is not None else Node()
+
+
+def _parts(annotation: Any) -> list[Any]:
+    if get_origin(annotation) is Annotated:
+        return _parts(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [part for choice in get_args(annotation) for part in _parts(choice)]
+    return [annotation]
+
+
+def model_of(annotation: Any) -> type[BaseModel] | None:
+    return next(
+        (part for part in _parts(annotation) if isinstance(part, type) and issubclass(part, BaseModel)), None
+    )
+
+
+def item_of(annotation: Any) -> Any:
+    return next((get_args(part)[0] for part in _parts(annotation) if get_origin(part) is list), None)
+
+
+def names_of(name: str, field: FieldInfo) -> list[str]:
+    alias = field.validation_alias
+    choices = getattr(alias, "choices", None)
+    return [choice for choice in choices if isinstance(choice, str)] if choices else [name]
+
+
+def field_of(model: type[BaseModel], step: str) -> FieldInfo | None:
+    return next(
+        (
+            field
+            for name, field in model.model_fields.items()
+            if step == name or step in names_of(name, field)
+        ),
+        None,
+    )
+
+
+def shown_fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
+    """Each field that stands in the data, or may be left out, with the requirement that states it."""
+    if isinstance(data, list) and node.item is not None:
+        for entry in data:
+            yield from shown_fields(node.item, entry)
+    if not isinstance(data, dict):
+        return
+    for names, requirement, required, inner in node.fields:
+        value = _value_of(names, data)
+        if requirement and (value is not ABSENT or not required):
+            yield requirement, value
+        if value is not ABSENT and value is not None:
+            yield from shown_fields(inner, value)
+
+
+def collect_codes(node: Node, name: str, data: Json, found: list[tuple[str, dict[str, Json]]]) -> None:
+    """Collects the enumeration objects of exact data, in their order."""
+    if node.model is Enumeration:
+        found.append((name, data))
+        return
+    if node.item is not None:
+        for entry in data:
+            collect_codes(node.item, name, entry, found)
+        return
+    coded = node.coded
+    for field in data:
+        if field in coded and (inner := data[field]) is not None:
+            if type(inner) is dict and coded[field].model is Enumeration:
+                found.append((field, inner))
+            else:
+                collect_codes(coded[field], field, inner, found)
+
+
+def extra_fields(node: Node, data: Json, path: str) -> Iterator[str]:
+    if isinstance(data, list) and node.item is not None:
+        for entry in data[:20]:
+            yield from extra_fields(node.item, entry, f"{path}[]")
+    if not isinstance(data, dict) or node.model is None:
+        return
+    yield from (f"{path}.{name}" for name in data if name not in node.names)
+    for names, _, _, inner in node.fields:
+        if (inner.model or inner.item) and names[0] in data:
+            yield from extra_fields(inner, data[names[0]], f"{path}.{names[0]}")
+
+
+def shows(form: str, node: Node, data: Json) -> bool:
+    """Whether some nullable field is sent as null, or left out."""
+    if isinstance(data, list):
+        return node.item is not None and any(shows(form, node.item, entry) for entry in data)
+    if not isinstance(data, dict):
+        return False
+    for names, requirement, required, inner in node.fields:
+        value = _value_of(names, data)
+        if value is None:
+            is_shown = form == "null" and bool(requirement)
+        elif value is ABSENT:
+            may_be_left_out = bool(requirement) and not required and requirement != "ENUM-004"
+            is_shown = form == "left out" and may_be_left_out
+        else:
+            is_shown = bool(inner.fields or inner.item) and shows(form, inner, value)
+        if is_shown:
+            return True
+    return False
+
+
+def _value_of(names: tuple[str, ...], data: dict[str, Json]) -> Json:
+    """The value of a field by the first of its names that is there."""
+    value = data.get(names[0], ABSENT)
+    if value is ABSENT and len(names) > 1:
+        value = next((data[name] for name in names if name in data), ABSENT)
+    return value
+
+
+def place_of(location: Sequence[str | int], data: Json) -> list[str | int]:
+    """A validation error's location without what pydantic adds to it for unions."""
+    place: list[str | int] = []
+    for step in location:
+        inside = dig(data, place)
+        if isinstance(inside, dict if isinstance(step, str) else list):
+            place.append(step)
+    return place

@@ -1,0 +1,70 @@
+"""How well a portal can be reached: requests without an answer, and endpoints that are given up."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+from conformance.errors import TargetUnreachable, Untestable
+from conformance.traffic.exchange import Exchange, Request
+
+SILENT_IN_A_ROW = 3
+"""Requests without an answer after which an endpoint is given up."""
+
+SILENT_ENDPOINTS = 8
+"""Endpoints given up after which the portal is."""
+
+SILENT_REQUESTS = 15
+"""Requests without an answer after which the portal is given up, where they are a quarter of all."""
+
+
+class Availability:
+    """Counts the requests of a run by whether they got an answer. Safe from threads."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lock = threading.Lock()
+        self._asked = 0
+        self._reasons: Counter[str] = Counter()
+        self._in_a_row: Counter[str] = Counter()
+
+    def demand(self, request: Request) -> None:
+        """Before a request goes out. Raises Untestable where its endpoint was given up, TargetUnreachable
+        where so many were."""
+        endpoint = _endpoint(request)
+        with self._lock:
+            given_up = [one for one, count in self._in_a_row.items() if count >= SILENT_IN_A_ROW]
+            silent = self._reasons.total()
+            is_gone = silent >= SILENT_REQUESTS and 4 * silent >= self._asked
+        if is_gone or len(given_up) >= SILENT_ENDPOINTS:
+            raise TargetUnreachable(f"{self._url} went away: {self.sentence()}.")
+        if endpoint in given_up:
+            raise Untestable(
+                f"{endpoint} gave no answer {SILENT_IN_A_ROW} times in a row, and is not asked any more",
+                "environment",
+            )
+
+    def note(self, exchange: Exchange) -> None:
+        """After a request, answered or not."""
+        endpoint = _endpoint(exchange.request)
+        with self._lock:
+            self._asked += 1
+            if exchange.response is not None:
+                self._in_a_row.pop(endpoint, None)
+            else:
+                self._in_a_row[endpoint] += 1
+                self._reasons[exchange.error or "no answer"] += 1
+
+    def sentence(self) -> str | None:
+        """Such as "12 of 130 requests had no answer (8 × nothing came within 2 s, 4 × …)"; None where all
+        had one."""
+        with self._lock:
+            if not self._reasons:
+                return None
+            told = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.most_common(3))
+            return f"{self._reasons.total()} of {self._asked} requests had no answer ({told})"
+
+
+def _endpoint(request: Request) -> str:
+    operation = request.operation
+    return f"{request.method} {request.path}" if operation is None else operation.key

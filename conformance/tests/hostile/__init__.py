@@ -1,0 +1,1 @@
+"""Hostile and dying portals: a table of what they do on the wire, and a small server that does it."""

@@ -1,0 +1,129 @@
+"""Rows about Content-Encoding: bombs, what is not what it says, and layers on layers."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from base64 import b64decode
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import zstandard
+
+from conformance.tests.hostile.plays import Change, body, changed, constants, everywhere, signed_in
+from conformance.tests.hostile.wire import Answer, Play, Row
+
+BROTLI = b64decode(
+    "G8oA+K8K7IbzG8XKIqoGhJ0IkF+MjkHNgvQMDQpa294LapUvkXZfIpUQrXmDSIoQg1ny5JMkusQJ9AnaAhzD96rXOxXx"
+    "CbMCgI5GMBRt52HryguyI4+V0eVnATPVJGecwKqgZl3NF6IhQSbpf4DUDXPOE6qKj2po8Rn+wQ1Mbuzf5XSmDhY="
+)
+"""256 MB of NUL in two layers of Brotli."""
+
+GIGABYTE = 1000
+
+
+def _megabytes(count: int) -> Iterator[bytes]:
+    return (bytes(1_000_000) for _ in range(count))
+
+
+@lru_cache
+def gzipped(layers: int) -> bytes:
+    """1 GB of NUL in so many layers of gzip."""
+    pressing = zlib.compressobj(9, wbits=31)
+    packed = b"".join([*map(pressing.compress, _megabytes(GIGABYTE)), pressing.flush()])
+    for _ in range(layers - 1):
+        packed = gzip.compress(packed, mtime=0)
+    return packed
+
+
+@lru_cache
+def deflated() -> bytes:
+    pressing = zlib.compressobj(9)
+    return b"".join([*map(pressing.compress, _megabytes(GIGABYTE)), pressing.flush()])
+
+
+@lru_cache
+def zstandardised() -> bytes:
+    """4 GB of NUL."""
+    pressing = zstandard.ZstdCompressor(level=3).compressobj()
+    return b"".join([*map(pressing.compress, _megabytes(4 * GIGABYTE)), pressing.flush()])
+
+
+def warm() -> None:
+    """Makes the bombs, which takes longer than a client waits."""
+    for layers in (1, 2, 3):
+        gzipped(layers)
+    deflated()
+    zstandardised()
+
+
+def encoded(name: bytes) -> tuple[bytes, bytes]:
+    return b"Content-Encoding", name
+
+
+def bomb(content: Callable[[], bytes], name: bytes) -> Play:
+    """A body that is made when it is first sent."""
+
+    def change(answer: Answer) -> Answer:
+        return Answer(answer.status, (*answer.headers, encoded(name)), content())
+
+    return changed(change)
+
+
+def pressed(packed: Callable[[bytes], bytes], name: bytes) -> Change:
+    """The portal's own body in an encoding."""
+
+    def change(answer: Answer) -> Answer:
+        return Answer(answer.status, (*answer.headers, encoded(name)), packed(answer.body))
+
+    return change
+
+
+def layered(count: int) -> Change:
+    def change(answer: Answer) -> Answer:
+        packed = answer.body
+        for _ in range(count):
+            packed = gzip.compress(packed, mtime=0)
+        name = b", ".join([b"gzip"] * count)
+        return Answer(answer.status, (*answer.headers, encoded(name)), packed)
+
+    return change
+
+
+ROWS = (
+    Row("gzip-bomb", "Sends 1 GB in one layer of gzip.", bomb(lambda: gzipped(1), b"gzip"), constants),
+    Row(
+        "gzip-bomb-2", "Sends 1 GB in two layers of gzip.", bomb(lambda: gzipped(2), b"gzip, gzip"), constants
+    ),
+    Row(
+        "gzip-bomb-3",
+        "Sends 1 GB in three layers of gzip.",
+        bomb(lambda: gzipped(3), b"gzip, gzip, gzip"),
+        everywhere,
+    ),
+    Row("deflate-bomb", "Sends 1 GB in deflate.", bomb(deflated, b"deflate"), constants),
+    Row("zstd-bomb", "Sends 4 GB in Zstandard.", bomb(zstandardised, b"zstd"), signed_in),
+    Row("br-bomb", "Sends 256 MB in two layers of Brotli.", body(BROTLI, encoded(b"br, br")), constants),
+    Row("gzip-in-name", "Says gzip and sends none.", body(b'{"success":true}', encoded(b"gzip")), constants),
+    Row(
+        "gzip-cut",
+        "Ends in the middle of gzip.",
+        changed(pressed(lambda content: gzip.compress(content)[:-20], b"gzip")),
+        constants,
+    ),
+    Row(
+        "gzip-wrong-sum",
+        "Gives a wrong checksum at the end of gzip.",
+        changed(pressed(lambda content: gzip.compress(content)[:-8] + b"\0" * 8, b"gzip")),
+        constants,
+    ),
+    Row(
+        "gzip-and-more",
+        "Sends garbage after the end of gzip.",
+        changed(pressed(lambda content: gzip.compress(content) + b"garbage" * 100, b"gzip")),
+        constants,
+    ),
+    Row("gzip-layers-20", "Packs the answer twenty times.", changed(layered(20)), constants),
+    Row("encodings-1000", "Names a thousand encodings.", body(b"{}", encoded(b"gzip, " * 1000)), constants),
+    Row("encoding-unknown", "Names an unknown encoding.", body(b"{}", encoded(b"x-rot13")), constants),
+)

@@ -1,0 +1,334 @@
+"""What a hostile portal does to the wire ends in time, within bounds, and is never judged as an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable, UsageError
+from conformance.replay import Options, replay
+from conformance.replay.engine.wire import Answer, Connection
+from conformance.spec.operations import Impact
+from conformance.target.clock import LONGEST_WAIT, SystemClock
+from conformance.target.portal.accounts import lifetime
+from conformance.target.portal.budget import Budget, retry_after
+from conformance.target.portal.transport import Transport, clock_of
+from conformance.target.profile.model import Profile, parse
+from conformance.tests.hostile.certificates import authority
+from conformance.tests.hostile.plays import everywhere, raw
+from conformance.tests.hostile.server import Hostile
+from conformance.tests.hostile.table import GROUPS, ROWS
+from conformance.tests.hostile.wire import Answer as Sent
+from conformance.tests.hostile.wire import Row, Turn
+from conformance.tests.reached import MINIMAL
+from conformance.traffic.exchange import Exchange, Request, Response
+from conformance.traffic.redaction.redact import Secrets
+from reference_impl import serve as reference
+
+TIMEOUT = 0.5
+PATH = "/web/v1/system/constants/countries"
+
+SILENT = (
+    "silent-accept", "close-at-accept", "reset-at-accept", "other-protocol", "empty-answer", "hangs-inside",
+    "cut-head", "cut-body", "reset-midway", "late-answer", "dripped-status", "dripped-head", "dripped-body",
+    "garbage-after-answer", "answer-after-answer", "endless-100", "endless-103", "switching-protocols",
+    "endless-trailers", "endless-chunks", "endless-head", "endless-extension", "length-too-long",
+    "length-too-short", "length-negative", "length-words", "length-huge", "lengths-conflict",
+    "lengths-list", "unknown-transfer", "chunk-size-words", "chunk-size-huge", "chunk-size-negative",
+    "chunk-overrun", "chunk-unended", "http-0.9", "http-2-preface", "status-000", "status-words",
+    "status-endless", "header-of-10-mb", "headers-10000", "header-without-colon", "header-nul",
+    "header-injected-answer", "tls-handshake-dripped",
+)  # fmt: skip
+"""Rows after which there is no answer."""
+
+UNJUDGED = (
+    "fast-chunks", "gigabyte", "gigabyte-without-length", "gzip-bomb-3", "gzip-in-name", "gzip-cut",
+    "gzip-wrong-sum", "gzip-and-more", "gzip-layers-20", "br-bomb", "deep-lists", "deep-data", "long-text",
+)  # fmt: skip
+"""Rows that are recorded, and of which the body is not judged."""
+
+
+@pytest.fixture(scope="module")
+def origin() -> Iterator[str]:
+    with reference.start() as portal:
+        yield portal.url
+
+
+def profile(url: str, more: str = "", timeout: float = TIMEOUT) -> Profile:
+    own = f'http://portal.example.test"\ntimeout = {timeout}\n{more}#'
+    return parse(
+        MINIMAL.replace('http://portal.example.test"', own).replace("http://portal.example.test", url), {}
+    )
+
+
+def transport(known: Profile, impact: Impact = "read-only") -> Transport:
+    return Transport(
+        known, clock=SystemClock(), impact=impact, secrets=Secrets(), on_exchange=lambda exchange: None
+    )
+
+
+def outcome(known: Profile) -> Exchange:
+    """The record of one request, with an answer or without."""
+    try:
+        return transport(known).send("GET", PATH)
+    except NoAnswer as silent:
+        return silent.exchange
+    except TargetUnreachable as gone:
+        request = Request(method="GET", url=known.portal.url + PATH)
+        return Exchange(n=1, started="", request=request, error=str(gone))
+
+
+def test_the_table_names_more_than_sixty_behaviours_of_eight_groups() -> None:
+    assert len(ROWS) == sum(map(len, GROUPS.values())) >= 60
+    assert len(GROUPS) == 8
+    assert all(row.sentence.endswith(".") for row in ROWS.values())
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_what_is_no_answer_ends_in_time_and_says_why(name: str, origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS[name], origin, tmp_path) as portal:
+        began = time.monotonic()
+        exchange = outcome(profile(portal.url))
+        took = time.monotonic() - began
+
+    assert exchange.response is None
+    assert exchange.error
+    assert took < 2 * TIMEOUT
+
+
+@pytest.mark.parametrize("name", UNJUDGED)
+def test_what_is_beyond_the_bounds_is_recorded_and_not_judged(name: str, origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS[name], origin, tmp_path) as portal:
+        exchange = outcome(profile(portal.url, timeout=20.0))
+
+    assert exchange.response is not None
+    assert exchange.response.is_unknown
+
+
+def replayed(url: str) -> Answer:
+    """One request as a replay sends it."""
+
+    async def ask() -> Answer:
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[Answer] = loop.create_future()
+        host, _, port = url.partition("//")[2].partition(":")
+        connection = Connection(host, int(port), context=None, loop=loop)
+        connection.send(
+            f"GET {PATH} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode(), answered.set_result, timeout=TIMEOUT
+        )
+        while not answered.done():
+            await asyncio.sleep(0.02)
+            if connection.deadline < loop.time():
+                connection.expire()
+        connection.close()
+        return answered.result()
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("name", [one for one in SILENT if not one.startswith("tls")])
+def test_a_replay_takes_for_no_answer_what_a_run_does_not(name: str, origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS[name], origin, tmp_path) as portal:
+        began = time.monotonic()
+        answer = replayed(portal.url)
+        took = time.monotonic() - began
+
+    assert answer.error or answer.is_cut or name in ("headers-10000",)
+    assert took < 2 * TIMEOUT
+
+
+@pytest.mark.parametrize("name", ["fast-chunks", "gigabyte", "gigabyte-without-length", "fast-trailers"])
+def test_a_replay_cuts_an_answer_beyond_the_bound(name: str, origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS[name], origin, tmp_path) as portal:
+        answer = replayed(portal.url)
+
+    assert answer.is_cut
+    assert len(answer.body) < 10_000_000
+
+
+def test_bytes_that_come_between_answers_close_the_connection(origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS["late-second-answer"], origin, tmp_path) as portal:
+        sender = transport(profile(portal.url))
+        first = sender.send("GET", PATH)
+        time.sleep(0.1)
+        second = sender.send("GET", PATH)
+
+    assert first.status == second.status
+    assert first.code == second.code
+    assert first.at("headers.content-length") != "17"
+
+
+def test_nothing_goes_out_that_the_profile_does_not_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".netrc").write_text("machine localhost login someone password of-the-netrc\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
+    row = Row("", "", lambda turn: turn.wire.send(Sent(body=b"{}").framed()), everywhere)
+
+    with Hostile(row, "", tmp_path) as portal:
+        exchange = outcome(profile(portal.url.replace("127.0.0.1", "localhost")))
+
+    assert exchange.status == 200
+    assert portal.asked[0].header("authorization") == ""
+
+
+def test_a_proxy_of_the_profile_is_asked_with_its_own_credentials(tmp_path: Path) -> None:
+    row = Row("", "", lambda turn: turn.wire.send(Sent(body=b"{}").framed()), everywhere)
+
+    with Hostile(row, "", tmp_path) as proxy:
+        address = proxy.url.replace("//", "//user:pass%20word@")
+        exchange = outcome(profile("http://portal.example.test", f'proxy = "{address}"\n'))
+
+    assert exchange.status == 200
+    assert proxy.asked[0].target == f"http://portal.example.test{PATH}"
+    assert (
+        proxy.asked[0].header("proxy-authorization")
+        == "Basic " + base64.b64encode(b"user:pass word").decode()
+    )
+
+
+def refusal(**headers: str) -> Exchange:
+    response = Response(
+        status=429, headers=[(name.replace("_", "-"), value) for name, value in headers.items()]
+    )
+    request = Request(method="POST", url=f"http://portal.example.test{PATH}")
+    return Exchange(n=1, started="2026-11-22T12:00:00.000000Z", request=request, response=response)
+
+
+@pytest.mark.parametrize(
+    "headers, most",
+    [
+        ({"retry_after": "9" * 100}, 1e11),
+        ({"retry_after": "inf"}, 1e11),
+        ({"retry_after": "Fri, 31 Dec 9999 23:59:59 GMT", "date": "Sun, 22 Nov 2026 12:00:00 GMT"}, 1e11),
+        ({"retry_after": "Fri, 31 Dec 9999 23:59:59 GMT", "date": "Sun, 22 Nov 2026 12:00:00 -0000"}, None),
+        ({"retry_after": "Fri, 31 Dec 99999 23:59:59 GMT"}, None),
+    ],
+)
+def test_a_wait_beyond_all_time_is_a_number_or_none(headers: dict[str, str], most: float | None) -> None:
+    told = retry_after(refusal(**headers))
+
+    assert told is None if most is None else LONGEST_WAIT < (told or 0.0) < most
+
+
+def test_who_asks_to_wait_for_ever_refuses() -> None:
+    budget = Budget(parse(MINIMAL, {}).limits, SystemClock())
+
+    with pytest.raises(RateLimited, match="more than 3600 s"):
+        budget.back_off(refusal(retry_after="9" * 100), 0)
+
+
+@pytest.mark.parametrize("ends", [b"1e999", b"1e300", b"9" * 4000, b"NaN", b'"soon"', b"[]"])
+def test_a_token_that_never_ends_lives_as_long_as_is_assumed(ends: bytes) -> None:
+    def part(text: bytes) -> str:
+        return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
+
+    token = ".".join((part(b'{"alg":"HS256","typ":"JWT"}'), part(b'{"exp":%s}' % ends), part(b"signature")))
+
+    assert lifetime(None, token, 1_700_000_000.0) == 300.0
+
+
+@pytest.mark.parametrize("name", ["clock-redirects", "clock-infinite", "clock-digits", "clock-year-1"])
+def test_a_clock_that_is_none_is_a_mistake_of_the_profile(name: str, origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS[name], origin, tmp_path) as portal:
+        known = parse(MINIMAL + f'\n[clock]\nadvance = "{portal.url}/clock/advance"\n', {})
+        with pytest.raises(ProfileError, match=r"\[clock\] advance"):
+            clock_of(known).now()
+
+    assert portal.trapped == []
+
+
+def test_an_endpoint_that_stays_silent_is_given_up_and_counted(tmp_path: Path) -> None:
+    row = Row("", "", lambda turn: turn.wire.reset(), everywhere)
+
+    with Hostile(row, "", tmp_path) as portal:
+        sender = transport(profile(portal.url))
+        for _ in range(3):
+            with pytest.raises(NoAnswer):
+                sender.send("GET", PATH)
+        with pytest.raises(Untestable, match="3 times in a row"):
+            sender.send("GET", PATH)
+
+    assert len(portal.asked) == 3
+    assert (sender.availability.sentence() or "").startswith("3 of 3 requests had no answer (3 × ")
+
+
+def test_a_portal_that_gives_no_answers_is_gone(tmp_path: Path) -> None:
+    row = Row("", "", lambda turn: turn.wire.reset(), everywhere)
+
+    with Hostile(row, "", tmp_path) as portal:
+        sender = transport(profile(portal.url))
+        for number in range(15):
+            with pytest.raises(NoAnswer):
+                sender.send("GET", f"/number/{number}")
+        with pytest.raises(TargetUnreachable, match="went away: 15 of 15 requests had no answer"):
+            sender.send("GET", PATH)
+
+
+def test_a_header_that_the_target_made_begins_no_line(tmp_path: Path) -> None:
+    with Hostile(Row("", "", raw(b""), everywhere), "", tmp_path) as portal:
+        with pytest.raises(Untestable, match="no such request can be sent"):
+            transport(profile(portal.url)).send(
+                "GET", PATH, headers=[("Authorization", "a\r\nX-Injected: 1")]
+            )
+
+    assert portal.asked == []
+
+
+def test_a_redirect_is_not_followed_and_a_cookie_not_sent_back(origin: str, tmp_path: Path) -> None:
+    for name in ("redirect-302", "cookies-1000"):
+        with Hostile(ROWS[name], origin, tmp_path) as portal:
+            sender = transport(profile(portal.url))
+            sender.send("GET", PATH)
+            sender.send("GET", PATH)
+
+        assert portal.trapped == []
+        assert [asked.header("cookie") for asked in portal.asked] == ["", ""]
+
+
+def test_thousands_of_secrets_that_are_alike_are_found_in_time() -> None:
+    values = [f"pw-{number:08}" for number in range(8000)]
+    secrets = Secrets()
+    for value in values:
+        secrets.add(value, "password")
+    line = msgspec.json.encode([{"name": "x" * 20, "password": value} for value in values]).decode()
+
+    began = time.monotonic()
+    clean = secrets.redact_line(line)
+    took = time.monotonic() - began
+
+    assert not any(value in clean for value in values[:200])
+    assert took < 5
+
+
+def test_a_turn_is_correct_where_no_row_says_otherwise(origin: str, tmp_path: Path) -> None:
+    with Hostile(Row("", "", Turn.be_correct, everywhere), origin, tmp_path) as portal:
+        assert outcome(profile(portal.url)).status in (401, 403)
+
+
+def test_a_replay_says_that_it_takes_no_proxy(tmp_path: Path) -> None:
+    known = profile("http://127.0.0.1:1", 'proxy = "http://127.0.0.1:3128"\n')
+
+    with pytest.raises(UsageError, match=r"\[portal\] proxy"):
+        replay([tmp_path / "none.jsonl"], known, Options(out=tmp_path))
+
+
+def test_a_trusted_certificate_is_answered_and_others_are_not(origin: str, tmp_path: Path) -> None:
+    with Hostile(ROWS["tls-correct"], origin, tmp_path) as portal:
+        sender = transport(profile(portal.url, f'verify = "{authority(tmp_path)}"\n', timeout=5.0))
+        assert {sender.send("GET", PATH).status for _ in range(3)} <= {401, 403}
+
+    for name in ("tls-self-signed", "tls-expired", "tls-other-host", "tls-plain", "tls-handshake-cut"):
+        with Hostile(ROWS[name], origin, tmp_path) as portal:
+            verify = f'verify = "{authority(tmp_path)}"\n' if name == "tls-expired" else ""
+            assert outcome(profile(portal.url, verify)).error
+        assert "GET" not in [asked.method for asked in portal.asked]

@@ -1,0 +1,279 @@
+"""Repeated exchanges are judged once: nothing that is decided may depend on that."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import random
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from conformance import record
+from conformance.checks import registry
+from conformance.checks.registry import kind_of, through_the_ingress
+from conformance.judging import AnyJudge, CachingJudge, Judge
+from conformance.judging.cache import (
+    BYPASSED,
+    MISSES_IN_A_ROW,
+    NOTHING_TO_READ,
+    PART_KEYS,
+    BoundedCache,
+    Bypass,
+    cache_key,
+    metadata,
+)
+from conformance.judging.fields import extra_fields, shows
+from conformance.judging.shapes import shape_of
+from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ROLES
+from conformance.tests.reduced import another_moment, decided, overreaching
+from conformance.tests.scripted_client import walk
+from conformance.tests.test_judging_structs import takes
+from conformance.tests.traffic import answer as answered
+from conformance.tests.traffic import envelope
+from conformance.traffic import capture
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.facts import copy_data_facts
+from conformance.verdicts.findings import Ledger
+from reference_impl import serve
+from reference_impl.faults import FAULTS
+from reference_impl.limits import Limits
+from reference_impl.variants import VARIANTS
+
+SPOILT: tuple[Json, ...] = (
+    None,
+    ABSENT,
+    "",
+    "x",
+    0,
+    -1,
+    1.5,
+    True,
+    [],
+    {},
+    "1999-01-01T00:00:00Z",
+    {"code": "X", "value": 1},
+)
+
+
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
+    """What the recorder wrote of one visit."""
+    out = tmp_path_factory.mktemp("visit") / "visit.jsonl"
+    with (
+        serve.start(limits=Limits(login_initiations=1000)) as portal,
+        record.serve(portal.url, out) as recorder,
+    ):
+        walk(recorder.url, portal.profile())
+    return list(capture.read(Path(out)))
+
+
+def spoilt(exchange: Exchange, dice: random.Random) -> Exchange:
+    """The exchange with one value of its envelope or of the request's body made another."""
+    assert exchange.response is not None
+    request, response = exchange.request, exchange.response
+    if isinstance(request.body, dict) and request.body and dice.random() < 0.2:
+        return replace(exchange, request=replace(request, body=_spoilt(request.body, dice)))
+    return replace(exchange, response=replace(response, body=_spoilt(response.body, dice)))
+
+
+def _spoilt(body: Json, dice: random.Random) -> Json:
+    changed = copy.deepcopy(body)
+    places = list(_places(changed))
+    if places:
+        holder, key = dice.choice(places)
+        value = dice.choice(SPOILT)
+        if value is ABSENT:
+            del holder[key]
+        else:
+            holder[key] = value
+    return changed
+
+
+def _places(value: Json) -> Iterator[tuple[Json, Json]]:
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield value, key
+        yield from _places(inner)
+
+
+@pytest.fixture(scope="module")
+def traffic(visit: list[Exchange]) -> list[Exchange]:
+    """Three visits, then spoilt exchanges, each of which comes three times among others."""
+    dice = random.Random(20_260_101)
+    wrong = [spoilt(dice.choice(visit), dice) for _ in range(600)]
+    numbers = count(1)
+    return [
+        replace(exchange, n=next(numbers)) for exchange in (*visit * 3, *wrong, *visit, *wrong[::-1], *wrong)
+    ]
+
+
+def everything(judge: AnyJudge, traffic: list[Exchange]) -> Json:
+    """All that a ledger holds once a judge has judged some traffic, and the findings of each exchange."""
+    ledger = Ledger(REQUIREMENTS)
+    findings = [
+        sorted(finding.signature for finding in ledger.take(judge.judge(exchange))) for exchange in traffic
+    ]
+    tallies = {
+        name: (tally.satisfied, set(tally.cases), tally.reasons) for name, tally in ledger.tallies.items()
+    }
+    return findings, tallies, ledger.findings, ledger.observations, ledger.errors, judge.operations_seen
+
+
+def afresh(traffic: list[Exchange]) -> list[Exchange]:
+    """The same exchanges, with no fact stored in them."""
+    return [
+        replace(one, request=replace(one.request), response=one.response and replace(one.response))
+        for one in traffic
+    ]
+
+
+def test_with_and_without_the_cache_everything_is_decided_the_same(traffic: list[Exchange]) -> None:
+    cached = everything(CachingJudge(Judge()), afresh(traffic))
+    assert cached == everything(Judge(), afresh(traffic))
+    assert cached[2]
+    assert cached[3]
+
+
+@pytest.fixture(scope="module", params=[*list(FAULTS)[::50], *list(VARIANTS)[::20]])
+def unusual_visit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
+    """What the recorder wrote of a visit, as far as it came, to a portal with a fault or a variant."""
+    out = tmp_path_factory.mktemp("unusual") / "visit.jsonl"
+    name: str = request.param
+    faults, variants = ([name], []) if name in FAULTS else ([], [name])
+    with (
+        serve.start(limits=Limits(login_initiations=1000), faults=faults, variants=variants) as portal,
+        record.serve(portal.url, out) as recorder,
+        contextlib.suppress(Exception),  # a fault may end the visit
+    ):
+        walk(recorder.url, portal.profile())
+    return list(capture.read(Path(out)))
+
+
+def test_at_faulty_portals_and_variants_everything_is_decided_the_same(unusual_visit: list[Exchange]) -> None:
+    numbers = count(1)
+    traffic = [replace(exchange, n=next(numbers)) for exchange in unusual_visit * 3]
+    cached = everything(CachingJudge(Judge()), afresh(traffic))
+    assert cached == everything(Judge(), afresh(traffic))
+    assert cached[5]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_small_cache_changes_nothing(traffic: list[Exchange], number: int) -> None:
+    judge = CachingJudge(Judge(), capacity=(7, 7, 1000)[number], parts_capacity=(7, 1000, 7)[number])
+    assert everything(judge, afresh(traffic)) == everything(Judge(), afresh(traffic))
+
+
+def test_bypassed_lookups_change_nothing(traffic: list[Exchange]) -> None:
+    judge = CachingJudge(Judge(), bypass=Bypass(limit=1, pause=3))
+    assert everything(judge, afresh(traffic)) == everything(Judge(), afresh(traffic))
+
+
+def test_a_check_reads_no_more_than_it_says(traffic: list[Exchange]) -> None:
+    for exchange in traffic[len(traffic) // 3 :]:
+        assert overreaching(exchange) == []
+
+
+def test_an_exchange_at_another_moment_has_the_same_cache_key(traffic: list[Exchange]) -> None:
+    for exchange in traffic[len(traffic) // 3 :]:
+        other = another_moment(exchange)
+        assert metadata(other) == metadata(exchange)
+        assert cache_key(other) == cache_key(exchange)
+
+
+def test_checks_of_a_part_decide_the_same_where_its_key_is_the_same(traffic: list[Exchange]) -> None:
+    decisions: dict[Json, Json] = {}
+    sights = set()
+    for exchange in traffic:
+        operation, ingress = exchange.request.operation, through_the_ingress(exchange)
+        assert operation is not None
+        for sight, key_of in PART_KEYS.items():
+            rows = [row for row in registry.CHECKS if row.on.sight == sight and operation.key in row.on.keys]
+            if rows and kind_of(exchange) == "success":
+                held = {row.name: decided(row, exchange) for row in rows}
+                place = (sight, operation.key, key_of(exchange), ingress)
+                assert decisions.setdefault(place, held) == held
+                sights.add(sight)
+    assert sights == set(PART_KEYS)
+
+
+def test_where_there_is_nothing_to_read_nothing_is_decided(traffic: list[Exchange]) -> None:
+    for exchange in traffic:
+        for sight, key_of in PART_KEYS.items():
+            if key_of(exchange) is NOTHING_TO_READ:
+                rows = [row for row in registry.CHECKS if row.on.sight == sight]
+                assert [row.name for row in rows if decided(row, exchange) not in ("not selected", {})] == []
+
+
+def test_exact_data_has_enumeration_objects_where_they_are_stated_and_no_further_fields(
+    traffic: list[Exchange],
+) -> None:
+    exact: set[str] = set()
+    for exchange in traffic:
+        operation = exchange.request.operation
+        if operation is not None and operation.data and shape_of(operation).is_exact_in(exchange):
+            assert exchange.coded == replace(exchange).coded
+            assert list(extra_fields(shape_of(operation).node, exchange.data, "data")) == []
+            if takes(shape_of(operation).whole, exchange.data):
+                assert not shows("left out", shape_of(operation).node, exchange.data)
+            exact.add(operation.key)
+    assert len(exact) > 20
+
+
+def test_lookups_that_always_miss_are_bypassed_for_a_while() -> None:
+    bypass = Bypass()
+    for _ in range(MISSES_IN_A_ROW):
+        assert not bypass.remaining
+        bypass.note_miss()
+    assert (bypass.misses, bypass.remaining) == (0, BYPASSED)
+
+
+@pytest.mark.parametrize("wrapped", [True, False], ids=["cache", "judge"])
+def test_a_check_that_forgets_sees_every_exchange(wrapped: bool) -> None:
+
+    def of(code: str, value: int) -> Exchange:
+        coded = {"code": code, "value": value, "label": code}
+        return answered(ROLES, body=envelope(data=[{"roleType": coded}]))
+
+    exchanges = [of("A", 1), of("A", 1), of("A", 1), of("B", 2), of("C", 3), of("A", 9), of("A", 1)]
+    ledger, bare = Ledger(REQUIREMENTS), Judge(room=2)
+    judge = CachingJudge(bare) if wrapped else bare
+    generation = bare.dispatcher.generation
+
+    found = [
+        {finding.requirement for finding in ledger.take(judge.judge(exchange))} for exchange in exchanges
+    ]
+
+    assert "ENUM-009" not in found[5]
+    assert "ENUM-009" in found[6]
+    assert bare.dispatcher.generation > generation
+
+
+def test_a_bounded_cache_keeps_the_last_entries() -> None:
+    cache: BoundedCache[int, str] = BoundedCache(2)
+    for number in range(6):
+        cache.add(number, f"number {number}")
+    assert [cache[number] is not None for number in range(6)] == [False] * 4 + [True] * 2
+
+
+def test_a_repeated_exchange_has_the_same_verdicts_by_the_facts_that_it_is_given(
+    visit: list[Exchange],
+) -> None:
+    judge, same = CachingJudge(Judge()), 0
+    for exchange in visit:
+        judge.judge(exchange)
+    for exchange in afresh(visit):
+        first = judge.judge(exchange)
+        repeated = replace(exchange, n=exchange.n + 1000)
+        copy_data_facts(exchange, repeated)
+        assert cache_key.stored(repeated) == cache_key.stored(exchange)
+        verdicts = judge.judge(repeated)
+        same += verdicts is first
+        assert [leaf.held for leaf in verdicts.leaves() if not leaf.is_momentary] == [
+            leaf.held for leaf in first.leaves() if not leaf.is_momentary
+        ]
+    assert same > len(visit) / 4

@@ -1,0 +1,102 @@
+"""What a judge decides about one exchange: the value that it returns, and that a ledger takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from conformance.traffic.exchange import Json
+
+if TYPE_CHECKING:
+    from conformance.verdicts.findings import Contradiction
+
+Decision = tuple[str, str]
+"""A requirement, and the check that decides it."""
+
+
+Contradicted = tuple[str, str, "Contradiction"]
+"""A requirement, the check that decides it, and what contradicts it."""
+
+Bug = tuple[str, str]
+"""A check or reading of the suite that raised, and what it raised."""
+
+
+class Verdicts(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """The decisions on one exchange. Equal to nothing but itself, so that a repeated one is counted.
+
+    ``parts`` are decisions that other exchanges may share; their order is that of the checks.
+    """
+
+    endpoint: str = ""
+    n: int = 0
+    """The number of the exchange on which this was decided first."""
+    held: tuple[tuple[Decision, int], ...] = ()
+    """The decisions that held, and how often."""
+    readings: tuple[tuple[str, Json], ...] = ()
+    """Topics that the specification leaves open, with the value that was read."""
+    contradictions: tuple[Contradicted, ...] = ()
+    misshapen: tuple[str, ...] = ()
+    """The places of the data that have not the stated shape."""
+    bugs: tuple[Bug, ...] = ()
+    is_momentary: bool = False
+    """Whether checks decided it that also read the time, a token or the number of an exchange."""
+    parts: tuple[Verdicts, ...] = ()
+    is_clean: bool = True
+    """Whether nothing is contradicted, and no check raised."""
+
+    @property
+    def depends_on_moment(self) -> bool:
+        """Whether an equal exchange at another time may be judged otherwise."""
+        return any(leaf.is_momentary for leaf in self.leaves())
+
+    def leaves(self) -> Iterator[Verdicts]:
+        """These decisions and those of all parts, one after the other."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.leaves()
+
+    def without_contradictions(self) -> Verdicts:
+        return Verdicts(self.endpoint, self.n, self.held, self.readings)
+
+
+NO_VERDICTS = Verdicts()
+"""Nothing was decided."""
+
+
+def combined(parts: Sequence[Verdicts]) -> Verdicts:
+    """Verdicts on several parts of one exchange as one value."""
+    if NO_VERDICTS in parts:
+        parts = [part for part in parts if part is not NO_VERDICTS]
+    if len(parts) < 2:
+        return parts[0] if parts else NO_VERDICTS
+    is_clean = True
+    for part in parts:
+        is_clean = is_clean and part.is_clean
+    return Verdicts(parts=tuple(parts), is_clean=is_clean)
+
+
+PENDING_KEPT = 1000
+"""How many different verdicts wait to be counted at most."""
+
+
+class PendingVerdicts(dict[Verdicts, int]):
+    """Verdicts that were taken and are not yet counted, with their times: a repeated one is one increment."""
+
+    def leaves(self) -> dict[Verdicts, int]:
+        """Each part once, in the order of first occurrence, with its times; nothing is pending then."""
+        leaves: dict[Verdicts, int] = {}
+        for verdicts, times in self.items():
+            _add_leaves(verdicts, times, leaves)
+        self.clear()
+        return leaves
+
+
+def _add_leaves(verdicts: Verdicts, times: int, leaves: dict[Verdicts, int]) -> None:
+    for part in verdicts.parts or (verdicts,):
+        if part.parts:
+            _add_leaves(part, times, leaves)
+        else:
+            leaves[part] = leaves.get(part, 0) + times
