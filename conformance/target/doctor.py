@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+import httpx
+
 from conformance.errors import FaultClass, LedgerError, NoAnswer, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.endpoints import (
     ACCOUNT,
@@ -66,11 +68,15 @@ Check = Callable[[Portal], Iterator[Diagnosis]]
 
 
 def examine(
-    profile: Profile, *, on_exchange: Callable[[Exchange], None] = lambda exchange: None
+    profile: Profile,
+    *,
+    on_exchange: Callable[[Exchange], None] = lambda exchange: None,
+    handler: httpx.BaseTransport | None = None,
 ) -> list[Diagnosis]:
     """Tries each part of a profile once: at most one sign-in per account, and nothing that changes anything.
 
-    Where the target does not answer as a portal, or lets nothing in, the rest is not tried.
+    Where the target does not answer as a portal, or lets nothing in, the rest is not tried. ``handler`` takes
+    the place of the network.
     """
     diagnoses: list[Diagnosis] = []
     clock = _clock(profile, diagnoses)
@@ -78,7 +84,12 @@ def examine(
         return diagnoses
     try:
         with Portal.connect(
-            profile, impact="read-only", clock=clock, secrets=Secrets(), on_exchange=on_exchange
+            profile,
+            impact="read-only",
+            clock=clock,
+            secrets=Secrets(),
+            on_exchange=on_exchange,
+            handler=handler,
         ) as portal:
             for check in CHECKS:
                 diagnoses.extend(_safely(check, portal))

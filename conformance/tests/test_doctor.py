@@ -13,7 +13,6 @@ import pytest
 
 from conformance.errors import FaultClass
 from conformance.target.doctor import Diagnosis, as_json, as_text, examine
-from conformance.target.portal.transport import Transport
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.reached import MINIMAL, answer, without
 from conformance.traffic.exchange import Exchange
@@ -158,35 +157,27 @@ def test_a_clock_is_not_asked_for_where_the_profile_has_none() -> None:
     ],
 )
 def test_an_address_at_which_no_portal_answers_is_all_that_is_told(
-    response: httpx.Response, blame: str, said: str, monkeypatch: pytest.MonkeyPatch
+    response: httpx.Response, blame: str, said: str
 ) -> None:
-    found = examined_by(lambda request: response, parse(MINIMAL, {}), monkeypatch)
+    found = examined_by(lambda request: response, parse(MINIMAL, {}))
 
     assert [(one.part, one.state, one.fault_class) for one in found] == [("portal.url", "wrong", blame)]
     assert said in found[0].message
 
 
-def test_a_target_whose_clock_is_off_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_whose_clock_is_off_is_told() -> None:
     def respond(request: httpx.Request) -> httpx.Response:
         return answer({}, headers={"date": "Thu, 01 Jan 2026 00:00:00 GMT"})
 
-    found = examined_by(respond, parse(MINIMAL, {}), monkeypatch)
+    found = examined_by(respond, parse(MINIMAL, {}))
 
     assert re.search(r"clock is \d+ s behind this machine's", of(found, "time").message)
     assert of(found, "time").fault_class == "environment"
 
 
-def examined_by(
-    respond: Callable[[httpx.Request], httpx.Response], profile: Profile, monkeypatch: pytest.MonkeyPatch
-) -> list[Diagnosis]:
+def examined_by(respond: Callable[[httpx.Request], httpx.Response], profile: Profile) -> list[Diagnosis]:
     """An examination of a portal that a function plays."""
-    begin = Transport.__init__
-
-    def played(self: Transport, *args: object, **options: object) -> None:
-        begin(self, *args, **{**options, "handler": httpx.MockTransport(respond)})  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Transport, "__init__", played)
-    return examine(profile)
+    return examine(profile, handler=httpx.MockTransport(respond))
 
 
 def test_nothing_at_the_address_is_the_environments_fault() -> None:

@@ -13,7 +13,7 @@ from conformance.replay.compare.kinds import TAKEN_OUT
 from conformance.replay.rebuild.rebuild import CannotBeMade, Renewal
 from conformance.replay.recording.plan import Plan
 from conformance.replay.recording.values import TRANSPORT_HEADERS
-from conformance.target.portal.headers import edge_headers
+from conformance.target.portal.calls.headers import edge_headers
 from conformance.traffic.exchange import Header
 
 Treatment = Literal[

@@ -16,16 +16,17 @@ from conformance.spec import BY_KEY
 from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
 from conformance.spec.operations import Impact
 from conformance.target.clock import Clock
-from conformance.target.portal.accounts import ProfileAccount, SignedIn
-from conformance.target.portal.bodies import filled
+from conformance.target.portal.accounts import ProfileAccount
 from conformance.target.portal.budget import Budget
-from conformance.target.portal.calling import Caller, CallOptions
+from conformance.target.portal.calls.bodies import filled
+from conformance.target.portal.calls.caller import Caller, CallOptions
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
 from conformance.target.portal.restoring import PasswordHistory, cleanup_command, restored_in_words
 from conformance.target.portal.secure import SecureChannel
+from conformance.target.portal.sign_ins.session import SignedIn
 from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile

@@ -6,14 +6,10 @@ import base64
 import hashlib
 import hmac
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import jwt
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
-from conformance.target.clock import as_seconds
 from conformance.target.portal.codes import STEP, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
@@ -31,38 +27,18 @@ from conformance.target.portal.login import (
     text_at,
 )
 from conformance.target.portal.sign_ins.attempts import Attempts
+from conformance.target.portal.sign_ins.session import SignedIn, lifetime
 from conformance.target.profile.model import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
-ASSUMED_LIFETIME = 300.0
-
 A_MOMENT = 2.0
 """Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
 
 MAILS_KEPT = 3
 """Mails that are left for cases about mails."""
-
-
-@dataclass(frozen=True)
-class SignedIn:
-    """A session at the target. ``expires_at`` is on the target's clock, in epoch seconds."""
-
-    account: str
-    token: str
-    refresh_token: str | None
-    issued_at: float
-    expires_at: float
-    factor: Factor
-    initiated: Exchange
-    completed: Exchange
-
-    @property
-    def due(self) -> float:
-        """When to refresh: a tenth of the lifetime before its end, and a minute at most."""
-        return self.expires_at - min(60.0, (self.expires_at - self.issued_at) / 10)
 
 
 class ProfileAccount:
@@ -394,18 +370,3 @@ class ProfileAccount:
         self._attempts.is_password_accepted = True
         self._portal.login.left.drop(self.email)
         self.doubt()
-
-
-def lifetime(announced: float | None, token: str, now: float) -> float:
-    """Seconds that a token lives, as announced; as milliseconds where seconds make no sense.
-
-    Without that, the token's own ``exp``, else five minutes.
-    """
-    if announced is not None and announced > 0:
-        return announced / 1000 if announced >= 1_000_000 else announced
-    try:
-        claims = jwt.decode(token, options={"verify_signature": False})
-        ends = as_seconds(claims["exp"])
-    except (jwt.PyJWTError, KeyError, TypeError, ValueError, RecursionError):
-        ends = None
-    return ASSUMED_LIFETIME if ends is None else max(1.0, ends - now)

@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
-from conformance.target.portal.calling import CallOptions
+from conformance.target.portal.calls.caller import CallOptions
 from conformance.target.portal.channel import (
     OTHER_WRAPPINGS,
     Channel,

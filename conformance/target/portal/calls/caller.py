@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from conformance.spec.endpoints import INVITE, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
 from conformance.spec.operations import operation
 from conformance.target.portal.budget import is_rate_limited
-from conformance.target.portal.headers import request_headers
+from conformance.target.portal.calls.headers import request_headers
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
 
