@@ -32,7 +32,7 @@ QUICK = Limits(login_session=6, mfa_code=6, mfa_cooldown=3, login_window=3, acce
 """Times that a run without a simulated clock can wait for; it finds that they are not the stated ones."""
 
 LATEST = 10.0
-"""Seconds after its start within which a run is interrupted or killed."""
+"""Seconds after its first request within which a run is interrupted or killed."""
 
 LONGEST_CLEANUP = 60.0
 """Seconds within which a clean-up must end."""
@@ -90,13 +90,21 @@ class Lodging:
         before, began = self.state(), time.monotonic()
         run = subprocess.Popen(self.command("run", *options), stdout=subprocess.DEVNULL, cwd=self.folder)
         if manner in ("interrupted", "killed"):
-            time.sleep(moment.uniform(1.0, LATEST))
+            self._await_first_request(run)
+            time.sleep(moment.uniform(0.0, LATEST))
             run.send_signal(signal.SIGINT if manner == "interrupted" else signal.SIGKILL)
         code = run.wait(timeout=600)
         seconds = time.monotonic() - began
         if manner != "killed":
             return Outcome(f"{manner}, {clock}", code, seconds, differences(before, self.state()))
         return self.cleaned(f"{manner}, {clock}", code, seconds, before, profile)
+
+    def _await_first_request(self, run: subprocess.Popen[bytes]) -> None:
+        """Returns when a run that was just started has begun: what is killed before that was no run."""
+        received = self.running.portal.received
+        before = len(received)
+        while len(received) == before and run.poll() is None:
+            time.sleep(0.02)
 
     def cleaned(
         self, manner: str, code: int, seconds: float, before: Mapping[str, Any], profile: Path

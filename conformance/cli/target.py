@@ -21,7 +21,7 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     target_options(examined)
     format_option(examined)
     command(commands, "init", print_profile, "a commented profile to fill in")
-    tidied = command(commands, "cleanup", clean_up, "put back what an interrupted run left")
+    tidied = command(commands, "cleanup", clean_up, "restore what an interrupted run left")
     tidied.add_argument("ledger", metavar="LEDGER", type=Path, help="the changes.jsonl of that run")
     target_options(tidied)
     wait_option(tidied)
@@ -54,7 +54,7 @@ def print_profile(options: argparse.Namespace) -> int:
 
 
 def clean_up(options: argparse.Namespace) -> int:
-    """Puts back what the ledger lists; exit code 7 where something is left."""
+    """Restores what the ledger lists; exit code 7 where something is not restored."""
     profile = profile_of(options)
     if profile is None:
         raise UsageError("cleanup needs --profile FILE: the portal that the run changed")

@@ -232,7 +232,7 @@ class Portal:
         return RESTORING_SECONDS + self.budget.window + account.code_seconds
 
     def restore(self) -> list[str]:
-        """Puts back what this run changed and has not put back; what could not be, as sentences."""
+        """Restores what this run changed and has not restored yet; what could not be, as sentences."""
         return restored_in_words(self, self.changes, run=self.run_id)
 
     def pending(self, reason: str) -> list[str]:

@@ -114,9 +114,11 @@ class ProfileAccount:
         return code
 
     def _totp(self) -> str:
-        """The current code; after a refusal one beside it, for which nothing is waited."""
+        """The current code; after a refusal one beside it, for which nothing is waited. Where waiting costs
+        nothing, the next code in its own time comes after one that is early."""
         codes, refused = self._portal.codes, self._attempts.codes_refused
-        if refused == 0 or self._attempts.has_held_token or self._portal.clock.is_simulated:
+        is_waited_for = self._portal.clock.is_simulated and refused != 1
+        if refused == 0 or self._attempts.has_held_token or is_waited_for:
             return codes.totp(self._otp_secret)
         return codes.adjacent_totp(self._otp_secret, refused)
 
@@ -234,8 +236,10 @@ class ProfileAccount:
                 raise
 
     def prefer(self, factor: Factor) -> None:
-        """From now on it signs in by this factor, where it can."""
+        """From now on it signs in by this factor, where it can: refusals of the other do not count."""
         self._preferred = factor
+        if self._attempts.given_up is None:
+            self._attempts = Attempts(self.name, self._limit)
 
     def forget(self) -> None:
         """Drops the shared session, where a case has ended it."""
@@ -250,7 +254,10 @@ class ProfileAccount:
         """``begun``: the answer to the first step, where that was taken before."""
         login = self._portal.login
         password = self.usable_password()
-        flow = sign_in(self.email, password, factors=self.ready_factors, cooldown=login.cooldown)
+        factors = self.ready_factors
+        if begun is None and factors[:1] == ("OTP",):
+            self._portal.codes.await_unused(self._otp_secret)  # a login session may be over by then
+        flow = sign_in(self.email, password, factors=factors, cooldown=login.cooldown)
         step = next(flow)
         answer = self._take(step) if begun is None else begun
         while True:

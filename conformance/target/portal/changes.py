@@ -27,7 +27,7 @@ LEDGER = "changes.jsonl"
 
 @dataclass(frozen=True)
 class TargetChange:
-    """One thing to put back. ``name`` is found again in a listing; ``result`` is the created record's id;
+    """One change to restore. ``name`` is what a listing shows; ``result`` is the created record's id;
     ``number`` says which of the run's passwords was set."""
 
     id: int
@@ -54,7 +54,7 @@ class TargetChange:
 class ChangeLedger:
     """Append-only, a line for each step, on the disk before the request is sent. It holds no secret.
 
-    ``check_way_back`` raises Untestable where a change could not be put back: then it is not made.
+    ``check_way_back`` raises Untestable where a change could not be restored: then it is not made.
     Without a path it is kept in memory only. The file appears with the first change. What an earlier run left
     in it stays in it. Raises LedgerError where that was at another target.
     """
@@ -92,7 +92,7 @@ class ChangeLedger:
         return ledger
 
     def _go_on(self, path: Path, run_id: str, target: str) -> None:
-        """Starts the file anew where nothing in it is pending, else leaves that to be put back."""
+        """Starts the file anew where nothing in it is pending, else keeps that to be restored."""
         self._read(path)
         if not self.pending:
             self._changes.clear()
@@ -101,7 +101,7 @@ class ChangeLedger:
             path.unlink()
         elif self.target != target:
             raise LedgerError(
-                f"{path}: an earlier run left changes at {self.target} that are not put back yet. "
+                f"{path}: an earlier run left changes at {self.target} that are not restored yet. "
                 f"`portal-conformance cleanup {path}` does that."
             )
         self.run_id, self.target = run_id, target
@@ -124,7 +124,7 @@ class ChangeLedger:
 
     @property
     def pending(self) -> list[TargetChange]:
-        """What is still to be put back, the latest first."""
+        """The changes that are still to be restored, the latest first."""
         with self._lock:
             return [
                 change for id, change in sorted(self._changes.items(), reverse=True) if id not in self._undone
@@ -153,7 +153,7 @@ class ChangeLedger:
             self._changes[id] = replace(self._changes[id], result=result_id)
 
     def changed(self, key: str, undo_key: str, undo_body: Json = ABSENT, *, account: str = "admin") -> int:
-        """Notes, before it is sent, a change that ``undo_key`` with ``undo_body`` puts back."""
+        """Notes, before it is sent, a change that ``undo_key`` with ``undo_body`` restores."""
         return self._note(
             TargetChange(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
         )
@@ -163,7 +163,7 @@ class ChangeLedger:
         return self._note(TargetChange(0, "password", key, account, number=number))
 
     def undone(self, id: int) -> None:
-        """Notes that a change was put back, or never took place."""
+        """Notes that a change was restored, or never took place."""
         with self._lock:
             if id not in self._undone:
                 self._write({"event": "undone", "id": id})

@@ -41,6 +41,12 @@ class Codes:
             self._used.record(secret, step)
         return self._code(secret, step)
 
+    def await_unused(self, secret: str) -> None:
+        """Waits until there is a code that has not been used. Raises OutOfTime."""
+        with self._lock:
+            ready = (self._last(secret, self._clock.now()) + 1) * STEP
+        self._clock.wait_until(ready, "the authenticator's next code")
+
     def wait_for_totp(self, secret: str) -> float:
         """Seconds until a code that has not been used; nothing where time can be moved."""
         with self._lock:
