@@ -28,7 +28,7 @@ from conformance.run.planning import ids_of
 from conformance.run.session import Examination, Options
 from conformance.selftest import QUIET, workers
 from conformance.selftest.choice import a_few_of_each, touching
-from conformance.selftest.trial import Outcome, attempt
+from conformance.selftest.trial import TrialOutcome, attempt
 from conformance.spec.openapi import document
 from conformance.target.bundled import FAULTS, Fault, running_portal
 from conformance.target.portal.transport import clock_of
@@ -117,7 +117,9 @@ class Comparing:
             self.rows.append(self._row(session, items, clean, fault))
             print(f"{fault.name}: {self.rows[-1].theirs}, {self.rows[-1].ours}", file=sys.stderr, flush=True)
 
-    def _row(self, session: pytest.Session, items: list[pytest.Item], clean: Outcome, fault: Fault) -> Row:
+    def _row(
+        self, session: pytest.Session, items: list[pytest.Item], clean: TrialOutcome, fault: Fault
+    ) -> Row:
         their, their_seconds = theirs(fault)
         if fault.operations:
             cases = touching(items, fault.operations, clean.touched)

@@ -10,13 +10,11 @@ from conformance.checks.registry import Kind
 from conformance.errors import Untestable
 from conformance.judging.shapes import shape_of
 from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
-from conformance.spec.tables import LANGUAGES, LIMITS
+from conformance.spec.tables import INVALID_PARAMETER, LANGUAGES, LIMITS, TOKEN_REFUSED
 from conformance.target.portal import Portal, SignedIn
 from conformance.target.portal import ProfileAccount as Account
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
-    INVALID_PARAMETER,
-    TOKEN_REFUSED,
     contradicts,
     equal,
     holds,

@@ -16,6 +16,7 @@ from _pytest.runner import runtestprotocol
 from conformance.errors import FaultClass, NoAnswer, ProfileError, SuiteError, TargetUnreachable, Untestable
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run, Timed
+from conformance.report.model.visible import one_line
 from conformance.run.planning import foretold, ids_of, is_generator, planned, why_not
 from conformance.run.schedule import Agenda, Due, Planned, Steps
 from conformance.run.session import PINNED, Examination, Options
@@ -497,7 +498,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if examination.unreachable:
         terminalreporter.write_line(examination.unreachable)
     for sentence in run.not_restored:
-        terminalreporter.write_line(f"Not restored: {sentence}.")
+        terminalreporter.write_line(f"Not restored: {one_line(sentence, 600)}.")
     if run.cleanup:
         terminalreporter.write_line(f"To restore it: {run.cleanup}")
 

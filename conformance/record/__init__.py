@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import socket
 import sys
 import threading
@@ -22,6 +21,7 @@ from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.addresses import is_loopback
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
@@ -155,7 +155,7 @@ def run(
     )
     with recording:
         print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
-        if not _is_loopback(host):
+        if not is_loopback(host):
             print(f"Whoever reaches {host} can speak to the portal through this recorder.", file=sys.stderr)
         if open_channel:
             print("The secure channel is opened: clients are given the recorder's public key.", flush=True)
@@ -192,10 +192,3 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

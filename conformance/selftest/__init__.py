@@ -26,8 +26,8 @@ from conformance.run.planning import ids_of
 from conformance.selftest import workers
 from conformance.selftest.choice import a_few_of_each, function_of, touching
 from conformance.selftest.pages import write
-from conformance.selftest.trial import Outcome, attempt
-from conformance.selftest.verdicts import Matrix, by_name, judge, listed
+from conformance.selftest.trial import TrialOutcome, attempt
+from conformance.selftest.verdicts import ProofMatrix, by_name, judge, listed
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn
 
@@ -87,7 +87,7 @@ class _Trials:
     names: tuple[str, ...]
     thorough: bool
     jobs: int
-    matrix: Matrix | None = None
+    matrix: ProofMatrix | None = None
     deciders: set[str] = field(default_factory=set)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -98,7 +98,7 @@ class _Trials:
         # In this process, so that the trials forked from it find warm what is made when it is first used.
         clean = attempt(session, items, CLEAN, watched=True)
         outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
-        self.matrix = Matrix(
+        self.matrix = ProofMatrix(
             clean,
             by_name(outcomes, FAULTS),
             by_name(outcomes, VARIANTS),
@@ -109,8 +109,8 @@ class _Trials:
         self.matrix.seconds = time.perf_counter() - began
 
     def _tried_alone(
-        self, session: pytest.Session, items: list[pytest.Item], clean: Outcome, matrix: Matrix
-    ) -> list[tuple[str, Outcome]]:
+        self, session: pytest.Session, items: list[pytest.Item], clean: TrialOutcome, matrix: ProofMatrix
+    ) -> list[tuple[str, TrialOutcome]]:
         """What a case finds others may always have told before: each that found nothing is tried alone."""
         proven = {source for sources in matrix.proofs.values() for source in sources}
         jobs: list[tuple[str, workers.Job]] = []
@@ -123,7 +123,7 @@ class _Trials:
         return [(outcome.name, outcome) for outcome in workers.run(jobs, workers=self.jobs)]
 
     def _jobs(
-        self, session: pytest.Session, items: list[pytest.Item], clean: Outcome
+        self, session: pytest.Session, items: list[pytest.Item], clean: TrialOutcome
     ) -> Iterator[tuple[str, workers.Job]]:
         """The long trials first, so that the last ones to end are short."""
         some = items if self.thorough else a_few_of_each(items)
@@ -165,7 +165,7 @@ def _combination(seed: int) -> str:
     return f"variants drawn with seed {seed}"
 
 
-def _tried(trials: _Trials) -> Matrix:
+def _tried(trials: _Trials) -> ProofMatrix:
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         pytest.main([*pytest_arguments(), *QUIET], plugins=[trials])
@@ -193,7 +193,7 @@ def _known() -> dict[str, list[str]]:
     return known
 
 
-def _tell(matrix: Matrix, tell: Told) -> None:
+def _tell(matrix: ProofMatrix, tell: Told) -> None:
     for problem in matrix.problems:
         tell(problem)
     totals = matrix.totals

@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from conformance.selftest.trial import Outcome
-from conformance.selftest.verdicts import Matrix, listed
+from conformance.selftest.trial import TrialOutcome
+from conformance.selftest.verdicts import ProofMatrix, listed
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS
 
@@ -25,7 +25,7 @@ body { background: #16181c; color: #e6e6e6 } .bad { color: #ff8a80 } }
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def write(matrix: Matrix, folder: Path) -> None:
+def write(matrix: ProofMatrix, folder: Path) -> None:
     """Writes ``selftest.html`` and ``selftest.json``."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(as_json(matrix), indent=1, ensure_ascii=False)
@@ -33,13 +33,14 @@ def write(matrix: Matrix, folder: Path) -> None:
     (folder / "selftest.html").write_text("".join(_page(matrix)), encoding="utf-8")
 
 
-def as_json(matrix: Matrix) -> dict[str, Any]:
-    """``{"schema", "totals", "seconds", "problems", "requirements", "faults", "variants"}``."""
+def as_json(matrix: ProofMatrix) -> dict[str, Any]:
+    """``{"schema", "totals", "seconds", "problems", "proofs", "requirements", "faults", "variants"}``."""
     return {
         "schema": 1,
         "totals": matrix.totals,
         "seconds": round(matrix.seconds, 1),
         "problems": matrix.problems,
+        "proofs": matrix.proofs,
         "requirements": [
             {
                 "id": row.id,
@@ -74,14 +75,14 @@ def as_json(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _turned(outcome: Outcome) -> dict[str, Any]:
+def _turned(outcome: TrialOutcome) -> dict[str, Any]:
     return {
         requirement: {"verdict": turned.verdict, "by": turned.sources, "message": turned.message}
         for requirement, turned in outcome.turned.items()
     }
 
 
-def _page(matrix: Matrix) -> Iterator[str]:
+def _page(matrix: ProofMatrix) -> Iterator[str]:
     yield (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Self-test</title>'
         '<meta name="viewport" content="width=device-width">'
@@ -118,7 +119,7 @@ def _chips(names: list[str]) -> str:
     return ", ".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in names)
 
 
-def _verdicts(name: str, outcome: Outcome) -> str:
+def _verdicts(name: str, outcome: TrialOutcome) -> str:
     breaks, may = set(FAULTS[name].breaks), listed(FAULTS[name])
     shown = []
     for requirement, turned in outcome.turned.items():
@@ -127,6 +128,6 @@ def _verdicts(name: str, outcome: Outcome) -> str:
     return ", ".join(shown) or '<span class="bad">nothing</span>'
 
 
-def _sources(outcome: Outcome) -> str:
+def _sources(outcome: TrialOutcome) -> str:
     sources = sorted({source for turned in outcome.turned.values() for source in turned.sources})
     return ", ".join(f"<code>{escape(source)}</code>" for source in sources)

@@ -37,7 +37,7 @@ class Turned(msgspec.Struct):
     endpoint: str
 
 
-class Outcome(msgspec.Struct):
+class TrialOutcome(msgspec.Struct):
     """What came of a trial. ``touched``: the operations that each case called."""
 
     name: str
@@ -196,12 +196,12 @@ def attempt(
     faults: Sequence[str] = (),
     variants: Sequence[str] = (),
     watched: bool = False,
-) -> Outcome:
+) -> TrialOutcome:
     """Runs cases against a portal with these faults and variants; ``watched``: notes what each case calls."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="selftest-") as folder:
         examination = examination_of(in_process(faults=faults, variants=variants), Path(folder))
-        outcome = Outcome(name)
+        outcome = TrialOutcome(name)
         if watched:
             _watch(examination, outcome)
         session.config.option.collectonly = False
@@ -218,7 +218,7 @@ def attempt(
     return outcome
 
 
-def _watch(examination: Examination, outcome: Outcome) -> None:
+def _watch(examination: Examination, outcome: TrialOutcome) -> None:
     take = examination.take
 
     def watching(exchange: Exchange) -> None:
@@ -231,7 +231,7 @@ def _watch(examination: Examination, outcome: Outcome) -> None:
     examination.portal.transport._on_exchange = watching
 
 
-def _fill(outcome: Outcome, examination: Examination) -> None:
+def _fill(outcome: TrialOutcome, examination: Examination) -> None:
     ledger = examination.ledger
     assert isinstance(ledger, Attributed)
     for result in ledger.results():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from conformance.selftest.trial import Outcome, Turned
+from conformance.selftest.trial import TrialOutcome, Turned
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, Fault
 
@@ -15,18 +15,18 @@ Proofs = Mapping[str, Sequence[str]]
 
 
 @dataclass
-class Matrix:
+class ProofMatrix:
     """Requirement × fault, the variants, and everything that is wrong with them.
 
     ``alone``: faults tried again with one case only, that others had always forestalled. ``problems`` are
     sentences; with none the suite is proven. ``proofs``: what the trials prove.
     """
 
-    clean: Outcome
-    faults: dict[str, Outcome] = field(default_factory=dict)
-    variants: dict[str, Outcome] = field(default_factory=dict)
-    combinations: dict[str, Outcome] = field(default_factory=dict)
-    alone: list[tuple[str, Outcome]] = field(default_factory=list)
+    clean: TrialOutcome
+    faults: dict[str, TrialOutcome] = field(default_factory=dict)
+    variants: dict[str, TrialOutcome] = field(default_factory=dict)
+    combinations: dict[str, TrialOutcome] = field(default_factory=dict)
+    alone: list[tuple[str, TrialOutcome]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -69,7 +69,7 @@ def listed(fault: Fault) -> set[str]:
     return {*fault.breaks, *fault.also}
 
 
-def judge(matrix: Matrix, *, deciders: Collection[str], known: Proofs, whole: bool) -> Matrix:
+def judge(matrix: ProofMatrix, *, deciders: Collection[str], known: Proofs, whole: bool) -> ProofMatrix:
     """Fills in the problems. ``deciders``: every check and case that can contradict something; ``known``:
     what was proven before. Both are looked at only where the ``whole`` matrix was run."""
     matrix.problems = [
@@ -91,18 +91,18 @@ def judge(matrix: Matrix, *, deciders: Collection[str], known: Proofs, whole: bo
     return matrix
 
 
-def _broke(outcome: Outcome, requirement: str) -> bool:
+def _broke(outcome: TrialOutcome, requirement: str) -> bool:
     turned = outcome.turned.get(requirement)
     return turned is not None and turned.verdict == TURNS[REQUIREMENTS[requirement].level]
 
 
-def _of_the_clean_run(clean: Outcome) -> Iterator[str]:
+def _of_the_clean_run(clean: TrialOutcome) -> Iterator[str]:
     for requirement, turned in clean.turned.items():
         yield f"without a fault {requirement} is {turned.verdict.upper()}: {_seen(turned)}"
     yield from _errors("without a fault", clean)
 
 
-def _of_fault(fault: Fault, outcome: Outcome) -> Iterator[str]:
+def _of_fault(fault: Fault, outcome: TrialOutcome) -> Iterator[str]:
     for requirement in fault.breaks:
         if not _broke(outcome, requirement):
             wanted = TURNS[REQUIREMENTS[requirement].level].upper()
@@ -114,7 +114,7 @@ def _of_fault(fault: Fault, outcome: Outcome) -> Iterator[str]:
     yield from _errors(f"fault {fault.name}", outcome)
 
 
-def _of_variant(name: str, outcome: Outcome) -> Iterator[str]:
+def _of_variant(name: str, outcome: TrialOutcome) -> Iterator[str]:
     for requirement, turned in outcome.turned.items():
         if turned.verdict == "fail":
             yield f"{name}: {requirement} is FAIL: {_seen(turned)}"
@@ -125,12 +125,12 @@ def _seen(turned: Turned) -> str:
     return f"{turned.endpoint}: {turned.message} ({', '.join(turned.sources)})"
 
 
-def _errors(name: str, outcome: Outcome) -> Iterator[str]:
+def _errors(name: str, outcome: TrialOutcome) -> Iterator[str]:
     for place, error in outcome.errors.items():
         yield f"{name}: the suite itself fails in {place}: {error.strip().splitlines()[-1]}"
 
 
-def _unbroken(matrix: Matrix) -> Iterator[str]:
+def _unbroken(matrix: ProofMatrix) -> Iterator[str]:
     for row in REQUIREMENTS.values():
         if row.level == "must" and not row.untestable and not matrix.breaking(row.id):
             yield f"no fault breaks {row.id}: {row.statement}"
@@ -148,7 +148,7 @@ def _lost(proofs: Proofs, known: Proofs) -> Iterator[str]:
             yield f"no longer proven: that {source} contradicts {requirement}"
 
 
-def by_name(outcomes: Iterable[Outcome], order: Iterable[str]) -> dict[str, Outcome]:
+def by_name(outcomes: Iterable[TrialOutcome], order: Iterable[str]) -> dict[str, TrialOutcome]:
     """Outcomes by name, in an order."""
     found = {outcome.name: outcome for outcome in outcomes}
     return {name: found[name] for name in order if name in found}

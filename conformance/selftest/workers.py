@@ -14,7 +14,7 @@ from itertools import islice, zip_longest
 
 import msgspec
 
-from conformance.selftest.trial import Outcome
+from conformance.selftest.trial import TrialOutcome
 
 TOO_LONG = 120.0
 """Seconds after which a child is given up, and what it has not told yet."""
@@ -22,7 +22,7 @@ TOO_LONG = 120.0
 AT_A_TIME = 6
 """How many trials a child makes: a fork costs as much as a short trial."""
 
-Job = Callable[[], Outcome]
+Job = Callable[[], TrialOutcome]
 
 
 @dataclass
@@ -34,7 +34,7 @@ class _Child:
     told: bytearray
 
 
-def run(jobs: Iterable[tuple[str, Job]], *, workers: int) -> Iterator[Outcome]:
+def run(jobs: Iterable[tuple[str, Job]], *, workers: int) -> Iterator[TrialOutcome]:
     """The outcome of each job, as children end; an error for what a child does not tell."""
     waiting = iter(jobs)
     gc.freeze()
@@ -86,11 +86,11 @@ def _start(jobs: Sequence[tuple[str, Job]]) -> _Child:
         os._exit(status)
 
 
-def _tried(name: str, job: Job) -> Outcome:
+def _tried(name: str, job: Job) -> TrialOutcome:
     try:
         return job()
     except BaseException:
-        return Outcome(name, errors={name: traceback.format_exc()})
+        return TrialOutcome(name, errors={name: traceback.format_exc()})
 
 
 def _write(pipe: int, octets: bytes) -> None:
@@ -98,12 +98,12 @@ def _write(pipe: int, octets: bytes) -> None:
         octets = octets[os.write(pipe, octets) :]
 
 
-def _end(child: _Child) -> Iterator[Outcome]:
+def _end(child: _Child) -> Iterator[TrialOutcome]:
     os.close(child.pipe)
     os.waitpid(child.pid, 0)
     lines = child.told.split(b"\n")[:-1]
     for name, line in zip_longest(child.names, lines):
         if line is None:
-            yield Outcome(name, errors={name: f"no outcome within {TOO_LONG:.0f} s"})
+            yield TrialOutcome(name, errors={name: f"no outcome within {TOO_LONG:.0f} s"})
         else:
-            yield msgspec.json.decode(line, type=Outcome)
+            yield msgspec.json.decode(line, type=TrialOutcome)

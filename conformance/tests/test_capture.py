@@ -109,7 +109,7 @@ def test_a_cut_off_last_line_is_refused_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     path.write_bytes(lines(3)[:-20])
 
-    with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*2 lines.*--salvage"):
+    with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*--salvage.*2 lines"):
         list(capture.read(path))
 
 
@@ -133,9 +133,9 @@ def test_a_last_line_without_its_newline_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b'{"n": "1"}', r":2: the line is no exchange: .*\$\.n"),
+        (b'{"n": "1"}', r":2: the line is not an exchange: .*\$\.n"),
         (b"{'n': 1}", r":2: JSON is malformed"),
-        (b'{"n": 1, "started": ""}', r":2: the line is no exchange: .*request"),
+        (b'{"n": 1, "started": ""}', r":2: the line is not an exchange: .*request"),
         (b"\xff\xfe", r":2: JSON is malformed"),
     ],
 )

@@ -40,8 +40,8 @@ def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
     made = conformant()
     made.ledger.tallies.pop("FILE-001")
 
-    assert headline(conformant().run()).sentence == "Nothing that was seen contradicts the specification."
-    assert headline(made.run()).sentence.endswith("1 requirement could not be tried.")
+    assert headline(conformant().run()).sentence == "No answer contradicts the specification."
+    assert headline(made.run()).sentence.endswith("1 requirement could not be tested.")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_run_that_did_not_come_to_a_verdict_never_reads_conformant(exit_code: 
 
 
 def test_an_interrupted_run_tells_what_failed_until_then() -> None:
-    assert headline(sample().run(exit_code=2)).sentence.endswith("Until then 5 requirements failed.")
+    assert headline(sample().run(exit_code=2)).sentence.endswith("Before that, 5 requirements failed.")
 
 
 def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
@@ -102,7 +102,7 @@ def test_regressions_are_told_by_their_number() -> None:
 
     head = headline(conformant().run(exit_code=1, command="replay", regressions=[lost]))
 
-    assert (head.title, head.sentence) == ("Regressed", "1 answer is not as recorded, at 1 place.")
+    assert (head.title, head.sentence) == ("Regressed", "1 answer differs from the recording, at 1 place.")
 
 
 def test_the_numbers_count_what_held_of_what_could_be_decided() -> None:

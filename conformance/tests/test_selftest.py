@@ -12,8 +12,8 @@ from conformance.errors import UsageError
 from conformance.selftest import run, workers
 from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching
 from conformance.selftest.pages import as_json, write
-from conformance.selftest.trial import Outcome, Turned
-from conformance.selftest.verdicts import Matrix, judge
+from conformance.selftest.trial import TrialOutcome, Turned
+from conformance.selftest.verdicts import ProofMatrix, judge
 from conformance.target.bundled import FAULTS
 
 FAULT = "timestamp-in-seconds"
@@ -25,13 +25,13 @@ def turned(verdict: str = "fail", *sources: str) -> Turned:
     return Turned(verdict, list(sources) or [CHECK], "seen otherwise", "GET /somewhere")
 
 
-def matrix(**more: Turned) -> Matrix:
+def matrix(**more: Turned) -> ProofMatrix:
     """A matrix of one fault that is caught, and of what else it turned."""
     turns = {BROKEN: turned()} | {name.replace("_", "-"): one for name, one in more.items()}
-    return Matrix(Outcome("clean"), {FAULT: Outcome(FAULT, turned=turns)})
+    return ProofMatrix(TrialOutcome("clean"), {FAULT: TrialOutcome(FAULT, turned=turns)})
 
 
-def problems(of: Matrix, **more: Any) -> list[str]:
+def problems(of: ProofMatrix, **more: Any) -> list[str]:
     return judge(of, **{"deciders": (), "known": {}, "whole": False, **more}).problems
 
 
@@ -47,13 +47,13 @@ def test_a_fault_that_is_caught_and_turns_nothing_else_is_no_problem() -> None:
 
 
 def test_a_fault_that_nothing_catches_is_named() -> None:
-    survived = Matrix(Outcome("clean"), {FAULT: Outcome(FAULT)})
+    survived = ProofMatrix(TrialOutcome("clean"), {FAULT: TrialOutcome(FAULT)})
 
     assert problems(survived) == [f"fault {FAULT} survives: {BROKEN} is not FAIL"]
 
 
 def test_a_must_that_is_only_a_warning_survived() -> None:
-    weak = Matrix(Outcome("clean"), {FAULT: Outcome(FAULT, turned={BROKEN: turned("warn")})})
+    weak = ProofMatrix(TrialOutcome("clean"), {FAULT: TrialOutcome(FAULT, turned={BROKEN: turned("warn")})})
 
     assert problems(weak) == [f"fault {FAULT} survives: {BROKEN} is not FAIL"]
 
@@ -75,7 +75,7 @@ def test_a_finding_without_any_fault_is_a_problem() -> None:
 @pytest.mark.parametrize(("verdict", "count"), [("fail", 1), ("warn", 0)])
 def test_a_variant_may_warn_and_not_fail(verdict: str, count: int) -> None:
     lawful = matrix()
-    lawful.variants["gzip"] = Outcome("gzip", turned={"ENV-001": turned(verdict)})
+    lawful.variants["gzip"] = TrialOutcome("gzip", turned={"ENV-001": turned(verdict)})
 
     assert len(problems(lawful)) == count
 
@@ -155,10 +155,10 @@ def test_a_child_that_says_nothing_is_an_outcome_with_an_error() -> None:
 
 
 def _job(name: str) -> workers.Job:
-    return lambda: Outcome(name)
+    return lambda: TrialOutcome(name)
 
 
-def _breaking() -> Outcome:
+def _breaking() -> TrialOutcome:
     raise ZeroDivisionError
 
 

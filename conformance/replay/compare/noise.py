@@ -13,6 +13,7 @@ import msgspec
 from conformance.errors import UsageError
 from conformance.replay.compare.kinds import shape_of
 from conformance.traffic.exchange import Json
+from conformance.traffic.values import is_number
 
 if TYPE_CHECKING:
     from conformance.replay.compare.comparer import Difference
@@ -123,7 +124,7 @@ def _toml(value: Json) -> str:
 def _needed(found: Difference) -> tuple[Weaker, float | None, float | None]:
     """The strongest comparison under which both values are the same."""
     old, new = found.recorded, found.replayed
-    if _is_number(old) and _is_number(new):
+    if is_number(old) and is_number(new):
         return "range", min(old, new), max(old, new)
     return ("shape" if shape_of(old) == shape_of(new) else "type"), None, None
 
@@ -131,16 +132,12 @@ def _needed(found: Difference) -> tuple[Weaker, float | None, float | None]:
 def _holds(rule: Rule, found: Difference) -> bool:
     old, new = found.recorded, found.replayed
     if rule.compare == "range":
-        return _is_number(new) and (rule.low or 0) <= new <= (rule.high or 0)
+        return is_number(new) and (rule.low or 0) <= new <= (rule.high or 0)
     if found.kind in ("order", "extra"):
         return True
     if rule.compare == "shape":
         return bool(shape_of(old) == shape_of(new))
-    return type(old) is type(new) or (_is_number(old) and _is_number(new))
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(old) is type(new) or (is_number(old) and is_number(new))
 
 
 def _is_of_an_enumeration(found: Difference) -> bool:

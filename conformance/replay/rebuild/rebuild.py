@@ -19,21 +19,14 @@ from conformance.replay.recording.plan import Plan
 from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import PORTAL_PATH
+from conformance.spec.tables import INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json, parameters
 
-RECORDS = {
-    "userBizId": "account",
-    "institutionBizId": "institution",
-    "roleBizId": "role",
-    "fileBizId": "file",
-    "workspaceId": "workspace",
-    "workspaceBizId": "workspace",
-    "x-workspace-id": "workspace",
-}
+RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
 """The profile's records that stand for ids that no answer gave, by the names under which those are sent."""
 
-BROKEN_RULES = frozenset({"VALIDATION.INVALID_PARAMETER", "4000"})
+BROKEN_RULES = frozenset(INVALID_PARAMETER)
 CHALLENGE_FAILED = "4030"
 EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
 

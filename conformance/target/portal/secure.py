@@ -11,6 +11,7 @@ import msgspec
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
+from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.portal.calls.caller import CallOptions
 from conformance.target.portal.channel import (
     OTHER_WRAPPINGS,
@@ -257,4 +258,4 @@ class SecureChannel:
 
 def _is_malformed(answer: Exchange) -> bool:
     """Whether a body was refused before anything in it was looked at."""
-    return not answer.success and answer.code in ("VALIDATION.INVALID_PARAMETER", "4000")
+    return not answer.success and answer.code in INVALID_PARAMETER

@@ -14,17 +14,9 @@ from conformance.traffic.redaction.encodings import blocks, texts
 from conformance.traffic.redaction.forms import INDEXED, FormIndex, Span, parts_of
 from conformance.traffic.redaction.places import secrets_in
 from conformance.traffic.redaction.registries import attach
+from conformance.traffic.redaction.words import SHORTEST, is_common, may_be_words, stands_alone
 
 __all__ = ["Secrets", "secrets_in"]
-
-SHORTEST = 4
-PLAINEST = 3
-"""Shorter values, and texts of fewer different characters, are not redacted: they stand anywhere."""
-
-NOBODYS = frozenset(
-    {"null", "true", "false", "none", "undefined", "Bearer", "2000", "4000", "4010", "4030", "4040"}
-)
-"""Words that stand where a secret is expected without being one, and the specification's numeric codes."""
 
 FREE = 8
 """From this length on a text is redacted anywhere, also inside a longer word. A shorter one is redacted as a
@@ -47,7 +39,6 @@ DIGITS = re.compile(r"\d{4,}")
 SHORTEST_PART = 6
 """A part of fewer characters is not redacted."""
 
-ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 NOTHING = re.compile(r"(?!)")
 WORD_EDGES = (r"(?:(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt])|(?<![\w./%\\-]))", r"(?![\w/-]|\.\w|\":)")
 ANY_WORD = re.compile(f"{WORD_EDGES[0]}[^\\W\\d_]{{4,20}}{WORD_EDGES[1]}")
@@ -86,7 +77,7 @@ class Secrets:
 
     def add(self, value: str | bytes, kind: str) -> None:
         """Registers a secret; ``kind`` names it in the placeholder. What stands anywhere is ignored."""
-        if self.placeholder(value) is not None or _is_common(value):
+        if self.placeholder(value) is not None or is_common(value):
             return
         with self._lock:
             if self.placeholder(value) is not None:
@@ -183,7 +174,7 @@ class Secrets:
         if isinstance(value, str) and value.isdecimal():
             self._numbers[value] = placeholder
             return
-        if isinstance(value, str) and value.isalpha() and len(value) <= 20:
+        if isinstance(value, str) and value.isalpha() and may_be_words(value):
             if len(value) < FREE:
                 self._in_context.add(value, placeholder, kind=kind)
             else:
@@ -195,14 +186,16 @@ class Secrets:
             self._learn_parts(value, placeholder, kind)
 
     def _learn_parts(self, value: str, placeholder: str, kind: str) -> None:
-        """Files the first and last three quarters, of tokens as plain text only: there are many of them."""
+        """Files the first and last three quarters, of tokens as plain text only: there are many of them.
+        Parts that may be words of a sentence are left out."""
         parts = parts_of(value, placeholder)
+        if any(may_be_words(part.text) for part in parts):
+            return
         if len(parts[0].text) >= FREE:
             self._forms.add_parts(value, placeholder)
         elif len(parts[0].text) >= SHORTEST_PART:
             for part in parts:
-                if not _is_plain(part.text):
-                    self._short.setdefault(part.text, part.placeholder)
+                self._short.setdefault(part.text, part.placeholder)
         for part in parts if kind not in AGING else ():
             raw = part.text.encode(errors="surrogatepass")
             for form in texts(raw) | blocks(raw):
@@ -261,7 +254,7 @@ class Secrets:
             if text[start - 1 : start] == "%":
                 start += 2
             placeholder = self._numbers.get(text[start:end])
-            if placeholder is not None and _stands_alone(text, start, end):
+            if placeholder is not None and stands_alone(text, start, end):
                 yield start, end, placeholder
 
     def _pattern(self, loose: dict[str, str]) -> re.Pattern[str]:
@@ -273,28 +266,6 @@ class Secrets:
             pattern = re.compile(f"{before}(?:{forms}){after}") if forms else NOTHING
             self._patterns[id(loose)] = len(loose), pattern
         return pattern
-
-
-def _is_plain(text: str) -> bool:
-    """Whether a text is all letters or all digits: a short one may stand anywhere."""
-    return text.isalpha() or text.isdecimal()
-
-
-def _is_common(value: str | bytes) -> bool:
-    if len(value) < SHORTEST or value in NOBODYS:
-        return True
-    return isinstance(value, str) and not value.isdecimal() and len(set(value)) < PLAINEST
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether digits are no part of a longer word, a fraction or a date; an escape before them is none."""
-    before, after = text[max(0, start - 3) : start], text[end : end + 2]
-    if after[:1].isalnum() or after[:1] == "_" or (after[:1] in (".", "-") and after[1:].isdigit()):
-        return False
-    if ESCAPE.search(before):
-        return True
-    joined = before[-1:].isalnum() or before[-1:] in ("_", ".") if before else False
-    return not joined and not (before[-1:] == "-" and before[-2:-1].isdigit())
 
 
 def _replaced(text: str, spans: Iterable[Span]) -> str:

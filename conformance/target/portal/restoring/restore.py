@@ -20,11 +20,13 @@ from conformance.spec.endpoints import (
     PASSWORD_CHANGE,
 )
 from conformance.spec.operations import operation
+from conformance.spec.requests import UNFILTERED
+from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import EMPTY_QUERIES, records_in
+from conformance.target.portal.records import records_in
 from conformance.target.portal.sign_ins.attempts import PasswordRefused
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 
@@ -39,8 +41,6 @@ LISTED_BY = {
     CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
 }
 """The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
-
-GONE = ("RESOURCE.NOT_FOUND", "4040")
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Restoring:
         body = undo_body(self._portal, change, result)
         token = self._portal.account(change.account).token
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        gone = change.kind == "creating" and (answer.status == 404 or answer.code in GONE)
+        gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
         return None if answer.success or gone else f"{change.undo_key} was refused: {refusal(answer)}"
 
     def _paced(self, send: Callable[[], Exchange]) -> Exchange:
@@ -253,7 +253,7 @@ def record_id(portal: Portal, change: TargetChange) -> str | None:
     if listing is None or change.name is None:
         raise Untestable("no listing shows whether it was created")
     key, items = listing
-    answer = portal.call(key, json=EMPTY_QUERIES.get(key, ABSENT), token=portal.account(change.account).token)
+    answer = portal.call(key, json=UNFILTERED.get(key, ABSENT), token=portal.account(change.account).token)
     if not answer.success:
         raise Untestable(f"{key} was refused: {refusal(answer)}", "target")
     for record in records_in(dig(answer.envelope, steps(items))):
