@@ -28,8 +28,8 @@ from conformance.replay.rebuild.rebuild import Renewal
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import Choice, Plan
 from conformance.replay.recording.store import Store
-from conformance.replay.result import finished
-from conformance.report.across.baseline import known_at_first
+from conformance.replay.result import Played, finish_replay
+from conformance.report.across.baseline import initial_baseline
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.transport import clock_of
@@ -57,7 +57,7 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
     drive = _drive()
     started = datetime.now(UTC)
     scale = options.scale
-    known = known_at_first(options.baseline, is_updated=options.baseline_update)
+    baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
     secrets = Secrets()
     for value, kind in profile.secrets():
         secrets.add(value, kind)
@@ -81,20 +81,18 @@ def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> R
             interrupted = True
         finally:
             evidence.close()
-        return finished(
+        played = Played(
             plan,
             machine,
             ledger,
             driver.lag,
             secrets,
             evidence,
-            profile,
-            options,
-            started=started,
+            started,
             gone=gone,
             interrupted=interrupted,
-            known=known,
         )
+        return finish_replay(played, profile, options, baseline=baseline)
 
 
 @contextmanager

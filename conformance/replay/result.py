@@ -1,9 +1,10 @@
-"""What a replay reports: regressions, what could not be compared and why, and the verdicts of the judge."""
+"""The result of a replay: its regressions, what could not be compared and why, and the judge's verdicts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,85 +13,92 @@ from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import Outcome, State, Tally
 from conformance.replay.engine.evidence import Evidence
 from conformance.replay.engine.machine import Machine
-from conformance.replay.options import Lag, Options, Replayed
+from conformance.replay.options import Lag, Replayed
+from conformance.replay.options import Options as ReplayOptions
 from conformance.replay.recording.plan import Plan
-from conformance.report.across.baseline import Baseline, held_against
-from conformance.report.formats.write import write_all
+from conformance.report.across.baseline import Baseline
+from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.clip import clipped
-from conformance.report.model.run import Regression, Run
+from conformance.report.model.run import Ending, Regression
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import ABSENT, Json
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger
 
 
-def finished(
-    plan: Plan,
-    machine: Machine,
-    ledger: Ledger,
-    lag: Lag,
-    secrets: Secrets,
-    evidence: Evidence,
-    profile: Profile,
-    options: Options,
-    *,
-    started: datetime,
-    gone: TargetUnreachable | None,
-    interrupted: bool,
-    known: Baseline | None,
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A replay whose last exchange has ended: the recording's plan, the machine that replayed it, and what
+    it was judged and written with."""
+
+    plan: Plan
+    machine: Machine
+    ledger: Ledger
+    lag: Lag
+    secrets: Secrets
+    evidence: Evidence
+    started: datetime
+    gone: TargetUnreachable | None = None
+    interrupted: bool = False
+
+
+def finish_replay(
+    played: Played, profile: Profile, options: ReplayOptions, *, baseline: Baseline | None
 ) -> Replayed:
-    """Writes the reports of a replay that is over, and gives what it came to."""
+    """Writes the reports of a replay that is over, and returns what it came to."""
+    plan, machine = played.plan, played.machine
     tally, noise = machine.assessor.tally, machine.assessor.comparer.noise
-    notes = list(_notes(plan, machine, lag, tally))
-    if gone is not None:
-        notes.insert(0, str(gone))
-    if interrupted:
-        left = len(plan.store) - tally.counts.total() - plan.set_aside.total()
-        notes.insert(0, f"It was interrupted: {left} of the recorded exchanges were not replayed.")
+    notes = list(_notes(played))
     if options.learn is not None:
         save_noise(noise, options.learn)
         notes.append(f"{len(noise.rules)} places that differ were learned as noise: {options.learn}.")
-    finished_at = datetime.now(UTC)
-    run = Run.of(
-        ledger.results(),
-        ledger.findings,
-        ledger.observations,
+    finished = datetime.now(UTC)
+    run = finish_run(
+        played.ledger,
+        _outputs(played, options, baseline),
+        details={"replay": _details(plan, machine, tally)},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
-        started=started,
-        finished=finished_at,
+        started=played.started,
+        finished=finished,
         impact=options.impact,
         strict=options.strict,
-        exit_code=2 if interrupted else exit_code(tally, ledger, options, gone),
         command="replay",
+        ending=_ending(played, options),
         regressions=list(regressions(tally)),
         notes=notes,
-    ).model_copy(update={"replay": _replay(plan, machine, tally)})
-    if known is not None:
-        run = held_against(run, known, is_updated=options.baseline_update)
-    run = write_all(run, options.out, exchanges=evidence.path, secrets=secrets)
+    )
     return Replayed(
         plan=plan,
         tally=tally,
         identities=machine.renewal.identities,
         noise=noise,
         notes=notes,
-        lag=lag,
-        seconds=(finished_at - started).total_seconds(),
+        lag=played.lag,
+        seconds=(finished - played.started).total_seconds(),
         run=run,
     )
 
 
-def exit_code(tally: Tally, ledger: Ledger, options: Options, gone: TargetUnreachable | None) -> int:
-    """The contract's exit codes; too little compared is inconclusive, never green."""
-    failed = {finding.verdict for finding in ledger.findings}
-    if gone is not None:
-        return 6
-    if ledger.errors:
-        return 3
-    if tally.counts[State.REGRESSED] or "fail" in failed or (options.strict and "warn" in failed):
-        return 1
-    return 0 if tally.compared and tally.share >= options.min_share else 5
+def _outputs(played: Played, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
+    path, update = played.evidence.path, options.baseline_update
+    return Outputs(options.out, path, played.secrets, baseline, baseline_update=update)
+
+
+def _ending(played: Played, options: ReplayOptions) -> Ending:
+    """How the replay ended; too little compared is inconclusive, never green."""
+    tally = played.machine.assessor.tally
+    enough = tally.compared and tally.share >= options.min_share
+    return Ending(
+        interrupted=played.interrupted,
+        unreachable=str(played.gone or ""),
+        inconclusive="" if enough else _too_little(tally, options),
+    )
+
+
+def _too_little(tally: Tally, options: ReplayOptions) -> str:
+    share = f"{tally.compared} of {tally.wanted} exchanges were compared"
+    return f"{share}, fewer than {options.min_share:.0%}; the notes say why."
 
 
 def regressions(tally: Tally) -> Iterator[Regression]:
@@ -99,23 +107,23 @@ def regressions(tally: Tally) -> Iterator[Regression]:
         if outcome.state is not State.REGRESSED:
             continue
         stated = dict(outcome.requirements)
-        for one in outcome.differences:
+        for difference in outcome.differences:
             more: dict[str, Any] = {"recorded_exchange": outcome.number}
-            if one.path in stated:
-                more["requirement"] = stated[one.path]
+            if difference.path in stated:
+                more["requirement"] = stated[difference.path]
             yield Regression(
                 exchange=outcome.line or 0,
                 endpoint=outcome.endpoint,
-                path=one.path,
-                kind=one.kind,
-                recorded=clipped(_plain(one.recorded)),
-                replayed=clipped(_plain(one.replayed)),
+                path=difference.path,
+                kind=difference.kind,
+                recorded=clipped(_plain(difference.recorded)),
+                replayed=clipped(_plain(difference.replayed)),
                 **more,
             )
 
 
-def _replay(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
-    """What ``results.json`` holds of a replay beside the regressions."""
+def _details(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
+    """The part of ``results.json`` that a replay alone has, beside the regressions."""
     return {
         "recorded": len(plan.store),
         "sessions": plan.sessions,
@@ -127,7 +135,9 @@ def _replay(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
         "compared": tally.compared,
         "share": round(tally.share, 4),
         "set_aside": dict(plan.set_aside),
-        "others": [_told(one) for one in tally.kept if one.state is not State.REGRESSED][:2000],
+        "others": [_outcome(outcome) for outcome in tally.kept if outcome.state is not State.REGRESSED][
+            :2000
+        ],
         "root_causes": [
             {"recorded_exchange": root, "skipped": times} for root, times in tally.roots.most_common()
         ],
@@ -139,7 +149,7 @@ def _replay(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
     }
 
 
-def _told(outcome: Outcome) -> dict[str, Json]:
+def _outcome(outcome: Outcome) -> dict[str, Json]:
     return {
         "recorded_exchange": outcome.number,
         "exchange": outcome.line,
@@ -148,24 +158,30 @@ def _told(outcome: Outcome) -> dict[str, Json]:
         "reason": outcome.reason,
         "differences": [
             {
-                "path": one.path,
-                "kind": one.kind,
-                "recorded": clipped(_plain(one.recorded)),
-                "replayed": clipped(_plain(one.replayed)),
+                "path": difference.path,
+                "kind": difference.kind,
+                "recorded": clipped(_plain(difference.recorded)),
+                "replayed": clipped(_plain(difference.replayed)),
             }
-            for one in outcome.differences
+            for difference in outcome.differences
         ],
     }
 
 
-def _notes(plan: Plan, machine: Machine, lag: Lag, tally: Tally) -> Iterator[str]:
-    told = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
-    yield f"{len(plan.store)} recorded exchanges of {plan.sessions} clients: {told or 'none'}."
+def _notes(played: Played) -> Iterator[str]:
+    plan, machine, tally = played.plan, played.machine, played.machine.assessor.tally
+    if played.interrupted:
+        left = len(plan.store) - tally.counts.total() - plan.set_aside.total()
+        yield f"Interrupted: {left} of the recorded exchanges were not replayed."
+    if played.gone is not None:
+        yield str(played.gone)
+    states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
+    yield f"{len(plan.store)} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
     yield from plan.notes
     yield from machine.renewal.notes
     for why, times in plan.set_aside.most_common():
         yield f"{times} entries were set aside: {why}."
-    reasons = Counter((one.state, one.reason) for one in tally.kept if one.state in REASONED)
+    reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
     for (state, reason), times in reasons.most_common(20):
         yield f"{times} {state.value}: {reason}."
     excused = machine.assessor.comparer.noise.excused
@@ -173,6 +189,10 @@ def _notes(plan: Plan, machine: Machine, lag: Lag, tally: Tally) -> Iterator[str
         yield f"{excused.total()} differences at {len(excused)} places were noise, compared more weakly."
     for value, lives in list(machine.renewal.identities.ambiguous.items())[:10]:
         yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
+    yield from _lateness(played.lag)
+
+
+def _lateness(lag: Lag) -> Iterator[str]:
     if lag.count:
         yield f"Requests went out {lag.total / lag.count:.3f} s late on average, {lag.most:.3f} s at most."
 

@@ -240,8 +240,8 @@ def test_what_is_not_restored_stands_in_every_report(
     whole = [run.said, *((run.out / name).read_text("utf-8").replace("\\", "") for name in names)]
 
     assert run.code == 7
-    assert run.results["cleanup"] == cleanup
-    assert "PASSWORD.TOO_SOON" in run.results["not_restored"][0]
+    assert run.results["ending"]["cleanup"] == cleanup
+    assert "PASSWORD.TOO_SOON" in run.results["ending"]["left_behind"][0]
     assert all("the password of [accounts.spare]" in text for text in whole)
     assert all(cleanup in text for text in whole)
     assert all(str(ledger) in text for text in whole)

@@ -180,3 +180,30 @@ def test_values_of_the_environment_in_bodies_count_as_secrets() -> None:
     )
 
     assert ("smtp-password", "profile-value") in set(parse(text, {"SMTP": "smtp-password"}).secrets())
+
+
+def test_an_expectation_names_what_a_run_must_have_tested() -> None:
+    text = MINIMAL + '[expect]\nmusts = 400\naccounts = ["admin"]\nchapters = ["LOGIN"]\n'
+
+    expect = parse(text, {}).expect
+
+    assert (expect.musts, expect.accounts, expect.chapters) == (400, ["admin"], ["LOGIN"])
+    assert parse(MINIMAL, {}).expect.musts is None
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ('accounts = ["spare"]', 'names "spare", and there is no such account. Add the table'),
+        ('accounts = ["admn"]', 'Did you mean "admin"?'),
+        ('chapters = ["LOGN"]', 'has no chapter "LOGN". Did you mean "LOGIN"?'),
+    ],
+)
+def test_an_expectation_of_what_does_not_exist_is_a_mistake(line: str, message: str) -> None:
+    assert message in mistake(f"{MINIMAL}[expect]\n{line}\n")
+
+
+def test_a_variable_that_is_set_and_empty_is_a_mistake() -> None:
+    text = MINIMAL.replace('"a password"', '"${ADMIN_PASSWORD}"')
+
+    assert "needs the environment variable ADMIN_PASSWORD, which is empty" in mistake(text, ADMIN_PASSWORD="")

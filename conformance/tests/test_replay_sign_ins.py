@@ -26,7 +26,10 @@ from reference_impl import serve as reference
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit, recorded with the secure channel opened."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
         walk(recorder.url, portal.profile())
     return out
 
@@ -110,7 +113,10 @@ def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_pat
 
 def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
     out = tmp_path / "refused.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
         profile = tomllib.loads(portal.profile())
         spare = profile["accounts"]["spare"]
         walker = Walker(recorder.url, profile)

@@ -78,8 +78,8 @@ def _top(run: Run) -> Iterator[str]:
     for note in run.remarks[:MOST_NOTES]:
         yield f"{quoted(note)}"
         yield ""
-    if run.cleanup:
-        yield f"To restore it: {code(run.cleanup, 1000)}"
+    if run.ending.cleanup:
+        yield f"To restore it: {code(run.ending.cleanup, 1000)}"
         yield ""
     strict = ", strict" if run.strict else ""
     yield (

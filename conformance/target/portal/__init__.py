@@ -201,6 +201,11 @@ class Portal:
     def has_account(self, name: str) -> bool:
         return name in self._accounts
 
+    @property
+    def token_holders(self) -> frozenset[str]:
+        """The accounts that were given an access token."""
+        return self._caller.token_holders
+
     def account_of(self, email: str) -> ProfileAccount | None:
         """The profile's account with this email, in any case."""
         return self._by_email.get(email.lower())

@@ -78,6 +78,7 @@ OTHER_WRAPPINGS = (
     Wrapping("pkcs1v15", "sha256"),
     Wrapping("oaep-sha256", "sha256", "base64"),
     Wrapping("oaep-sha256", "sha1", "base64"),
+    Wrapping("oaep-sha1", "sha1", "base64"),
     Wrapping("pkcs1v15", "sha256", "base64"),
 )
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import secrets
+import string
 import threading
 
 from conformance.target.clock import Clock
@@ -104,7 +105,14 @@ def totp_at(secret: str, step: int) -> str:
 
 
 def wrong_code(right: set[str]) -> str:
-    """Six digits that are none of these."""
-    while (code := f"{secrets.randbelow(1_000_000):06d}") in right:
+    """A code of the form of these that is none of them: six digits where none shows the form."""
+    form = next((code for code in sorted(right) if code), "0" * 6)
+    while (code := "".join(map(_another, form))) in right:
         continue
     return code
+
+
+def _another(letter: str) -> str:
+    """A random letter of the same kind."""
+    kinds = (string.digits, string.ascii_uppercase, string.ascii_lowercase)
+    return secrets.choice(next((kind for kind in kinds if letter in kind), letter))

@@ -229,14 +229,17 @@ class SecureChannel:
         settings = self._settings
         first = Wrapping(settings.rsa_padding, settings.mgf1)
         yield first
-        if settings.is_pinned("rsa_padding") and (
-            settings.is_pinned("mgf1") or settings.rsa_padding == "pkcs1v15"
-        ):
-            return
         for other in OTHER_WRAPPINGS:
-            pinned = settings.is_pinned("rsa_padding") and other.rsa != settings.rsa_padding
-            if other != first and not pinned:
+            if other != first and self._may_be(other):
                 yield other
+
+    def _may_be(self, wrapping: Wrapping) -> bool:
+        """Whether the profile leaves room for a wrapping: how the key is encoded it does not say."""
+        settings = self._settings
+        if settings.is_pinned("rsa_padding") and wrapping.rsa != settings.rsa_padding:
+            return False
+        is_masked = wrapping.rsa != "pkcs1v15"
+        return not (is_masked and settings.is_pinned("mgf1") and wrapping.mgf1 != settings.mgf1)
 
     def _take(self, wrapping: Wrapping) -> None:
         if self._wrapping is None:

@@ -235,6 +235,27 @@ class ClockSettings(ProfileTable):
     advance: str | None = None
 
 
+class Expect(ProfileTable):
+    """What a run must have tested at the least, so that it is not inconclusive: how many musts, which
+    accounts with a token, which chapters (what the ids of requirements begin with)."""
+
+    musts: int | None = Field(None, ge=0)
+    accounts: list[str] = []
+    chapters: list[str] = []
+
+    @field_validator("chapters")
+    @classmethod
+    def _are_chapters(cls, chapters: list[str]) -> list[str]:
+        existing = {row.chapter for row in REQUIREMENTS.values()}
+        for chapter in chapters:
+            if chapter not in existing:
+                hint = nearest(chapter, existing)
+                raise ValueError(
+                    f'has no chapter "{chapter}".' + (f' Did you mean "{hint}"?' if hint else "")
+                )
+        return chapters
+
+
 class Profile(ProfileTable):
     """The whole profile. ``source`` names the file in messages and reports."""
 
@@ -249,6 +270,7 @@ class Profile(ProfileTable):
     limits: LimitSettings = LimitSettings()
     readings: dict[str, Json] = {}
     clock: ClockSettings = ClockSettings()
+    expect: Expect = Expect()
 
     _source: str = PrivateAttr("profile")
     _hidden: tuple[str, ...] = PrivateAttr(())
@@ -287,6 +309,15 @@ class Profile(ProfileTable):
                 raise ValueError(
                     f'[accounts.{name}] inbox is "{account.inbox}", but the profile has no such inbox. {end}'
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _expects_its_accounts(self) -> Profile:
+        for name in self.expect.accounts:
+            if name not in self.accounts:
+                hint = nearest(name, self.accounts)
+                end = f' Did you mean "{hint}"?' if hint else f" Add the table [accounts.{name}]."
+                raise ValueError(f'[expect] accounts names "{name}", and there is no such account.{end}')
         return self
 
     def secrets(self) -> Iterator[tuple[str, str]]:
@@ -396,6 +427,9 @@ class _Source:
             text = self.environ[reference]
         else:
             raise ProfileError(f"{where} needs the environment variable {reference}, which is not set.")
+        if not text:
+            kind = "file" if reference.startswith("file:") else "environment variable"
+            raise ProfileError(f"{where} needs the {kind} {reference}, which is empty.")
         if place[0] == "operations" or place[1:2] == ("headers",):
             self.hidden.append(text)
         return text

@@ -52,7 +52,7 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
 
 def _notes(run: Run) -> list[str]:
     """The remarks of the run, and the command that restores what it left."""
-    return [*run.remarks, *([f"To restore it: {run.cleanup}"] if run.cleanup else [])]
+    return [*run.remarks, *([f"To restore it: {run.ending.cleanup}"] if run.ending.cleanup else [])]
 
 
 def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:

@@ -171,6 +171,11 @@ class Caller:
             self._shared[outgoing.token].doubt()
         return exchange
 
+    @property
+    def token_holders(self) -> frozenset[str]:
+        """The accounts that were given an access token."""
+        return frozenset(name for name, _ in self._tokens.values())
+
     def remember_token(self, token: str | None, account: str, client_hash: str | None) -> None:
         """From now on requests with this token carry the client hash it was issued to."""
         if token is not None:

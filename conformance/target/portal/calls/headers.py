@@ -39,7 +39,7 @@ def request_headers(
     pairs: dict[str, tuple[str, str | None]] = {}
     layers: list[Mapping[str, str | None]] = [
         {
-            "X-PORTAL-ACCESS-CODE": profile.portal.access_code,
+            "X-PORTAL-ACCESS-CODE": profile.portal.access_code or None,
             "X-Client-Hash": client_hash,
             "X-Request-Id": str(uuid.uuid4()),
             "X-LOCALE": "en",

@@ -1,11 +1,11 @@
-"""One trial: the cases against a reference portal within this process, and who found what."""
+"""One fault run: the cases against a reference portal within this process, and which of them found what."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ import msgspec
 import pytest
 
 from conformance.judging import watch
-from conformance.plugin import DUE, EXAMINATION, STEPS, VERIFY, run_all
-from conformance.run.session import Examination, Options
+from conformance.run.loop import forget_run, run_all
+from conformance.run.options import RunOptions
+from conformance.run.session import ActingCase, Listener, RunSession
+from conformance.run.stash import SESSION
 from conformance.selftest.choice import function_of
 from conformance.spec import REQUIREMENTS, operation_of
 from conformance.target.bundled import InProcess, in_process
@@ -24,12 +26,9 @@ from conformance.target.portal.inboxes import NothingArrived
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Comparison, Finding, Ledger, Verdict
 
-LEFT_BY_A_TRIAL: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE)
-"""What a case still holds of the trial before."""
-
 
 class Turned(msgspec.Struct):
-    """What a trial made of a requirement: the verdict, what decided so, and what was seen first."""
+    """A requirement that a fault run contradicts: the verdict, what decided so, and its first finding."""
 
     verdict: str
     sources: list[str]
@@ -37,8 +36,8 @@ class Turned(msgspec.Struct):
     endpoint: str
 
 
-class TrialOutcome(msgspec.Struct):
-    """What came of a trial. ``touched``: the operations that each case called."""
+class FaultOutcome(msgspec.Struct):
+    """The result of a fault run. ``touched``: the operations that each case called."""
 
     name: str
     turned: dict[str, Turned] = {}
@@ -47,6 +46,13 @@ class TrialOutcome(msgspec.Struct):
     errors: dict[str, str] = {}
     touched: dict[str, list[str]] = {}
     seconds: float = 0.0
+
+    def note_call(self, case: str | None, exchange: Exchange) -> None:
+        """Notes the operation that a case calls."""
+        operation = operation_of(exchange.request.method, exchange.request.path)
+        called = self.touched.setdefault(case or "", [])
+        if operation is not None and operation.key not in called:
+            called.append(operation.key)
 
 
 class Direct(httpx.BaseTransport):
@@ -99,7 +105,7 @@ def _scope(request: httpx.Request) -> dict[str, Any]:
     }
 
 
-class TrialClock(SimulatedClock):
+class FaultRunClock(SimulatedClock):
     """The target's clock moves, and so does ours: a pause takes no time either."""
 
     def __init__(self, target: InProcess) -> None:
@@ -133,59 +139,55 @@ class Outbox:
         return (mail for mail in self._target.mails(self._email) if mail["code"])
 
 
-class Attributed(Ledger):
-    """A ledger that remembers of each contradiction which check or case found it, and which case acted.
+class AttributingLedger(Ledger):
+    """A ledger that notes which check or case found each contradiction, and which case acted: without it a
+    check would have had nothing to judge."""
 
-    ``acting`` tells the case that acts: without it a check would have had nothing to judge.
-    """
-
-    def __init__(self) -> None:
+    def __init__(self, acting: ActingCase) -> None:
         super().__init__(REQUIREMENTS)
         self.sources: dict[str, dict[str, None]] = {}
-        self.acting: Callable[[], str | None] = lambda: None
+        self._acting = acting
 
     def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
         finding = super().decide(requirement, comparison, case=case)
         if finding is not None:
-            names = dict.fromkeys(function_of(name) for name in (case, self.acting()) if name)
+            names = dict.fromkeys(function_of(name) for name in (case, self._acting()) if name)
             self.sources.setdefault(requirement, {}).update(names)
         return finding
 
 
-class Unwritten:
+class NoLog:
     """In place of the file of exchanges: nothing is kept."""
 
     path = Path()
 
     def write(self, exchange: Exchange) -> None:
-        """Forgets it."""
-
-    def flush(self) -> None:
-        """There is nothing to write."""
+        """Drops it."""
 
     def close(self) -> None:
         """There is nothing to close."""
 
 
-def examination_of(target: InProcess, folder: Path) -> Examination:
-    """A run on a portal within this process that writes nothing."""
-    ledger = Attributed()
-    examination = Examination(
+def session_on(target: InProcess, folder: Path, listeners: Sequence[Listener]) -> RunSession:
+    """A run session on a portal within this process, which writes nothing."""
+    acting = ActingCase()
+    ledger = AttributingLedger(acting)
+    run = RunSession(
         target.profile,
-        TrialClock(target),
-        Options(out=folder, impact="disruptive", keep_ledger=False),
+        FaultRunClock(target),
+        RunOptions(out=folder, impact="disruptive", keep_ledger=False),
+        # Checks sign their findings themselves, instead of with the case that acts.
+        judge=watch(ledger),
+        log=NoLog(),
         ledger=ledger,
+        acting=acting,
+        listeners=listeners,
         handler=Direct(target.app),
     )
-    ledger.acting = lambda: examination.case
-    # Checks sign their findings themselves, instead of with the case that acts.
-    examination.judge = watch(examination.ledger)
-    examination.log.close()
-    examination.log = Unwritten()  # type: ignore[assignment]
     for name, account in target.profile.accounts.items():
         if account.inbox is not None:
-            examination.portal.account(name).read_from(Outbox(target, account.email))
-    return examination
+            run.portal.account(name).read_from(Outbox(target, account.email))
+    return run
 
 
 def attempt(
@@ -196,44 +198,27 @@ def attempt(
     faults: Sequence[str] = (),
     variants: Sequence[str] = (),
     watched: bool = False,
-) -> TrialOutcome:
+) -> FaultOutcome:
     """Runs cases against a portal with these faults and variants; ``watched``: notes what each case calls."""
     began = time.perf_counter()
+    outcome = FaultOutcome(name)
     with tempfile.TemporaryDirectory(prefix="selftest-") as folder:
-        examination = examination_of(in_process(faults=faults, variants=variants), Path(folder))
-        outcome = TrialOutcome(name)
-        if watched:
-            _watch(examination, outcome)
+        target = in_process(faults=faults, variants=variants)
+        run = session_on(target, Path(folder), [outcome.note_call] if watched else [])
         session.config.option.collectonly = False
-        session.config.stash[EXAMINATION] = examination
+        session.config.stash[SESSION] = run
         session.items = list(items)
-        for item in items:
-            for key in LEFT_BY_A_TRIAL:
-                if key in item.stash:
-                    del item.stash[key]
-        run_all(session, examination)
-        examination.portal.close()
-    _fill(outcome, examination)
+        forget_run(items)
+        run_all(session, run)
+        run.portal.close()
+    _fill(outcome, run)
     outcome.seconds = round(time.perf_counter() - began, 3)
     return outcome
 
 
-def _watch(examination: Examination, outcome: TrialOutcome) -> None:
-    take = examination.take
-
-    def watching(exchange: Exchange) -> None:
-        operation = operation_of(exchange.request.method, exchange.request.path)
-        called = outcome.touched.setdefault(examination.case or "", [])
-        if operation is not None and operation.key not in called:
-            called.append(operation.key)
-        take(exchange)
-
-    examination.portal.transport._on_exchange = watching
-
-
-def _fill(outcome: TrialOutcome, examination: Examination) -> None:
-    ledger = examination.ledger
-    assert isinstance(ledger, Attributed)
+def _fill(outcome: FaultOutcome, run: RunSession) -> None:
+    ledger = run.ledger
+    assert isinstance(ledger, AttributingLedger)
     for result in ledger.results():
         verdict = result.verdict
         outcome.verdicts[verdict.value] = outcome.verdicts.get(verdict.value, 0) + 1
