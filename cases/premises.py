@@ -210,6 +210,6 @@ MOST_SKEW = 20.0
 def clocks_agree(portal: Portal, answer: Exchange) -> bool:
     """Whether the target's clock shows our time, as far as its answer tells; one that can be moved is set."""
     stamp = answer.at("timestamp")
-    if portal.clock.movable or not isinstance(stamp, int) or isinstance(stamp, bool):
+    if portal.clock.is_simulated or not isinstance(stamp, int) or isinstance(stamp, bool):
         return True
     return abs(stamp / 1000 - answer.time) <= MOST_SKEW

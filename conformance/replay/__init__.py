@@ -21,7 +21,7 @@ from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.result import FinishedReplay, finish_replay
 from conformance.report.across.baseline import initial_baseline
-from conformance.target.clock import Clock, MovableClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
@@ -53,7 +53,7 @@ def replay(
     with _rarely_collected(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
         clock = clock_of(profile)
-        if isinstance(clock, MovableClock):
+        if isinstance(clock, SimulatedClock):
             clock.move(0)
         ready = Assembly(plan, profile, options, clock, secrets).replay(on_step)
         driver = driver_module.Driver(

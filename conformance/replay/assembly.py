@@ -113,7 +113,7 @@ class Assembly:
             watch(self.ledger, judge=judge_of(no_cache=not self.options.cache)),
             parts.log,
             progress,
-            Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.movable),
+            Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.is_simulated),
         )
         sessions = Sessions(machine, parts.stepper(machine), on_step=on_step)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)

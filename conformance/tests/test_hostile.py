@@ -17,8 +17,8 @@ from conformance.replay.engine.wire import Connection
 from conformance.replay.rebuild.actions import WireResponse
 from conformance.spec.operations import Impact
 from conformance.target.clock import LONGEST_WAIT, SystemClock
-from conformance.target.portal.accounts import lifetime
 from conformance.target.portal.budget import Budget, retry_after
+from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.hostile.certificates import authority

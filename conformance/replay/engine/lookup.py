@@ -8,7 +8,7 @@ from conformance.errors import Untestable
 from conformance.replay.rebuild.actions import Code, Lookup, MarkInbox, Pass
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
-from conformance.target.portal.inboxes import Mark, Reader, reader
+from conformance.target.portal.inboxes import InboxReader, Mark, reader
 from conformance.target.profile.model import FixedInbox, Profile
 from conformance.traffic.redaction.redact import Secrets
 
@@ -21,7 +21,7 @@ class Lookups:
     clock: Clock
     secrets: Secrets
     marks: dict[str, Mark] = field(default_factory=dict)
-    readers: dict[str, Reader] = field(default_factory=dict)
+    readers: dict[str, InboxReader] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -55,7 +55,7 @@ class Lookups:
         self.mailed[action.account] = code
         return code
 
-    def _reader(self, account: str) -> Reader:
+    def _reader(self, account: str) -> InboxReader:
         if account not in self.readers:
             settings = self.profile.accounts[account]
             if settings.inbox is None:

@@ -13,7 +13,7 @@ from conformance.replay.rebuild.values import RequestValues
 from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import TRANSPORT_HEADERS
-from conformance.target.portal.headers import edge_headers
+from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Header
 
