@@ -108,7 +108,7 @@ def compare(exchanges: int) -> None:
                 theirs.append(
                     rate([peer, "-c", PEER, str(document), str(file), str(max(590, exchanges // 50))])
                 )
-            ratio = statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
+            ratio = statistics.median(own / other for own, other in zip(ours, theirs, strict=True))
             print(
                 f"{words}: {statistics.median(ours):,.0f} exchanges per CPU second read and judged, "
                 f"openapi-core {peers.version_of('openapi-core')} {statistics.median(theirs):,.0f}: "

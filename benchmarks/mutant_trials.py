@@ -96,11 +96,11 @@ class Reaching:
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
         """A trace function."""
         code = frame.f_code
-        seen = self._seen.get(id(code))
-        if seen is None:
+        cached = self._seen.get(id(code))
+        if cached is None:
             # Kept, so that no other code is given the same id.
-            seen = self._seen[id(code)] = (code, self._tests_of(code))
-        seen[1].add(self.test)
+            cached = self._seen[id(code)] = (code, self._tests_of(code))
+        cached[1].add(self.test)
 
     def _tests_of(self, code: CodeType) -> set[str]:
         file = code.co_filename
@@ -122,8 +122,8 @@ def reached(modules: Iterable[str], tests: Sequence[str]) -> Reaching:
         rows = [[span, sorted(some)] for span, some in reaching.tests_of.items()]
         return json.dumps([int(code), rows])
 
-    (told,) = (said for _, said in forked([("", watched)], jobs=1))
-    code, rows = json.loads(told)
+    (printed,) = (output for _, output in forked([("", watched)], jobs=1))
+    code, rows = json.loads(printed)
     if code:
         raise SystemExit("the tests fail without any mutant")
     return Reaching(frozenset(modules), {tuple(span): set(some) for span, some in rows})
@@ -166,17 +166,17 @@ class _Collecting:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         session.config.option.collectonly = False
         gc.collect()
-        for found in gc.get_objects():
-            if isinstance(found, FunctionType):
-                self.functions.setdefault(found.__code__.co_filename, []).append(found)
-            elif isinstance(found, CACHING) and found.__module__.startswith("conformance."):
-                self.caches.append(found)
+        for tracked in gc.get_objects():
+            if isinstance(tracked, FunctionType):
+                self.functions.setdefault(tracked.__code__.co_filename, []).append(tracked)
+            elif isinstance(tracked, CACHING) and tracked.__module__.startswith("conformance."):
+                self.caches.append(tracked)
         gc.freeze()
         by_name = {str(number): mutant for number, mutant in enumerate(self.chosen)}
         waiting = ((name, self._job(mutant, session.items)) for name, mutant in by_name.items())
-        for number, (name, said) in enumerate(forked(waiting, jobs=self.jobs), start=1):
-            if said != ELSEWHERE:
-                self.note(by_name[name], said or "killed")
+        for number, (name, output) in enumerate(forked(waiting, jobs=self.jobs), start=1):
+            if output != ELSEWHERE:
+                self.note(by_name[name], output or "killed")
             if number % 100 == 0:
                 print(f"{number} of {len(by_name)}", file=sys.stderr, flush=True)
         session.items = []
@@ -186,7 +186,7 @@ class _Collecting:
         own = f"test_checks_{Path(mutant.module).stem}.py"
         wanted = sorted(
             (item for item in items if item.nodeid in tests),
-            key=lambda one: (own not in one.nodeid, LAST in one.nodeid),
+            key=lambda test: (own not in test.nodeid, LAST in test.nodeid),
         )
         functions = self.functions.get(str(ROOT / mutant.module), [])
         loading = self.reaching.loading(mutant.module)
@@ -238,16 +238,16 @@ def _exchanged(mutant: Mutant, functions: Sequence[FunctionType], loading: set[i
 
 def _codes(code: CodeType) -> dict[tuple[str, int], CodeType]:
     """The code of a module and of every function in it, however deep, by name and line."""
-    found: dict[tuple[str, int], CodeType] = {}
+    codes: dict[tuple[str, int], CodeType] = {}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= _codes(constant)
-    return {**found, (code.co_qualname, code.co_firstlineno): code}
+            codes |= _codes(constant)
+    return {**codes, (code.co_qualname, code.co_firstlineno): code}
 
 
 def _bare(code: CodeType) -> CodeType:
     """Without the code of the functions within."""
-    return code.replace(co_consts=tuple(one for one in code.co_consts if not isinstance(one, CodeType)))
+    return code.replace(co_consts=tuple(inner for inner in code.co_consts if not isinstance(inner, CodeType)))
 
 
 # Slowly: a child imports the module with the mutant in it, and all that stands on it.
@@ -300,8 +300,8 @@ def tried_anew(
     gc.freeze()
     by_name = {str(number): mutant for number, mutant in enumerate(chosen)}
     waiting = ((name, _anew(mutant, reaching, also.get(mutant.module))) for name, mutant in by_name.items())
-    for name, said in forked(waiting, jobs=jobs):
-        note(by_name[name], said or "killed")
+    for name, output in forked(waiting, jobs=jobs):
+        note(by_name[name], output or "killed")
 
 
 def _anew(mutant: Mutant, reaching: Reaching, also: str | None) -> Job:

@@ -53,13 +53,13 @@ class Result:
 
 def targets() -> list[str]:
     """The chapters of checks, and then what all of them stand on, whose mutants meet the most tests."""
-    found = {str(path.relative_to(ROOT)) for path in ROOT.glob("conformance/checks/*.py")}
-    return [*sorted(found - {*REMEMBERING}), *JUDGING, *REMEMBERING]
+    modules = {str(path.relative_to(ROOT)) for path in ROOT.glob("conformance/checks/*.py")}
+    return [*sorted(modules - {*REMEMBERING}), *JUDGING, *REMEMBERING]
 
 
 def tests() -> list[str]:
-    found = (path for pattern in TESTS for path in (ROOT / "conformance" / "tests").glob(pattern))
-    return sorted({str(path.relative_to(ROOT)) for path in found} - {WHOLE})
+    files = (path for pattern in TESTS for path in (ROOT / "conformance" / "tests").glob(pattern))
+    return sorted({str(path.relative_to(ROOT)) for path in files} - {WHOLE})
 
 
 def tried(chosen: Sequence[Mutant], part: Path, *, jobs: int) -> list[Result]:
@@ -87,34 +87,34 @@ def tried(chosen: Sequence[Mutant], part: Path, *, jobs: int) -> list[Result]:
 
 
 def chosen_of(modules: Sequence[str], *, again: bool) -> list[Mutant]:
-    found = [
+    possible = [
         mutant
         for module in modules or targets()
         for mutant in mutants(module, (ROOT / module).read_text(encoding="utf-8"))
     ]
     if not again:
-        return found
+        return possible
     lines = [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
     survived = [line for line in lines if line["outcome"] != "killed"]
-    return list(dict.fromkeys(mutant for line in survived for mutant in _nearest(line, found)))
+    return list(dict.fromkeys(mutant for line in survived for mutant in _nearest(line, possible)))
 
 
-def _nearest(line: dict[str, Any], found: Sequence[Mutant]) -> list[Mutant]:
+def _nearest(line: dict[str, Any], mutants_now: Sequence[Mutant]) -> list[Mutant]:
     """The mutant of an earlier run, wherever it stands by now; none where it is no more."""
     same = [
         mutant
-        for mutant in found
+        for mutant in mutants_now
         if (mutant.module, mutant.kind, mutant.change) == (line["module"], line["kind"], line["change"])
     ]
     return sorted(same, key=lambda mutant: abs(mutant.line - line["line"]))[:1]
 
 
-def sampled(found: Sequence[Mutant], number: int | None) -> list[Mutant]:
+def sampled(possible: Sequence[Mutant], number: int | None) -> list[Mutant]:
     """So many of them, drawn by a seed; in their order."""
-    if number is None or number >= len(found):
-        return list(found)
-    drawn = {*random.Random(SEED).sample(range(len(found)), number)}
-    return [mutant for at, mutant in enumerate(found) if at in drawn]
+    if number is None or number >= len(possible):
+        return list(possible)
+    drawn = {*random.Random(SEED).sample(range(len(possible)), number)}
+    return [mutant for at, mutant in enumerate(possible) if at in drawn]
 
 
 def table(results: Sequence[Result]) -> Iterator[str]:

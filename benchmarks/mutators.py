@@ -73,7 +73,7 @@ def _lines(node: ast.AST) -> tuple[int, int]:
 def mutated(source: str, number: int) -> ast.Module:
     """The module with one mutant in it. Raises StopIteration where it has fewer."""
     tree = ast.parse(source)
-    node, _, change = next(one for at, one in enumerate(_possible(tree)) if at == number)
+    node, _, change = next(possible for at, possible in enumerate(_possible(tree)) if at == number)
     changed = change(copy.deepcopy(node))
     if node is changed:
         raise AssertionError("a mutant that changes nothing")
@@ -223,15 +223,15 @@ def _of_statement(node: ast.stmt) -> Changes:
         return
     if isinstance(node, ast.Return) and node.value is not None:
         if not isinstance(node.value, ast.Constant):
-            yield "returns nothing", lambda found: ast.Return(ast.Constant(None))
+            yield "returns nothing", lambda _: ast.Return(ast.Constant(None))
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom):
-        yield "yields nothing", lambda found: ast.Expr(ast.YieldFrom(ast.Tuple([], ast.Load())))
+        yield "yields nothing", lambda _: ast.Expr(ast.YieldFrom(ast.Tuple([], ast.Load())))
     elif _acts(node):
-        yield "statement dropped", lambda found: ast.Pass()
+        yield "statement dropped", lambda _: ast.Pass()
     elif isinstance(node, ast.Continue):
-        yield "continue/break", lambda found: ast.Break()
+        yield "continue/break", lambda _: ast.Break()
     elif isinstance(node, ast.Break):
-        yield "continue/break", lambda found: ast.Continue()
+        yield "continue/break", lambda _: ast.Continue()
 
 
 def _acts(node: ast.stmt) -> bool:
@@ -245,69 +245,69 @@ def _acts(node: ast.stmt) -> bool:
 
 
 def _with_operator(at: int, operator: ast.cmpop) -> Change:
-    def change(found: ast.AST) -> ast.AST:
-        assert isinstance(found, ast.Compare)
-        found.ops[at] = operator
-        return found
+    def change(node: ast.AST) -> ast.AST:
+        assert isinstance(node, ast.Compare)
+        node.ops[at] = operator
+        return node
 
     return change
 
 
-def _swapped_boolean(found: ast.AST) -> ast.AST:
-    assert isinstance(found, ast.BoolOp)
-    found.op = ast.Or() if isinstance(found.op, ast.And) else ast.And()
-    return found
+def _swapped_boolean(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.BoolOp)
+    node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+    return node
 
 
 def _without_value(at: int) -> Change:
-    def change(found: ast.AST) -> ast.AST:
-        assert isinstance(found, ast.BoolOp)
-        del found.values[at]
-        return found if len(found.values) > 1 else found.values[0]
+    def change(node: ast.AST) -> ast.AST:
+        assert isinstance(node, ast.BoolOp)
+        del node.values[at]
+        return node if len(node.values) > 1 else node.values[0]
 
     return change
 
 
 def _with_arithmetic(operator: ast.operator) -> Change:
-    def change(found: ast.AST) -> ast.AST:
-        assert isinstance(found, ast.BinOp)
-        found.op = operator
-        return found
+    def change(node: ast.AST) -> ast.AST:
+        assert isinstance(node, ast.BinOp)
+        node.op = operator
+        return node
 
     return change
 
 
 def _called(name: str) -> Change:
-    def change(found: ast.AST) -> ast.AST:
-        assert isinstance(found, ast.Call)
-        if isinstance(found.func, ast.Name):
-            found.func.id = name
-        elif isinstance(found.func, ast.Attribute):
-            found.func.attr = name
-        return found
+    def change(node: ast.AST) -> ast.AST:
+        assert isinstance(node, ast.Call)
+        if isinstance(node.func, ast.Name):
+            node.func.id = name
+        elif isinstance(node.func, ast.Attribute):
+            node.func.attr = name
+        return node
 
     return change
 
 
 def _without_keyword(at: int) -> Change:
-    def change(found: ast.AST) -> ast.AST:
-        assert isinstance(found, ast.Call)
-        del found.keywords[at]
-        return found
+    def change(node: ast.AST) -> ast.AST:
+        assert isinstance(node, ast.Call)
+        del node.keywords[at]
+        return node
 
     return change
 
 
 def _without_filter(at: int) -> Change:
-    def change(found: ast.AST) -> ast.AST:
-        assert isinstance(found, ast.comprehension)
-        del found.ifs[at]
-        return found
+    def change(node: ast.AST) -> ast.AST:
+        assert isinstance(node, ast.comprehension)
+        del node.ifs[at]
+        return node
 
     return change
 
 
-def _negated(found: ast.AST) -> ast.AST:
-    assert isinstance(found, ast.If | ast.IfExp | ast.While)
-    found.test = ast.UnaryOp(ast.Not(), found.test)
-    return found
+def _negated(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.If | ast.IfExp | ast.While)
+    node.test = ast.UnaryOp(ast.Not(), node.test)
+    return node

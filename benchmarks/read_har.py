@@ -157,7 +157,7 @@ def as_chrome_writes(entry: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def told(how: str, file: Path) -> tuple[int, float, float]:
+def measured(how: str, file: Path) -> tuple[int, float, float]:
     """How many entries were read, in how many seconds of CPU, with how many MB at most."""
     command = [sys.executable, "-c", READERS[how] + MEASURED, str(file)]
     count, seconds, memory = subprocess.run(command, check=True, stdout=-1).stdout.split()
@@ -169,8 +169,8 @@ def compare(megabytes: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "traffic.har"
             count = write(file, megabytes, indent)
-            runs = [{how: told(how, file) for how in READERS} for _ in range(ROUNDS)]
-            assert all(one[0] == count for run in runs for one in run.values())
+            runs = [{how: measured(how, file) for how in READERS} for _ in range(ROUNDS)]
+            assert all(figures[0] == count for run in runs for figures in run.values())
             print(f"{form}: {file.stat().st_size / 1e6:.0f} MB, {count:,.0f} entries")
         for how in READERS:
             seconds, memory = (min(run[how][at] for run in runs) for at in (1, 2))

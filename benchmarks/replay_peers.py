@@ -175,7 +175,7 @@ def stub(visit: Path) -> Iterator[int]:
             server.terminate()
 
 
-def told(command: list[str]) -> list[float]:
+def measured(command: list[str]) -> list[float]:
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode or not done.stdout:
         raise SystemExit(f"{command[:3]}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
@@ -202,9 +202,11 @@ def compare(exchanges: int, sessions: int) -> None:
                 "locust": [str(peers.python_of("locust")), "-c", LOCUST, str(sent), url],
                 "mitmproxy": [python, "-c", MITMPROXY, str(flows), str(sum(map(len, few.values())))],
             }
-            rounds = [{tool: told(command) for tool, command in commands.items()} for _ in range(ROUNDS)]
-    each = {tool: median(one[tool][1] / one[tool][0] for one in rounds) * 1e6 for tool in commands}
-    reports = median(one["ours"][3] / one["ours"][0] for one in rounds) * 1e6
+            rounds = [{tool: measured(command) for tool, command in commands.items()} for _ in range(ROUNDS)]
+    each = {
+        tool: median(figures[tool][1] / figures[tool][0] for figures in rounds) * 1e6 for tool in commands
+    }
+    reports = median(figures["ours"][3] / figures["ours"][0] for figures in rounds) * 1e6
     compared, _, imports, _ = rounds[0]["ours"]
     print(f"{compared:,.0f} of {exchanges:,} exchanges of {sessions} sessions compared")
     print(f"CPU each: {each['ours']:,.0f} us, {reports:,.0f} of them for the reports")

@@ -67,7 +67,7 @@ def _of_session(line: str, ids: set[str], session: int, started: datetime, numbe
     line = line.replace("client-hash-0", f"client-hash-{session}")
     line = re.sub(
         r"\[((?:refresh-)?token|code)-(\d+)\]",
-        lambda found: f"[{found[1]}-{1000 * int(found[2]) + session}]",
+        lambda match: f"[{match[1]}-{1000 * int(match[2]) + session}]",
         line,
     )
     exchange = json.loads(line)

@@ -40,24 +40,25 @@ def main() -> int:
             "by the browser, as a HAR": by_the_browser(Path(folder) / "browser.har"),
         }
         good = [
-            told(name, path, asked.seed, None if asked.all else DRAWN) for name, path in recordings.items()
+            is_reported(name, path, asked.seed, None if asked.all else DRAWN)
+            for name, path in recordings.items()
         ]
     return 0 if all(good) else 1
 
 
-def told(name: str, recording: Path, seed: int, most: int | None) -> bool:
+def is_reported(name: str, recording: Path, seed: int, most: int | None) -> bool:
     """Prints what came of one recording; whether that is enough."""
     bench = Bench(recording)
     verdicts = list(itertools.islice(touched(bench, seed), most))
-    found = [one for one in verdicts if one.is_reported]
+    reported = [verdict for verdict in verdicts if verdict.is_reported]
     print(f"\n## Recorded {name}\n")
     print(
-        f"{len(found)} of {len(verdicts)} faults are reported where they change an answer "
-        f"({len(found) / len(verdicts):.1%}).\n"
+        f"{len(reported)} of {len(verdicts)} faults are reported where they change an answer "
+        f"({len(reported) / len(verdicts):.1%}).\n"
     )
     print("| fault | it changes | reported as | elsewhere |\n|---|---|---|---|")
-    for one in sorted(verdicts, key=lambda one: (one.is_reported, one.fault.name)):
-        print(row(bench, one))
+    for verdict in sorted(verdicts, key=lambda verdict: (verdict.is_reported, verdict.fault.name)):
+        print(row(bench, verdict))
     print()
     held = [bench.under(variant) for variant in VARIANTS]
     kept = [regressions for is_kept, regressions in held if is_kept]
@@ -66,7 +67,7 @@ def told(name: str, recording: Path, seed: int, most: int | None) -> bool:
         f"{len(kept)} variants keep the recorded choices, and {sum(map(bool, kept))} of them are reported. "
         f"{len(other)} others answer something else, and {sum(map(bool, other))} of them are."
     )
-    return len(found) >= LEAST * len(verdicts) and not any(kept)
+    return len(reported) >= LEAST * len(verdicts) and not any(kept)
 
 
 def touched(bench: Bench, seed: int) -> Iterator[Verdict]:

@@ -43,13 +43,13 @@ def written(folder: Path) -> tuple[float, Path]:
 
 def _each(run: Run, exchanges: Path) -> None:
     wanted = {number for finding in run.findings for number in finding.exchanges}
-    found = evidence.read(exchanges, wanted)
+    shown = evidence.read(exchanges, wanted)
     makers: dict[str, Callable[[], object]] = {
         "evidence": lambda: evidence.read(exchanges, wanted),
         "results.json": run.text,
         "junit.xml": lambda: junit.document(run),
         "summary.md": lambda: summary.markdown(run),
-        "report.html": lambda: html.report(run, found),
+        "report.html": lambda: html.report(run, shown),
         "ctrf.json": lambda: ctrf.document(run),
         "badge.svg": lambda: badge.drawing(run),
     }

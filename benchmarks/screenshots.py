@@ -16,7 +16,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from conformance.report.across import compare, history
+from conformance.report.across import compare, compare_pages, history
 from conformance.report.model.run import Run
 from reference_impl import serve
 from reference_impl.faults import FAULTS
@@ -75,7 +75,9 @@ def main() -> int:
         folder = Path(name)
         before, after = judged(folder, chosen[:1], "before"), judged(folder, chosen, "after")
         old, new = Run.read(before), Run.read(after)
-        (after / "compare.html").write_text(compare.as_html(compare.compare(old, new)), encoding="utf-8")
+        (after / "compare.html").write_text(
+            compare_pages.as_html(compare.compare(old, new)), encoding="utf-8"
+        )
         for run in (old, new):
             history.record(run, folder / "history.sqlite")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])

@@ -36,14 +36,14 @@ def page(alone: Mapping[str, Alone], seconds: Mapping[str, float]) -> Iterator[s
     )
     yield "| effort | state faults | found | in a portal without a fault | seconds |"
     yield "|---|---|---|---|---|"
-    for effort, one in alone.items():
-        number = sum(bool(finders) for finders in one.found.values())
-        wrongly = len(one.clean.turned)
-        yield f"| {effort} | {len(one.outcomes)} | {number} | {wrongly} | {seconds[effort]:.0f} |"
+    for effort, results in alone.items():
+        number = sum(bool(finders) for finders in results.found.values())
+        wrongly = len(results.clean.turned)
+        yield f"| {effort} | {len(results.outcomes)} | {number} | {wrongly} | {seconds[effort]:.0f} |"
     yield f"\n| fault | breaks | {' | '.join(EFFORTS)} |"
     yield f"|---|---|{'---|' * len(EFFORTS)}"
     for name in alone[EFFORTS[0]].outcomes:
-        cells = " | ".join(_cell(one, name) for one in alone.values())
+        cells = " | ".join(_cell(results, name) for results in alone.values())
         yield f"| {name} | {' '.join(FAULTS[name].breaks)} | {cells} |"
 
 

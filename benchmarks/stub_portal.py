@@ -22,7 +22,7 @@ INITIATE, COMPLETE = (b"/web/v1/system/auth/login/initiate", b"/web/v1/system/au
 
 def other_ids(text: bytes) -> bytes:
     """Every id turned into another; twice gives the first again."""
-    return UUID.sub(lambda found: found[1][::-1] + found[2], text)
+    return UUID.sub(lambda match: match[1][::-1] + match[2], text)
 
 
 def _key(method: bytes, target: bytes) -> bytes:
@@ -50,10 +50,10 @@ class Answers:
 
     def to(self, method: bytes, target: bytes, authorization: bytes, *, follows: bool) -> tuple[int, bytes]:
         """``follows``: whether the client sends ids and tokens as it was given them, or as recorded."""
-        found = self.known.get(_key(method, other_ids(target) if follows else target))
-        if found is None or (follows and b"/auth/" not in target and authorization not in self.tokens):
+        answer = self.known.get(_key(method, other_ids(target) if follows else target))
+        if answer is None or (follows and b"/auth/" not in target and authorization not in self.tokens):
             return 401, b'{"success":false,"code":"4010","message":"no","data":null}'
-        status, body = found
+        status, body = answer
         if target == INITIATE:
             body = re.sub(rb'"sessionId":"[^"]+"', b'"sessionId":"live-session-%d"' % next(self._count), body)
         elif target == COMPLETE:

@@ -54,15 +54,15 @@ def visit() -> Visit:
                 with record.serve(portal.url, file) as recorder:
                     walk(recorder.url, portal.profile().replace('mfa = "OTP"', 'mfa = "EMAIL"', 1))
         first, second = (file.read_text() for file in files)
-    ids = [{found["id"] for found in CHANGING.finditer(text) if found["id"]} for text in (first, second)]
-    began = next(found["time"] for found in CHANGING.finditer(second) if found["time"])
+    ids = [{match["id"] for match in CHANGING.finditer(text) if match["id"]} for text in (first, second)]
+    began = next(match["time"] for match in CHANGING.finditer(second) if match["time"])
     return Visit(second.splitlines(), frozenset(ids[0] & ids[1]), datetime.fromisoformat(began))
 
 
-def visits(one: Visit, *, strangers: bool = False) -> Iterator[str]:
+def visits(visit: Visit, *, strangers: bool = False) -> Iterator[str]:
     """Such visits one after the other, without an end."""
-    lasting = frozenset[str]() if strangers else one.lasting
-    templates = [list(_pieces(line, lasting, one.began)) for line in one.lines]
+    lasting = frozenset[str]() if strangers else visit.lasting
+    templates = [list(_pieces(line, lasting, visit.began)) for line in visit.lines]
     numbers = count(1)
     for visitor in count():
         for template in templates:
@@ -79,12 +79,12 @@ def write(out: Path, exchanges: int, *, strangers: bool = False) -> None:
 
 def _pieces(line: str, lasting: frozenset[str], began: datetime) -> Iterator[Piece]:
     end = 0
-    for found in CHANGING.finditer(line):
-        kind = found.lastgroup or ""
-        if found[kind] not in lasting:
-            yield line[end : found.start(kind)]
-            yield _changing(kind, found[kind], began)
-            end = found.end(kind)
+    for match in CHANGING.finditer(line):
+        kind = match.lastgroup or ""
+        if match[kind] not in lasting:
+            yield line[end : match.start(kind)]
+            yield _changing(kind, match[kind], began)
+            end = match.end(kind)
     yield line[end:]
 
 

@@ -1,4 +1,4 @@
-"""What must hold before a case may compare: an answer passes, or it is said why nothing follows from it."""
+"""Premises: what must hold of an answer before a case may compare it; without it the case is UNTESTED."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def unless_paced(exchange: Exchange) -> Exchange:
     """An answer that is not that of a rate limit, whose code is not shown. Raises Untestable."""
     answered(exchange)
     if may_keep_a_rate(exchange):
-        raise Untestable(f"{endpoint_of(exchange)} may keep a rate ({said(exchange)})", "environment")
+        raise Untestable(f"{endpoint_of(exchange)} may keep a rate ({refusal_text(exchange)})", "environment")
     return exchange
 
 
@@ -57,28 +57,28 @@ def authorized(exchange: Exchange) -> Exchange:
     if exchange.status == 401 or exchange.code in TOKEN_REFUSED:
         raise Untestable(f"{place} did not take the session's access token", "target")
     if exchange.status == 403 or exchange.code == "ACCESS.PERMISSION_DENIED":
-        raise Untestable(f"the account may not call {place} ({said(exchange)})", "credentials")
+        raise Untestable(f"the account may not call {place} ({refusal_text(exchange)})", "credentials")
     return exchange
 
 
 def granted(exchange: Exchange) -> Exchange:
     """A success, for what cannot go on without one. Raises Untestable."""
     if not authorized(exchange).success:
-        raise Untestable(f"{endpoint_of(exchange)} was refused ({said(exchange)})", "target")
+        raise Untestable(f"{endpoint_of(exchange)} was refused ({refusal_text(exchange)})", "target")
     return exchange
 
 
-def made(exchange: Exchange) -> Exchange:
+def change_accepted(exchange: Exchange) -> Exchange:
     """A change made with a body of the profile's ``[operations]``. Raises Untestable where it was refused."""
     if not authorized(exchange).success:
         place = endpoint_of(exchange)
         raise Untestable(
-            f'{place} was refused ({said(exchange)}); see [operations."{place}"]', "configuration"
+            f'{place} was refused ({refusal_text(exchange)}); see [operations."{place}"]', "configuration"
         )
     return exchange
 
 
-def said(exchange: Exchange) -> str:
+def refusal_text(exchange: Exchange) -> str:
     """Status and code of an answer, in a reason."""
     return f"HTTP {exchange.status}" + (f", {exchange.code}" if exchange.code else "")
 
@@ -149,33 +149,33 @@ COUNTED = 16
 """Below this many digits a number may be counted up, so that its neighbours exist."""
 
 
-def unknown_id(known: str) -> str:
+def unknown_id(existing: str) -> str:
     """An id of the same form as a known one, which no record has.
 
     Its last third is changed: before it may stand a kind, a version or a time. A number that may be counted
     up is replaced by a large one.
     """
-    if known.isdigit() and len(known) < COUNTED:
-        return "9876543210987654"[: max(9, len(known))]
-    kept = len(known) * 2 // 3
-    return known[:kept] + "".join(_others(known[kept:]))
+    if existing.isdigit() and len(existing) < COUNTED:
+        return "9876543210987654"[: max(9, len(existing))]
+    kept = len(existing) * 2 // 3
+    return existing[:kept] + "".join(_others(existing[kept:]))
 
 
-def asked_for_nobody(portal: Portal, known: str, ask: Callable[[str], Exchange]) -> Exchange:
+def asked_for_nobody(portal: Portal, existing: str, ask: Callable[[str], Exchange]) -> Exchange:
     """The answer to the id of no record: one of the form of ``known``, or where that is refused as malformed,
     as ids may hold a check digit, the id of a record of another kind, where it has that form.
 
     Raises Untestable where nothing but a malformed id could be asked for.
     """
-    answer = ask(unknown_id(known))
+    answer = ask(unknown_id(existing))
     if answer.status != 400 or answer.code not in INVALID_PARAMETER:
         return answer
     for kind in KINDS:
         with suppress(Untestable):
             other = portal.record(kind)
-            if other != known and _form_of(other) == _form_of(known):
+            if other != existing and _form_of(other) == _form_of(existing):
                 return ask(other)
-    raise Untestable(f"an id of this form is refused as such ({said(answer)})", "environment")
+    raise Untestable(f"an id of this form is refused as such ({refusal_text(answer)})", "environment")
 
 
 KINDS = ("workspace", "institution", "role", "account")
@@ -192,7 +192,7 @@ HEXADECIMAL = frozenset("0123456789abcdefABCDEF-")
 
 def _others(letters: str) -> Iterator[str]:
     for letter in letters:
-        alphabet = next((one for one in _ALPHABETS if letter in one), "")
+        alphabet = next((letters for letters in _ALPHABETS if letter in letters), "")
         yield alphabet[(alphabet.index(letter) + len(alphabet) // 2) % len(alphabet)] if alphabet else letter
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from conformance.cases import ABSENT, OPERATIONS, Exchange, Json, Operation, Portal
-from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY, OWN_INVITATIONS
+from conformance.spec.endpoints import ACCOUNTS_QUERY, OWN_INVITATIONS
+from conformance.spec.requests import UNFILTERED
+from conformance.spec.tables import RECORD_OF_PARAMETER
 
 READABLE: tuple[Operation, ...] = tuple(
     row for row in OPERATIONS if row.impact == "read-only" and (row.method == "GET" or not row.is_prelogin)
@@ -13,43 +15,17 @@ READABLE: tuple[Operation, ...] = tuple(
 """What a signed-in caller can read without changing anything: the GETs and the queries."""
 
 NO_FILTER: Mapping[str, Json] = {
-    "institutionBizId": None,
-    "accountPortal": None,
-    "accountStatus": None,
-    "email": None,
-    "name": None,
+    name: value for name, value in UNFILTERED[ACCOUNTS_QUERY].items() if name not in ("page", "size")
 }
-
-BODIES: Mapping[str, Json] = {
-    ACCOUNTS_QUERY: {**NO_FILTER, "page": 0, "size": 20},
-    CHANNEL_TYPES_QUERY: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
-    CHANNELS_QUERY: {
-        "bizId": None,
-        "institutionBizId": None,
-        "channelCategory": None,
-        "channelStatus": None,
-        "activeOnly": False,
-    },
-}
-"""A body for each query: every filter is there and null."""
 
 PENDING = "10050301"
 QUERIES: Mapping[str, Mapping[str, str]] = {OWN_INVITATIONS: {"statuses": PENDING}}
 """The document marks ``statuses`` as required in one place, so it is sent."""
 
-RECORDS: Mapping[str, str] = {
-    "userBizId": "account",
-    "institutionBizId": "institution",
-    "roleBizId": "role",
-    "fileBizId": "file",
-    "workspaceId": "workspace",
-}
-"""Which record of the profile fills a parameter of a path."""
-
 
 def known_ids(portal: Portal, row: Operation) -> dict[str, str]:
     """The path's parameters with ids that exist. Raises Untestable where one is unknown."""
-    return {name: portal.record(RECORDS[name]) for name in row.parameters}
+    return {name: portal.record(RECORD_OF_PARAMETER[name]) for name in row.parameters}
 
 
 def some_ids(row: Operation) -> dict[str, str]:
@@ -59,7 +35,7 @@ def some_ids(row: Operation) -> dict[str, str]:
 
 def body_of(row: Operation) -> Json:
     """The body of a query, and an empty object where a body belongs."""
-    return BODIES.get(row.key, {} if row.needs_body else ABSENT)
+    return UNFILTERED.get(row.key, {} if row.needs_body else ABSENT)
 
 
 def read(

@@ -10,12 +10,10 @@ from conformance.checks.registry import Kind
 from conformance.errors import Untestable
 from conformance.judging.shapes import shape_of
 from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
-from conformance.spec.tables import LANGUAGES, LIMITS
+from conformance.spec.tables import INVALID_PARAMETER, LANGUAGES, LIMITS, TOKEN_REFUSED
 from conformance.target.portal import Account, Portal, SignedIn
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
-    INVALID_PARAMETER,
-    TOKEN_REFUSED,
     contradicts,
     equal,
     holds,

@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from reference_impl import desk, errors, offered, sealing, wire
+from reference_impl import dispatch, errors, offered, sealing, wire
 from reference_impl.asked import Asked, read_body
 from reference_impl.choices import Choices
 from reference_impl.clock import Clock
@@ -50,9 +50,9 @@ class Application:
         await send({"type": "http.response.body", "body": body})
 
     def reply(self, asked: Asked) -> Reply:
-        told = self.tools.answer(asked)
-        if told is not None:
-            return _reply(told.status, wire.encoded(told.data))
+        tool_answer = self.tools.answer(asked)
+        if tool_answer is not None:
+            return _reply(tool_answer.status, wire.encoded(tool_answer.data))
         before = self.portal.changes
         reply = self._portal_reply(asked)
         offered.log(self.portal, asked, status=reply.status, changed=self.portal.changes != before)
@@ -61,9 +61,9 @@ class Application:
     def _portal_reply(self, asked: Asked) -> Reply:
         row: Row | None = None
         try:
-            desk.admit(self.portal, asked)
+            dispatch.admit(self.portal, asked)
             row, path_parameters = self.routes.find(asked.method, asked.path)
-            data = desk.serve(self.portal, asked, row, path_parameters)
+            data = dispatch.serve(self.portal, asked, row, path_parameters)
         except Refusal as refusal:
             return self._refused(asked, row, refusal)
         return self._enveloped(asked, row, 200, SUCCESS, text=self.portal.choices.success_message, data=data)
@@ -74,7 +74,7 @@ class Application:
         if name == "PATH_UNKNOWN" and self.portal.choices.unknown_path == "text":
             return Reply(404, b"Not Found", [(b"content-type", b"text/plain")])
         error = self.portal.errors[name]
-        text = message(error.code, desk.language(asked))
+        text = message(error.code, dispatch.language(asked))
         reply = self._enveloped(asked, row, error.status, error.code, text=text, data=refusal.data)
         reply.headers.extend((name.encode(), value.encode()) for name, value in refusal.headers.items())
         return reply

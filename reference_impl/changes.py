@@ -138,7 +138,7 @@ def together(changes: Iterable[Change]) -> Change:
     kept = tuple(changes)
 
     def change(plan: Plan) -> None:
-        for one in kept:
-            one(plan)
+        for inner in kept:
+            inner(plan)
 
     return change

@@ -9,7 +9,7 @@ class Code(NamedTuple):
     code: str
     value: int
     label: str
-    seen: bool = False
+    shown: bool = False
     extra: tuple[tuple[str, Any], ...] = ()
 
 
@@ -17,18 +17,18 @@ Lists = dict[str, tuple[Code, ...]]
 
 
 def _country(
-    value: int, alpha2: str, alpha3: str, numeric: int, phone: str, label: str, seen: bool = False
+    value: int, alpha2: str, alpha3: str, numeric: int, phone: str, label: str, shown: bool = False
 ) -> Code:
     extra = (("alpha2Code", alpha2), ("alpha3Code", alpha3), ("numericCode", numeric), ("phoneCode", phone))
-    return Code(alpha2, value, label, seen, extra)
+    return Code(alpha2, value, label, shown, extra)
 
 
-def _timezone(code: str, value: int, zone: str, offset: str, label: str, seen: bool = False) -> Code:
-    return Code(code, value, label, seen, (("zoneIdCode", zone), ("utcOffset", offset)))
+def _timezone(code: str, value: int, zone: str, offset: str, label: str, shown: bool = False) -> Code:
+    return Code(code, value, label, shown, (("zoneIdCode", zone), ("utcOffset", offset)))
 
 
-def _us_state(code: str, value: int, label: str, seen: bool = False) -> Code:
-    return Code(code, value, label, seen, (("isoCode", f"US-{code}"),))
+def _us_state(code: str, value: int, label: str, shown: bool = False) -> Code:
+    return Code(code, value, label, shown, (("isoCode", f"US-{code}"),))
 
 
 CONSTANTS: Lists = {
@@ -154,7 +154,7 @@ def enumerations() -> Lists:
 
 def shown(codes: tuple[Code, ...], choices: Choices) -> tuple[Code, ...]:
     """What a constants endpoint tells of a list."""
-    return codes if choices.constants_complete else tuple(code for code in codes if code.seen)
+    return codes if choices.constants_complete else tuple(code for code in codes if code.shown)
 
 
 def enumeration(lists: Lists, name: str, symbol: str, choices: Choices) -> dict[str, Any]:

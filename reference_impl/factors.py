@@ -25,13 +25,13 @@ def accepts(portal: Portal, session: LoginSession, method: str, code: str) -> bo
     return portal.choices.backup_codes_sign_in and _backup_code_accepted(portal, security, code)
 
 
-def code_accepted(portal: Portal, known: MfaCode | None, code: str) -> bool:
+def code_accepted(portal: Portal, issued: MfaCode | None, code: str) -> bool:
     """A sent code is right until it has expired or has been used."""
-    if known is None or known.expires <= portal.now():
+    if issued is None or issued.expires <= portal.now():
         return False
-    right = hmac.compare_digest(known.text.encode(), code.encode())
-    moved = portal.next_state("mfa code", known.state, "right code" if right else "wrong code")
-    known.state = moved or known.state
+    right = hmac.compare_digest(issued.text.encode(), code.encode())
+    moved = portal.next_state("mfa code", issued.state, "right code" if right else "wrong code")
+    issued.state = moved or issued.state
     return right and moved is not None
 
 

@@ -14,11 +14,11 @@ def matching(
     portal: Portal, filters: Sequence[Filter], records: Sequence[Record], body: Body
 ) -> list[Record]:
     """The records that pass every filter that was given; null gives none."""
-    given = [(field, test, body[name]) for name, field, test in filters if body.get(name) not in (None, "")]
+    active = [(field, test, body[name]) for name, field, test in filters if body.get(name) not in (None, "")]
     return [
         record
         for record in records
-        if all(test(portal, wanted, record[field]) for field, test, wanted in given)
+        if all(test(portal, wanted, record[field]) for field, test, wanted in active)
     ]
 
 

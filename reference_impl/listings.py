@@ -177,9 +177,12 @@ PROCESSING = (1, "PROCESSING", None)
 
 
 def _orders(portal: Portal, workspaces: list[str]) -> None:
-    """For the first workspace 25 older than the default range and 65 within it; a few for the second."""
+    """For the first workspace 25 older than the default range and 65 within it; a few for the second.
+
+    The newest is a day old, so that whether it was made today does not depend on the time of day.
+    """
     old, new = (2, 5) if portal.choices.few_records else (25, 65)
-    ages = [(0, 31.5 + 2 * at) for at in range(old)] + [(0, 0.25 + 0.45 * at) for at in range(new)]
+    ages = [(0, 31.5 + 2 * at) for at in range(old)] + [(0, 1.0 + 0.44 * at) for at in range(new)]
     ages += [(1, 0.75 + at) for at in range(7)]
     for at, (owner, age) in enumerate(sorted(ages, key=lambda row: -row[1])):
         portal.add(

@@ -204,10 +204,10 @@ class Portal:
     def enumeration(self, name: str, symbol: str) -> Record:
         return enumeration(self.lists, name, symbol, self.choices)
 
-    def symbol(self, name: str, given: str | int) -> str:
+    def symbol(self, name: str, value: str | int) -> str:
         """The symbolic code of a code given by symbol or number; raises Refusal."""
         for code in self.lists[name]:
-            if given in (code.code, code.value):
+            if value in (code.code, code.value):
                 return code.code
         raise Refusal(INVALID)
 

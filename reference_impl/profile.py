@@ -130,8 +130,8 @@ def _limits(portal: Portal) -> str:
 
 
 def _operation(portal: Portal, name: str, body: str) -> str:
-    told = '\nresult_id = "data.bizId"' if name in CREATES and _tells_id(portal) else ""
-    return f'[operations."{name}"]\nbody = {body}{told}'
+    result_id = '\nresult_id = "data.bizId"' if name in CREATES and _tells_id(portal) else ""
+    return f'[operations."{name}"]\nbody = {body}{result_id}'
 
 
 def _tells_id(portal: Portal) -> bool:

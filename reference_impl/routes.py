@@ -297,7 +297,7 @@ class Routes:
             raise Refusal("METHOD_NOT_ALLOWED", headers={"allow": ", ".join(rows)})
         return rows[method], parameters
 
-    def known(self, method: str, path: str) -> tuple[Row, dict[str, str]] | None:
+    def find_or_none(self, method: str, path: str) -> tuple[Row, dict[str, str]] | None:
         """As ``find``, or None where no endpoint answers it."""
         try:
             return self.find(method, path)

@@ -49,17 +49,17 @@ def nullable(rule: Rule) -> Field:
     return Field(rule, nullable=True)
 
 
-def checked(shape: Shape, given: Any, *, limits: Limits, strict: bool) -> Body:
+def checked(shape: Shape, body: Any, *, limits: Limits, strict: bool) -> Body:
     """The known fields of what was given, as their rules leave them. Raises Refusal."""
-    if not isinstance(given, dict):
+    if not isinstance(body, dict):
         raise Refusal(INVALID)
-    if (strict or shape.strict) and not given.keys() <= shape.fields.keys():
+    if (strict or shape.strict) and not body.keys() <= shape.fields.keys():
         raise Refusal(INVALID)
     try:
         return {
-            name: _value(given.get(name), declared, limits)
+            name: _value(body.get(name), declared, limits)
             for name, declared in shape.fields.items()
-            if declared.required or name in given
+            if declared.required or name in body
         }
     except Unfit:
         raise Refusal(INVALID) from None
@@ -98,10 +98,10 @@ def address(value: Any, limits: Limits) -> str:
 
 
 def email(value: Any, limits: Limits) -> str:
-    given = address(value, limits)
-    if not _EMAIL.fullmatch(given):
+    text = address(value, limits)
+    if not _EMAIL.fullmatch(text):
         raise Unfit
-    return given
+    return text
 
 
 def password(value: Any, limits: Limits) -> str:

@@ -75,10 +75,10 @@ class Rewrite:
             return None
         routes: Routes = scope["app"].state.routes
         asked = Asked.of(scope, b"")
-        found = routes.known(asked.method, asked.path)
-        if found is None or (self.operations and found[0].name not in self.operations):
+        match = routes.find_or_none(asked.method, asked.path)
+        if match is None or (self.operations and match[0].name not in self.operations):
             return None
-        return Seen(asked, found[0].path, found[1], scope["app"].state.portal, self.memory)
+        return Seen(asked, match[0].path, match[1], scope["app"].state.portal, self.memory)
 
     def _rewritten(self, seen: Seen, start: Message, body: bytes) -> bytes:
         try:

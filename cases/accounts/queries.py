@@ -17,7 +17,7 @@ def asked(portal: Portal, caller: Account, **fields: Json) -> Exchange:
     )
 
 
-def found(portal: Portal, caller: Account, **fields: Json) -> Exchange:
+def matching(portal: Portal, caller: Account, **fields: Json) -> Exchange:
     return granted(asked(portal, caller, **fields))
 
 
@@ -33,16 +33,16 @@ def several_pages(
     portal: Portal, caller: Account, most: int = 5
 ) -> tuple[Exchange, dict[str, dict[str, Json]]]:
     """The last answer, and the accounts of so many pages at most, by id, without the time of their change."""
-    pages = [found(portal, caller)]
+    pages = [matching(portal, caller)]
     while len(pages) < most and len(pages) * 20 < total(pages[0]):
-        pages.append(found(portal, caller, page=len(pages)))
+        pages.append(matching(portal, caller, page=len(pages)))
     records = [record for page in pages for record in accounts(page)]
     return pages[-1], {str(record.get("bizId")): without(record, "updatedAt") for record in records}
 
 
 def changed_but(id: Json, before: dict[str, dict[str, Json]], after: dict[str, dict[str, Json]]) -> list[str]:
     """The accounts other than this one that are listed otherwise than before."""
-    return [one for one, record in before.items() if one != id and after.get(one, record) != record]
+    return [other for other, record in before.items() if other != id and after.get(other, record) != record]
 
 
 def has_email(record: dict[str, Json], email: str) -> bool:
@@ -51,7 +51,7 @@ def has_email(record: dict[str, Json], email: str) -> bool:
 
 def by_email(portal: Portal, caller: Account, email: str) -> dict[str, Json]:
     """An account as the query lists it. Raises Untestable where its address does not find it."""
-    for record in accounts(found(portal, caller, email=email)):
+    for record in accounts(matching(portal, caller, email=email)):
         if has_email(record, email):
             return record
     raise Untestable("the account query does not find the account by its address", "target")
@@ -79,7 +79,9 @@ def form_of_filter(portal: Portal, caller: Account, field: str) -> str:
         if not exchange.success and not is_invalid(exchange):
             granted(exchange)
         found_there = [record.get(field) for record in accounts(exchange)] if exchange.success else []
-        if found_there and all(isinstance(one, dict) and one.get(form) == wanted for one in found_there):
+        if found_there and all(
+            isinstance(entry, dict) and entry.get(form) == wanted for entry in found_there
+        ):
             return form
     raise Untestable(
         f"the filter {field} takes neither the code nor the number of the caller's own", "target"

@@ -10,8 +10,8 @@ from cases.accounts.queries import (
     asked,
     by_email,
     form_of_filter,
-    found,
     has_email,
+    matching,
     own,
     total,
 )
@@ -53,27 +53,27 @@ def test_a_coded_filter_takes_a_code_or_its_number(
     portal: Portal, verify: Verify, admin: Account, field: str
 ) -> None:
     """Without a filter before and after, so that it shows whether one narrows the listing at all."""
-    found(portal, admin)
+    matching(portal, admin)
     form = form_of_filter(portal, admin, field)
     for code, value in CODED[field][1].items():
         wanted = code if form == "code" else value
         filtered = granted(asked(portal, admin, **{field: wanted}))
         if total(filtered) > BEHIND:
             granted(asked(portal, admin, **{field: wanted}, page=1, size=BEHIND))
-    found(portal, admin)
+    matching(portal, admin)
     verify.observe("account-filter-form", filtered, "codes" if form == "code" else "numbers")
 
 
 @requirement("ACCOUNT-022")
 def test_institutions_filter_their_own_accounts(portal: Portal, admin: Account) -> None:
-    everyone = accounts(found(portal, admin))
+    everyone = accounts(matching(portal, admin))
     institutions = {
         record["institutionBizId"] for record in everyone if isinstance(record.get("institutionBizId"), str)
     }
     if not institutions:
         raise Untestable("no account shows an institution", "target")
     for institution in sorted(institutions)[:3]:
-        found(portal, admin, institutionBizId=institution)
+        matching(portal, admin, institutionBizId=institution)
 
 
 @requirement("ACCOUNT-023", "ACCOUNT-044", "ACCOUNT-026")
@@ -81,8 +81,8 @@ def test_a_whole_address_finds_its_account(portal: Portal, verify: Verify, admin
     """And the longest part of its name, which others hardly have: a domain all may share."""
     parts = [part for part in SIGNS.split(admin.email.partition("@")[0]) if part]
     if parts:
-        found(portal, admin, email=max(parts, key=len))
-    filtered = found(portal, admin, email=admin.email)
+        matching(portal, admin, email=max(parts, key=len))
+    filtered = matching(portal, admin, email=admin.email)
     there = any(has_email(record, admin.email) for record in accounts(filtered))
     verify("ACCOUNT-026", holds(filtered, LISTING, there, "the account with this address"))
 
@@ -92,7 +92,7 @@ def test_a_whole_name_finds_accounts_of_that_name(portal: Portal, admin: Account
     name = own(portal, admin).get("accountName")
     if not isinstance(name, str) or not name.strip():
         raise Untestable("the caller's account has no name to look for", "target")
-    found(portal, admin, name=name.strip())
+    matching(portal, admin, name=name.strip())
 
 
 @requirement("ACCOUNT-024", "ACCOUNT-042", "ACCOUNT-044")
@@ -103,7 +103,7 @@ def test_a_part_of_a_text_is_looked_for_somehow(
     record = by_email(portal, admin, admin.email)
     whole = str(record.get(shown) or "").strip()
     parts = {"any part": whole[1:-1].strip(), "its beginning": whole[:-1].strip()}
-    if len(parts["any part"]) < 3 or not total(found(portal, admin, **{field: whole})):
+    if len(parts["any part"]) < 3 or not total(matching(portal, admin, **{field: whole})):
         raise Untestable(f"{shown} is too short for a part, or does not find its account", "environment")
 
     answers = {form: answered(asked(portal, admin, **{field: part})) for form, part in parts.items()}
@@ -114,9 +114,9 @@ def test_a_part_of_a_text_is_looked_for_somehow(
 
 @requirement("ACCOUNT-027")
 def test_filters_that_are_null_filter_nothing(portal: Portal, verify: Verify, admin: Account) -> None:
-    nulls = found(portal, admin)
+    nulls = matching(portal, admin)
     left_out = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
-    if total(nulls) != total(found(portal, admin)):
+    if total(nulls) != total(matching(portal, admin)):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     verify("ACCOUNT-027", equal(nulls, "data.totalElements", total(left_out), left_out))
 
@@ -128,8 +128,8 @@ def test_each_filter_that_is_null_filters_nothing(
 ) -> None:
     left_out = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
     null = granted(portal.call(ACCOUNTS_QUERY, json={name: None, "page": 0, "size": 20}, token=admin.token))
-    again = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
-    if total(left_out) != total(again):
+    repeated = granted(portal.call(ACCOUNTS_QUERY, json={"page": 0, "size": 20}, token=admin.token))
+    if total(left_out) != total(repeated):
         raise Untestable("accounts were made or removed by others meanwhile", "environment")
     verify("ACCOUNT-027", equal(null, "data.totalElements", total(left_out), left_out))
 
@@ -139,7 +139,7 @@ def test_each_filter_that_is_null_filters_nothing(
 def test_a_filter_that_nothing_matches_gives_an_empty_page(
     portal: Portal, verify: Verify, admin: Account, field: str
 ) -> None:
-    nobody = found(portal, admin, **{field: f"{portal.unique()}@example.test"})
+    nobody = matching(portal, admin, **{field: f"{portal.unique()}@example.test"})
     verify("ACCOUNT-028", equal(nobody, LISTING, []), equal(nobody, "data.totalElements", 0))
 
 
@@ -149,5 +149,5 @@ def test_a_filter_that_nothing_matches_gives_an_empty_page(
 def test_a_page_or_size_that_is_no_number_is_refused(
     portal: Portal, verify: Verify, admin: Account, field: str, value: Json
 ) -> None:
-    found(portal, admin)
+    matching(portal, admin)
     verify("ACCOUNT-041", is_invalid_parameter(asked(portal, admin, **{field: value})))

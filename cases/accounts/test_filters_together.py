@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cases.accounts.queries import LISTING, accounts, entry_as, form_of_filter, found, own, total
+from cases.accounts.queries import LISTING, accounts, entry_as, form_of_filter, matching, own, total
 from conformance.cases import Account, Json, Portal, Untestable, Verify, holds, requirement
 
 CODED = ("accountStatus", "accountPortal")
@@ -45,9 +45,9 @@ def test_filters_together_give_what_each_of_them_gives(
     portal: Portal, verify: Verify, admin: Account, names: tuple[str, ...]
 ) -> None:
     filters = {name: filter_for_own(portal, admin, name) for name in names}
-    alone = [found(portal, admin, **{name: value}) for name, value in filters.items()]
+    alone = [matching(portal, admin, **{name: value}) for name, value in filters.items()]
 
-    together = found(portal, admin, **filters)
+    together = matching(portal, admin, **filters)
 
     wrong = [
         record.get("bizId")

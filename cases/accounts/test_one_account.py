@@ -15,11 +15,11 @@ def test_an_account_is_read_by_its_id(portal: Portal, verify: Verify, admin: Acc
 
 @requirement("ACCOUNT-031")
 def test_an_unknown_account_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
-    known = portal.record("account")
-    granted(portal.call(ACCOUNT, token=admin.token, userBizId=known))
+    existing = portal.record("account")
+    granted(portal.call(ACCOUNT, token=admin.token, userBizId=existing))
 
     exchange = asked_for_nobody(
-        portal, known, lambda id: authorized(portal.call(ACCOUNT, token=admin.token, userBizId=id))
+        portal, existing, lambda id: authorized(portal.call(ACCOUNT, token=admin.token, userBizId=id))
     )
 
     verify("ACCOUNT-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cases.accounts.queries import by_email
 from cases.authentication.passwords import signs_in_at_last
-from cases.premises import form, made
+from cases.premises import change_accepted, form
 from conformance.cases import (
     Account,
     Portal,
@@ -44,7 +44,7 @@ def test_a_reset_password_replaces_the_old_one(
     reset = portal.call(ACCOUNT_PASSWORD_RESET, json=body, token=admin.token)
     if not reset.success:
         portal.changes.undone(change)
-    made(reset)
+    change_accepted(reset)
     spare.password_changed_to(new)
     verify.observe("account-answers", reset, form(reset.data))
     try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cases.accounts.queries import accounts, by_email, changed_but, found, several_pages
+from cases.accounts.queries import accounts, by_email, changed_but, matching, several_pages
 from cases.changing import put_back
-from cases.premises import authorized, code_of, form, is_invalid, made, settled, unknown_id
+from cases.premises import authorized, change_accepted, code_of, form, is_invalid, settled, unknown_id
 from cases.profile.values import is_shown_whole
 from conformance.cases import (
     Account,
@@ -72,18 +72,20 @@ def test_an_update_is_read_back_and_touches_nobody_else(
     with put_back(
         portal, ACCOUNT_UPDATE, {**body, **{name: before[name] for name in new}}, by=admin
     ) as change:
-        updated = made(change.ask(body))
+        updated = change_accepted(change.ask(body))
         verify.observe("account-answers", updated, form(updated.data))
 
         def shown(listing: Exchange) -> dict[str, Json]:
-            after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
+            after = next(
+                (record for record in accounts(listing) if record.get("bizId") == before["bizId"]), {}
+            )
             return {name: after.get(name) for name in new}
 
         listing = settled(
-            portal, lambda: found(portal, admin, email=spare.email), lambda one: shown(one) == new
+            portal, lambda: matching(portal, admin, email=spare.email), lambda answer: shown(answer) == new
         )
-        seen = shown(listing)
-        verify("ACCOUNT-035", holds(listing, "data.accounts", seen == new, new, updated, actual=seen))
+        stored = shown(listing)
+        verify("ACCOUNT-035", holds(listing, "data.accounts", stored == new, new, updated, actual=stored))
 
         listing, now = several_pages(portal, admin)
         others = changed_but(before["bizId"], everyone, now)
@@ -110,20 +112,24 @@ def test_a_change_of_status_is_read_back(
         raise Untestable(f'[operations."{ACCOUNT_STATUS}"] gives the status that the account has')
 
     with put_back(portal, ACCOUNT_STATUS, {**body, field: entry[known_as]}, by=admin) as change:
-        changed = made(change.ask(body))
+        changed = change_accepted(change.ask(body))
         verify.observe("account-answers", changed, form(changed.data))
 
         def status(listing: Exchange) -> Json:
-            after = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
+            after = next(
+                (record for record in accounts(listing) if record.get("bizId") == before["bizId"]), {}
+            )
             shown = after.get("accountStatus")
             return shown.get(known_as) if isinstance(shown, dict) else shown
 
         listing = settled(
-            portal, lambda: found(portal, admin, email=spare.email), lambda one: status(one) == body[field]
+            portal,
+            lambda: matching(portal, admin, email=spare.email),
+            lambda answer: status(answer) == body[field],
         )
-        seen = status(listing)
+        stored = status(listing)
         verify(
             "ACCOUNT-036",
-            holds(listing, "data.accounts", seen == body[field], body[field], changed, actual=seen),
+            holds(listing, "data.accounts", stored == body[field], body[field], changed, actual=stored),
         )
     spare.doubt()

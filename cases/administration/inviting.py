@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cases.changing import Creation, creation
-from cases.premises import authorized, granted, listed, said, settled
+from cases.premises import authorized, granted, listed, refusal_text, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
 
@@ -21,12 +21,12 @@ def address_of(marker: str) -> str:
 
 @dataclass(frozen=True)
 class Invited:
-    """``record`` is the invitation in the listing ``sent``, None where nothing is new there; ``made`` is the
-    answer to its making; ``creation`` takes it back."""
+    """``record`` is the invitation in the listing ``sent``, None where nothing is new there; ``accepted`` is
+    the answer to its making; ``creation`` takes it back."""
 
     record: Invitation | None
     sent: Exchange
-    made: Exchange
+    accepted: Exchange
     creation: Creation
 
 
@@ -43,14 +43,16 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
         answer = authorized(portal.call(INVITE, json=body, token=admin.token))
         if not answer.success:
             making.settled()
-            raise Untestable(f"{INVITE} was refused ({said(answer)})", "environment")
+            raise Untestable(f"{INVITE} was refused ({refusal_text(answer)})", "environment")
         sent = settled(
             portal,
             lambda: granted(portal.call(INVITATIONS, token=admin.token)),
-            lambda listing: any(one not in before for one in listed(listing)),
+            lambda listing: any(record not in before for record in listed(listing)),
         )
-        new = [one for one in listed(sent) if one not in before]
-        record = next((one for one in new if shows(one, marker) or shows(one, email)), next(iter(new), None))
+        new = [record for record in listed(sent) if record not in before]
+        record = next(
+            (record for record in new if shows(record, marker) or shows(record, email)), next(iter(new), None)
+        )
         if record is not None and isinstance(record.get("bizId"), str):
             making.came_to(record["bizId"])
         yield Invited(record, sent, answer, making)

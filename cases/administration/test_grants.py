@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.changing import creation
-from cases.premises import form, granted, listed, made, settled
+from cases.premises import change_accepted, form, granted, listed, settled
 from conformance.cases import (
     Account,
     Exchange,
@@ -38,13 +38,13 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
         answer = portal.call(CURRENCY_GRANT, json=body, token=admin.token)
         if not answer.success:
             grant.settled()
-        granting = made(answer)
+        granting = change_accepted(answer)
         verify.observe("currency-grant-fields", granting, form(granting.data))
 
         listing = settled(
             portal,
             lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
-            lambda one: any(record not in before for record in listed(one)),
+            lambda answer: any(record not in before for record in listed(answer)),
         )
         new = [record for record in listed(listing) if record not in before]
         verify(
@@ -53,13 +53,13 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
         )
         grant.came_to(id_of(portal, granting, new))
 
-        revoking = made(grant.undo())
+        revoking = change_accepted(grant.undo())
         verify.observe("currency-grant-fields", revoking, form(revoking.data))
 
         listing = settled(
             portal,
             lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
-            lambda one: not any(record in listed(one) for record in new),
+            lambda answer: not any(record in listed(answer) for record in new),
         )
         still = [record for record in new if record in listed(listing)]
         verify(
@@ -71,9 +71,9 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
 def id_of(portal: Portal, granting: Exchange, new: list[dict[str, Json]]) -> str:
     """Where the profile says it stands in the answer, else as the listing shows it."""
     path = portal.profile.operations[CURRENCY_GRANT].result_id
-    told = granting.at(path) if path else None
-    if isinstance(told, str):
-        return told
+    result_id = granting.at(path) if path else None
+    if isinstance(result_id, str):
+        return result_id
     ids = [record[name] for record in new for name in ("bizId", "id") if isinstance(record.get(name), str)]
     if len(ids) != 1:
         raise Untestable(f'the new grant shows no id; see result_id in [operations."{CURRENCY_GRANT}"]')

@@ -9,11 +9,13 @@ from conformance.spec.endpoints import INSTITUTION
 
 @requirement("INSTITUTION-010", "INSTITUTION-011", "STATE-002")
 def test_an_institution_is_found_by_its_own_id_only(portal: Portal, verify: Verify, admin: Account) -> None:
-    known = portal.record("institution")
-    granted(portal.call(INSTITUTION, token=admin.token, institutionBizId=known))
+    existing = portal.record("institution")
+    granted(portal.call(INSTITUTION, token=admin.token, institutionBizId=existing))
 
     unknown = asked_for_nobody(
-        portal, known, lambda id: authorized(portal.call(INSTITUTION, token=admin.token, institutionBizId=id))
+        portal,
+        existing,
+        lambda id: authorized(portal.call(INSTITUTION, token=admin.token, institutionBizId=id)),
     )
 
     verify("INSTITUTION-010", is_error_of_table(unknown, "RESOURCE.NOT_FOUND"))

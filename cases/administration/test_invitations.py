@@ -72,10 +72,10 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
     """It sends a mail, and a cancelled invitation stays in the listings: that cannot be put back."""
     marker = portal.unique()
     with invited(portal, admin, address_of(marker), marker) as invitation:
-        verify.observe("invite-answers", invitation.made, form(invitation.made.data))
+        verify.observe("invite-answers", invitation.accepted, form(invitation.accepted.data))
         there = invitation.record is not None
         expected = "an invitation that was not there before"
-        verify("INVITE-002", holds(invitation.sent, "data", there, expected, invitation.made))
+        verify("INVITE-002", holds(invitation.sent, "data", there, expected, invitation.accepted))
         if invitation.creation.id is None:
             raise Untestable("the invitation that was made is not listed with its id", "target")
 
@@ -94,7 +94,7 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
 @requirement("INVITE-005")
 @impact("mutating")
 def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, admin: Account) -> None:
-    known = next(
+    existing = next(
         (
             record["bizId"]
             for record in listed(granted(portal.call(INVITATIONS, token=admin.token)))
@@ -102,7 +102,7 @@ def test_an_unknown_invitation_is_not_cancelled(portal: Portal, verify: Verify, 
         ),
         None,
     )
-    unknown = unknown_id(known if isinstance(known, str) else portal.record("workspace"))
+    unknown = unknown_id(existing if isinstance(existing, str) else portal.record("workspace"))
     exchange = authorized(
         portal.call(
             INVITATION_CANCEL, json={"invitationBizId": unknown, "reason": "unknown"}, token=admin.token

@@ -17,8 +17,8 @@ HEARD_OF = "every part of the portal to hear of a new password"
 def body_of_change(portal: Portal, account: Account, new: str, *, current: str | None = None) -> Json:
     """The profile's body of a change, of a current password that may be wrong. Raises Untestable where the
     body has no place for the new one: then nothing could be put back."""
-    known = portal.profile.operations.get(PASSWORD_CHANGE)
-    if known is not None and "{new_password}" not in str(known.body):
+    settings = portal.profile.operations.get(PASSWORD_CHANGE)
+    if settings is not None and "{new_password}" not in str(settings.body):
         raise Untestable(f'[operations."{PASSWORD_CHANGE}"] body has no {{new_password}}')
     return portal.operation_body(
         PASSWORD_CHANGE, email=account.email, password=current or account.password, new_password=new
@@ -26,8 +26,8 @@ def body_of_change(portal: Portal, account: Account, new: str, *, current: str |
 
 
 def asks_for_the_current_password(portal: Portal) -> bool:
-    known = portal.profile.operations.get(PASSWORD_CHANGE)
-    return known is not None and "{password}" in str(known.body)
+    settings = portal.profile.operations.get(PASSWORD_CHANGE)
+    return settings is not None and "{password}" in str(settings.body)
 
 
 def change(
@@ -65,8 +65,8 @@ def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int
         yield passwords
     finally:
         if account.password == own or _changed_back(portal, account, own):
-            for one in noted:
-                portal.changes.undone(one)
+            for number in noted:
+                portal.changes.undone(number)
 
 
 def _changed_back(portal: Portal, account: Account, own: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from cases.premises import answered, clocks_agree, count, said, unless_paced
+from cases.premises import answered, clocks_agree, count, refusal_text, unless_paced
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE
@@ -23,8 +23,8 @@ SETTLING = 1.0
 
 def an_account(portal: Portal, *names: str, factor: Factor | None = None) -> Account:
     """The first of these accounts that the profile has and that can do a factor. Raises Untestable."""
-    known = [portal.account(name) for name in names if portal.has_account(name)]
-    able = [account for account in known if account.factors and (factor is None or account.can(factor))]
+    accounts = [portal.account(name) for name in names if portal.has_account(name)]
+    able = [account for account in accounts if account.factors and (factor is None or account.can(factor))]
     if not able:
         raise Untestable(f"no account of the profile can sign in by {factor or 'any factor'}")
     return able[0]
@@ -49,7 +49,9 @@ def begun(portal: Portal, account: Account) -> Exchange:
     """A login session of its own. Raises Untestable where none begins."""
     session = answered(portal.login.initiate(account))
     if text_at(session, "data.sessionId") is None:
-        raise Untestable(f"no login session begins for [accounts.{account.name}] ({said(session)})", "target")
+        raise Untestable(
+            f"no login session begins for [accounts.{account.name}] ({refusal_text(session)})", "target"
+        )
     return session
 
 
@@ -102,7 +104,7 @@ def right_code(
     if factor == "EMAIL":
         sent = yield from delivered(portal, session)
         if not sent.success:
-            raise Untestable(f"no code is sent for the login session ({said(sent)})", "target")
+            raise Untestable(f"no code is sent for the login session ({refusal_text(sent)})", "target")
     return account.code(factor)
 
 
@@ -152,7 +154,7 @@ def profile_by(portal: Portal, token: str) -> Exchange:
     """The profile as read with a token. Raises Untestable where the account may not read it at all."""
     exchange = answered(portal.call(PROFILE, token=token))
     if exchange.status == 403:
-        raise Untestable(f"the account may not read its profile ({said(exchange)})", "credentials")
+        raise Untestable(f"the account may not read its profile ({refusal_text(exchange)})", "credentials")
     return exchange
 
 
@@ -183,8 +185,8 @@ def left_until(portal: Portal, moment: float) -> float:
 
 def observe_rotation(portal: Portal, verify: Verify, used: str) -> None:
     """Whether a refresh token that was used is taken again."""
-    again = answered(portal.login.refresh(used))
-    verify.observe("refresh-rotation", again, "valid again" if again.success else "used up")
+    repeated = answered(portal.login.refresh(used))
+    verify.observe("refresh-rotation", repeated, "valid again" if repeated.success else "used up")
 
 
 def other_than(factor: Factor) -> Factor:

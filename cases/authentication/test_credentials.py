@@ -27,13 +27,13 @@ def test_wrong_credentials_of_any_allowed_length_are_refused_alike(portal: Porta
 
     A wrong password may count towards a lock: the administrator's account is tried where there is no other.
     """
-    known = _known(portal, verify, an_account(portal, "limited", "spare", "admin").email)
+    refused = _known(portal, verify, an_account(portal, "limited", "spare", "admin").email)
     unknown = _unknown(portal, verify)
 
-    verify("LOGIN-040", is_error(known, WRONG_CREDENTIALS))
+    verify("LOGIN-040", is_error(refused, WRONG_CREDENTIALS))
     verify("LOGIN-041", is_error(unknown, WRONG_CREDENTIALS))
-    if not known.success and not unknown.success:
-        verify("LOGIN-066", _refused_alike(unknown, known))
+    if not refused.success and not unknown.success:
+        verify("LOGIN-066", _refused_alike(unknown, refused))
 
 
 def _known(portal: Portal, verify: Verify, email: str) -> Exchange:
@@ -78,9 +78,9 @@ def _verify_length(verify: Verify, requirement_id: str, at_the_end: Exchange, or
         verify(requirement_id, is_not_invalid_parameter(at_the_end))
 
 
-def _refused_alike(unknown: Exchange, known: Exchange) -> Comparison:
-    if (unknown.status, unknown.code) == (known.status, known.code):
+def _refused_alike(unknown: Exchange, existing: Exchange) -> Comparison:
+    if (unknown.status, unknown.code) == (existing.status, existing.code):
         return HELD
     return contradicts(
-        unknown, "code", summary(known), summary(unknown), "the refusal tells who has an account"
+        unknown, "code", summary(existing), summary(unknown), "the refusal tells who has an account"
     )

@@ -25,7 +25,7 @@ from cases.authentication.steps import (
     taken_elsewhere,
     undisturbed,
 )
-from cases.premises import answered, said, text
+from cases.premises import answered, refusal_text, text
 from conformance.cases import (
     HELD,
     LIMITS,
@@ -88,9 +88,9 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
         raise Untestable("a wrong code completed the login session", "target")
     accepted, code = _completed(portal, account, verify, first, second, wrong)
     if not serves_everywhere(portal, account, "EMAIL"):
-        again = completed(portal, other, "EMAIL", code)
+        repeated = completed(portal, other, "EMAIL", code)
         message = "a used code completed another sign-in"
-        verify("LOGIN-061", is_refused(again, accepted, other, message=message))
+        verify("LOGIN-061", is_refused(repeated, accepted, other, message=message))
     refresh = text(accepted, "data.refreshToken")
     if answered(portal.login.refresh(refresh)).success:
         observe_rotation(portal, verify, refresh)
@@ -109,7 +109,7 @@ def _first_mail(
     if ended(sent) < session.time + _lifetime(session):
         verify("LOGIN-022", is_success(sent, session))
     if not sent.success:
-        raise Untestable(f"no code is sent for a fresh login session ({said(sent)})", "target")
+        raise Untestable(f"no code is sent for a fresh login session ({refusal_text(sent)})", "target")
     cooldown = seconds_at(sent, "data.cooldownSeconds", LIMITS.mfa_cooldown)
     try:
         code = account.code("EMAIL")
@@ -164,14 +164,14 @@ def _second_mail(
         if not sent.success:
             yield left_until(portal, ended(first.sent) + cooldown + SETTLING), "the end of the cooldown"
             sent = _sent_now(portal, account, first)
-    for one in (early, late):
-        _verify_cooldown(verify, first, one, sent)
+    for mailed in (early, late):
+        _verify_cooldown(verify, first, mailed, sent)
     if sent.code == COOLDOWN:
         sent = yield from _undisturbed(portal, account, first, sent)
     undisturbed(portal, first.session, judged(sent, COOLDOWN))
     verify("LOGIN-026", holds(sent, "code", sent.code != COOLDOWN, "no cooldown any more", first.sent))
     if not sent.success:
-        raise Untestable(f"no second code is sent ({said(sent)})", "target")
+        raise Untestable(f"no second code is sent ({refusal_text(sent)})", "target")
     return account.code("EMAIL")
 
 
@@ -212,12 +212,12 @@ def _completed(
     if answer.success or answer.code == NO_SESSION:
         verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
     elif serves_everywhere(portal, account, "EMAIL"):
-        raise Untestable(f"the fixed code of the inbox is refused ({said(answer)})", "credentials")
+        raise Untestable(f"the fixed code of the inbox is refused ({refusal_text(answer)})", "credentials")
     elif taken_elsewhere(portal, account, "EMAIL") is False:
         # Else it is the inbox that gives another number for the code, or the account that is locked.
         verify("LOGIN-028", is_success(answer, *before))
     if not answer.success:
-        raise Untestable(f"the sign-in could not be completed ({said(answer)})", "target")
+        raise Untestable(f"the sign-in could not be completed ({refusal_text(answer)})", "target")
     return answer, second
 
 
@@ -226,7 +226,7 @@ def _unless_refused_lawfully(portal: Portal, first: Mailed, second: str, answer:
     if first.code == second and not answer.success:
         # The same "code" in two mails may be any number that stands in both.
         raise Untestable(
-            f"the codes that the inbox gives are refused ({said(answer)}); see [inboxes] pattern"
+            f"the codes that the inbox gives are refused ({refusal_text(answer)}); see [inboxes] pattern"
         )
     if not answer.success and ended(answer) >= first.session.time + _lifetime(first.session):
         raise Untestable("the login session came to its end on the way", "environment")

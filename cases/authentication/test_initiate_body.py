@@ -24,11 +24,11 @@ Body = Callable[[Portal], Json]
 def body(**changed: Json) -> Body:
     """A body in order but for what is named; None leaves a field out."""
 
-    def made(portal: Portal) -> Json:
+    def build(portal: Portal) -> Json:
         fields = {"email": nobody(portal), "password": portal.wrong_password()} | changed
         return {name: value for name, value in fields.items() if value is not None}
 
-    return made
+    return build
 
 
 REFUSED = [
@@ -43,10 +43,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("made", REFUSED)
+@pytest.mark.parametrize("body_of", REFUSED)
 @sign_ins(1)
-def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, made: Body) -> None:
-    refused = answered(portal.call(LOGIN_INITIATE, json=made(portal)))
+def test_a_body_against_the_rules_begins_no_sign_in(portal: Portal, verify: Verify, body_of: Body) -> None:
+    refused = answered(portal.call(LOGIN_INITIATE, json=body_of(portal)))
     if refused.status == 403:
         # Of 400 it is asked which code it has; a rate that is kept has none of its own.
         unless_paced(refused)

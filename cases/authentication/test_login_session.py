@@ -20,7 +20,7 @@ from cases.authentication.steps import (
     right_code,
     seconds_at,
 )
-from cases.premises import answered, outcome, said, text, unknown_id
+from cases.premises import answered, outcome, refusal_text, text, unknown_id
 from conformance.cases import (
     INVALID_PARAMETER,
     LIMITS,
@@ -111,7 +111,7 @@ def test_an_unknown_login_session_is_refused_at_both_steps(
 
     refused = judged(portal.login.complete(unknown, method="OTP", code="000000"), NO_SESSION)
     if refused.code in INVALID_PARAMETER:
-        raise Untestable(f"an id of this form is refused as such ({said(refused)})", "environment")
+        raise Untestable(f"an id of this form is refused as such ({refusal_text(refused)})", "environment")
     verify("LOGIN-058", is_error(refused, NO_SESSION))
 
 

@@ -11,7 +11,7 @@ from cases.authentication.passwords import (
     signs_in_at_last,
     unsealed,
 )
-from cases.premises import form, made
+from cases.premises import change_accepted, form
 from conformance.cases import (
     HELD,
     Account,
@@ -44,7 +44,7 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
     with replaced_passwords(portal, spare, PASSWORD_CHANGE, NEVER, NEW) as (never, new):
         _verify_current_is_asked_for(portal, spare, verify, never)
         _verify_sealed_only(portal, spare, verify, new)
-        done = made(change(portal, spare, new))
+        done = change_accepted(change(portal, spare, new))
         verify.observe("password-answers", done, form(done.data))
 
         with_new = signs_in_at_last(portal, spare, new, expected=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.authentication.passwords import replaced_passwords, signs_in_at_last, unsealed
-from cases.premises import answered, form, granted, made, outcome, unknown_id
+from cases.premises import answered, change_accepted, form, granted, outcome, unknown_id
 from conformance.cases import (
     Account,
     Json,
@@ -35,7 +35,7 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
     with replaced_passwords(portal, spare, PASSWORD_RESET, RESET_TO) as (new,):
         body = _body(portal, spare, PASSWORD_RESET, new)
         _verify_refusals(portal, spare, verify, PASSWORD_RESET, body=body, new=new)
-        done = made(portal.secure.post(PASSWORD_RESET, body))
+        done = change_accepted(portal.secure.post(PASSWORD_RESET, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 
@@ -56,7 +56,7 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
     with replaced_passwords(portal, spare, PASSWORD_INIT, INIT_TO) as (new,):
         body = _body(portal, spare, PASSWORD_INIT, new)
         _verify_refusals(portal, spare, verify, PASSWORD_INIT, body=body, new=new)
-        done = made(portal.secure.post(PASSWORD_INIT, body))
+        done = change_accepted(portal.secure.post(PASSWORD_INIT, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from cases.accounts.queries import by_email
 from cases.authentication.steps import PENDING, completed, factor_for, flags_of, judged, right_code
-from cases.premises import code_of, outcome, said
+from cases.premises import code_of, outcome, refusal_text
 from conformance.cases import (
     Account,
     Exchange,
@@ -39,11 +39,11 @@ def test_an_account_that_awaits_approval_is_told_so(
         if _form_of(session) is None:
             raise
 
-    told = {step: form for step, answer in answers.items() if (form := _form_of(answer))}
+    forms = {step: form for step, answer in answers.items() if (form := _form_of(answer))}
     last = list(answers.values())[-1]
-    if told:
+    if forms:
         verify("LOGIN-036", HELD)
-        verify.observe("pending-approval-form", last, told)
+        verify.observe("pending-approval-form", last, forms)
     else:
         _still_awaits(portal, admin, pending)
         verify("LOGIN-036", contradicts(last, "data.pendingApproval", True, flags_of(last) or None))
@@ -53,12 +53,14 @@ def test_an_account_that_awaits_approval_is_told_so(
 def _completed(portal: Portal, pending: Account, session: Exchange) -> Generator[Wait, None, Exchange]:
     """The answer that completes the sign-in, or that tells of the approval. Raises Untestable."""
     if text_at(session, "data.sessionId") is None:
-        raise Untestable(f"no login session begins for [accounts.pending] ({said(session)})", "credentials")
+        raise Untestable(
+            f"no login session begins for [accounts.pending] ({refusal_text(session)})", "credentials"
+        )
     factor = factor_for(pending, session)
     code = yield from right_code(portal, pending, session, factor)
     answer = completed(portal, session, factor, code)
     if not answer.success and answer.code != PENDING:
-        raise Untestable(f"[accounts.pending] cannot sign in ({said(answer)})", "credentials")
+        raise Untestable(f"[accounts.pending] cannot sign in ({refusal_text(answer)})", "credentials")
     return answer
 
 

@@ -27,7 +27,7 @@ from cases.authentication.steps import (
     serves_everywhere,
     taken_elsewhere,
 )
-from cases.premises import answered, said, text
+from cases.premises import answered, refusal_text, text
 from conformance.cases import (
     INVALID_PARAMETER,
     LIMITS,
@@ -91,7 +91,7 @@ def _begun(portal: Portal, account: Account, verify: Verify) -> Exchange:
     if session.success or session.code in (WRONG_CREDENTIALS, *INVALID_PARAMETER) or session.status == 500:
         verify("LOGIN-020", is_success(session))
     if not session.success:
-        raise CannotSignIn(f"[accounts.{account.name}]: initiate is refused ({said(session)})")
+        raise CannotSignIn(f"[accounts.{account.name}]: initiate is refused ({refusal_text(session)})")
     return session
 
 
@@ -141,7 +141,7 @@ def _accepted(
         verify("LOGIN-030", is_success(accepted, session, *refused))
     elif not serves_everywhere(portal, account, factor) and taken_elsewhere(portal, account, factor) is False:
         verify(COMPLETES[factor], is_success(accepted, session))
-    raise CannotSignIn(f"[accounts.{account.name}]: its {factor} code is refused ({said(accepted)})")
+    raise CannotSignIn(f"[accounts.{account.name}]: its {factor} code is refused ({refusal_text(accepted)})")
 
 
 def _verify_approved(verify: Verify, session: Exchange, accepted: Exchange) -> None:
@@ -153,9 +153,9 @@ def _verify_approved(verify: Verify, session: Exchange, accepted: Exchange) -> N
 def _is_used_up(
     portal: Portal, verify: Verify, session: Exchange, accepted: Exchange, *, factor: Factor, code: str
 ) -> None:
-    again = completed(portal, session, factor, code)
-    verify("LOGIN-031", is_refused(again, session, accepted))
-    verify("LOGIN-032", is_error(again, NO_SESSION, session, accepted))
+    repeated = completed(portal, session, factor, code)
+    verify("LOGIN-031", is_refused(repeated, session, accepted))
+    verify("LOGIN-032", is_error(repeated, NO_SESSION, session, accepted))
 
 
 def _gives_tokens(portal: Portal, verify: Verify, accepted: Exchange) -> Exchange:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from cases.premises import answered, authorized, unknown_id
-from cases.reading import BODIES
 from conformance.cases import BY_KEY, Account, Portal, Untestable, Verify, impact, requirement
 from conformance.spec.endpoints import (
     ACCOUNT,
@@ -18,6 +17,7 @@ from conformance.spec.endpoints import (
     TRANSFER_ORDERS,
     WORKSPACES_CURRENT,
 )
+from conformance.spec.requests import UNFILTERED
 
 
 @requirement("ERROR-002")
@@ -29,7 +29,7 @@ def test_an_unknown_session_is_not_found(portal: Portal) -> None:
 @requirement("ERROR-003", "ERROR-014")
 def test_a_body_that_breaks_its_rules_is_an_invalid_parameter(portal: Portal, admin: Account) -> None:
     authorized(
-        portal.call(ACCOUNTS_QUERY, json={**BODIES[ACCOUNTS_QUERY], "page": "first"}, token=admin.token)
+        portal.call(ACCOUNTS_QUERY, json={**UNFILTERED[ACCOUNTS_QUERY], "page": "first"}, token=admin.token)
     )
     answered(portal.call(TOKEN_REFRESH, json={}))
 
@@ -102,6 +102,6 @@ def test_further_codes_are_written_down(portal: Portal, key: str) -> None:
     """Whatever code a refusal carries beyond the table is recorded on the wire."""
     answered(
         portal.call(
-            key, json=BODIES.get(key, {}), token="not-a-token", headers={"X-PORTAL-ACCESS-CODE": "other"}
+            key, json=UNFILTERED.get(key, {}), token="not-a-token", headers={"X-PORTAL-ACCESS-CODE": "other"}
         )
     )

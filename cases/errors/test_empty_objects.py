@@ -17,8 +17,8 @@ def rows() -> list[object]:
 
 
 def _marks(row: Operation) -> list[pytest.MarkDecorator]:
-    found = [pytest.mark.requirement("ERROR-019", row.requirement), pytest.mark.impact(_impact(row))]
-    return [*found, pytest.mark.needs("accounts.spare")] if row.path.startswith(OF_THE_CALLER) else found
+    marks = [pytest.mark.requirement("ERROR-019", row.requirement), pytest.mark.impact(_impact(row))]
+    return [*marks, pytest.mark.needs("accounts.spare")] if row.path.startswith(OF_THE_CALLER) else marks
 
 
 def _impact(row: Operation) -> str:

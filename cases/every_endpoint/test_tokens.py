@@ -154,10 +154,10 @@ def test_an_account_without_permissions_is_answered_somehow(
     portal: Portal, verify: Verify, limited: Account
 ) -> None:
     unmarked = [row for row in READABLE if row.auth == "unmarked"]
-    given = [answered(read(portal, row, token=limited.token, ids=some_ids(row))) for row in unmarked]
+    answers = [answered(read(portal, row, token=limited.token, ids=some_ids(row))) for row in unmarked]
 
-    if not any(exchange.status == 403 for exchange in given):
-        verify.observe("permission-denied", given[0], "nothing is refused")
+    if not any(exchange.status == 403 for exchange in answers):
+        verify.observe("permission-denied", answers[0], "nothing is refused")
 
 
 PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != LOGIN_INITIATE)

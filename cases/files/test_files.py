@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from cases.premises import answered, asked_for_nobody, authorized, granted, outcome, said
+from cases.premises import answered, asked_for_nobody, authorized, granted, outcome, refusal_text
 from conformance.cases import (
     Account,
     Portal,
@@ -52,7 +52,7 @@ def test_an_account_without_the_permission_reads_no_file(
 
     refused = answered(portal.call(FILE, token=limited.token, fileBizId=file))
     if refused.status == 401:
-        raise Untestable(f"[accounts.limited] is not taken as signed in ({said(refused)})", "target")
+        raise Untestable(f"[accounts.limited] is not taken as signed in ({refusal_text(refused)})", "target")
     verify("FILE-020", is_refused(refused, read, message="an account without file:read was served"))
     verify("FILE-021", is_error_of_table(refused, "ACCESS.PERMISSION_DENIED", read))
 
@@ -90,5 +90,5 @@ def test_what_the_file_read_does_without_its_headers(portal: Portal, verify: Ver
         verify.observe("file-required-headers", bare, "served without them")
         return
     alone = {name: portal.call(FILE, token=token, fileBizId=file, headers={name: None}) for name in names}
-    wanted = [name for name, one in alone.items() if not answered(one).success]
+    wanted = [name for name, answer in alone.items() if not answered(answer).success]
     verify.observe("file-required-headers", bare, {"wanted": wanted, "without them": outcome(bare)})

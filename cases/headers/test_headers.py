@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.authentication.steps import factor_at_hand, right_code
-from cases.premises import answered, authorized, granted, outcome, said
-from cases.reading import BODIES
+from cases.premises import answered, authorized, granted, outcome, refusal_text
 from conformance.cases import (
     BY_KEY,
     Account,
@@ -20,6 +19,7 @@ from conformance.cases import (
 )
 from conformance.run.schedule import Steps
 from conformance.spec.endpoints import ACCOUNTS_QUERY, COUNTRIES, PROFILE, PUBLIC_KEY, WORKSPACES_CURRENT
+from conformance.spec.requests import UNFILTERED
 from conformance.target.portal.login import chosen_factor
 
 EDGE = ("CF-Connecting-IP", "Cf-Ray", "cf-ipcountry", "CF-Visitor", "X-Real-IP", "X-Forwarded-For")
@@ -83,17 +83,17 @@ def test_the_workspace_header_may_be_left_out(portal: Portal, verify: Verify, ad
         portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": None})
     )
     if exchange.code == "GA2031" or (exchange.status == 404 and exchange.code is not None):
-        raise Untestable(f"the account has no current workspace ({said(exchange)})", "environment")
+        raise Untestable(f"the account has no current workspace ({refusal_text(exchange)})", "environment")
     verify("HEADER-009", is_success(exchange))
 
 
 @requirement("HEADER-015")
 def test_a_body_may_name_its_charset(portal: Portal, verify: Verify, admin: Account) -> None:
-    plain = granted(portal.call(ACCOUNTS_QUERY, json=BODIES[ACCOUNTS_QUERY], token=admin.token))
+    plain = granted(portal.call(ACCOUNTS_QUERY, json=UNFILTERED[ACCOUNTS_QUERY], token=admin.token))
     labelled = answered(
         portal.call(
             ACCOUNTS_QUERY,
-            json=BODIES[ACCOUNTS_QUERY],
+            json=UNFILTERED[ACCOUNTS_QUERY],
             token=admin.token,
             content_type="application/json;charset=UTF-8",
         )
@@ -106,7 +106,9 @@ def test_a_body_of_another_content_type_is_answered_somehow(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
     exchange = answered(
-        portal.call(ACCOUNTS_QUERY, json=BODIES[ACCOUNTS_QUERY], token=admin.token, content_type="text/plain")
+        portal.call(
+            ACCOUNTS_QUERY, json=UNFILTERED[ACCOUNTS_QUERY], token=admin.token, content_type="text/plain"
+        )
     )
     verify.observe("wrong-content-type", exchange, outcome(exchange))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from cases.premises import answered, granted, listed, unknown_id
-from cases.reading import BODIES, READABLE, read
+from cases.reading import READABLE, read
 from conformance.cases import (
     BY_KEY,
     HELD,
@@ -27,18 +27,19 @@ from conformance.cases import (
     requirement,
 )
 from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, COUNTRIES, PROFILE
+from conformance.spec.requests import UNFILTERED
 
 EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS_QUERY)
 """Read in every language; of the other endpoints each is read in two of them."""
 
 
 def pairs() -> list[ParameterSet]:
-    found: list[ParameterSet] = []
+    parameters: list[ParameterSet] = []
     for row in READABLE:
         turn = row.number % len(LANGUAGES)
         chosen = LANGUAGES if row.key in EVERYWHERE else (LANGUAGES[turn], LANGUAGES[turn - 2])
-        found += [pytest.param(row, language, id=f"{row.key}-{language}") for language in chosen]
-    return found
+        parameters += [pytest.param(row, language, id=f"{row.key}-{language}") for language in chosen]
+    return parameters
 
 
 @requirement("HEADER-004", "HEADER-018")
@@ -67,7 +68,7 @@ def for_an_unknown_record(portal: Portal, token: str, language: str) -> Exchange
 
 
 def with_an_invalid_body(portal: Portal, token: str, language: str) -> Exchange:
-    body = {**BODIES[ACCOUNTS_QUERY], "page": "first"}
+    body = {**UNFILTERED[ACCOUNTS_QUERY], "page": "first"}
     return portal.call(ACCOUNTS_QUERY, json=body, token=token, headers={"Accept-Language": language})
 
 
@@ -135,14 +136,14 @@ def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify,
         if unnamed.shown == english.shown:
             verify("HEADER-020", HELD)
         elif unnamed.shown in foreign:
-            verify("HEADER-020", contradicts(unnamed.told, place, english.shown[0], unnamed.shown[0]))
+            verify("HEADER-020", contradicts(unnamed.answer, place, english.shown[0], unnamed.shown[0]))
 
 
 @dataclass(frozen=True)
 class Texts:
     """What an answer says to people."""
 
-    told: Exchange
+    answer: Exchange
     shown: list[str]
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cases.changing import Creation, creation
-from cases.notifications.queries import found, items, record_of
-from cases.premises import form, made, settled
+from cases.notifications.queries import items, matching, record_of
+from cases.premises import change_accepted, form, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify
 from conformance.spec.endpoints import (
     CHANNEL_ACTIVATE,
@@ -66,7 +66,7 @@ Found = tuple[Exchange, dict[str, Json] | None]
 
 
 @dataclass
-class Made:
+class OwnRecord:
     """A record of the case's own, with the exchanges that brought it where it is."""
 
     portal: Portal
@@ -86,7 +86,7 @@ class Made:
 
     def read_once(self, shows: Callable[[dict[str, Json] | None], bool]) -> Found:
         """As ``read``; once more after a while where a change does not show yet."""
-        return settled(self.portal, self.read, lambda found: shows(found[1]))
+        return settled(self.portal, self.read, lambda reading: shows(reading[1]))
 
     def observe_answers(self) -> None:
         """As one reading: of each verb that was called."""
@@ -99,7 +99,7 @@ class Made:
         key = self.family.verb(verb)
         try:
             body = self.portal.operation_body(key, result_id=self.id, unique=self.portal.unique())
-            exchange = made(self.portal.call(key, json=body, token=self.by.token))
+            exchange = change_accepted(self.portal.call(key, json=body, token=self.by.token))
         except Untestable as reason:
             self.verify.untested(requirement, reason.reason, reason.fault_class)
             return None
@@ -109,7 +109,7 @@ class Made:
 
 
 @contextmanager
-def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Iterator[Made]:
+def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Iterator[OwnRecord]:
     """A record made by the profile's body, taken away at the end. Raises Untestable where none is made."""
     key, delete, name = family.verb("create"), family.verb("delete"), portal.unique()
     body = portal.operation_body(key, unique=name)
@@ -118,11 +118,11 @@ def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Ite
         exchange = portal.call(key, json=body, token=by.token)
         if 400 <= (exchange.status or 0) < 500:
             making.settled()
-        made(exchange)
+        change_accepted(exchange)
         id = told_id(portal, key, exchange) or listed_id(portal, by, family, name)
         making.came_to(id)
         answers = {"create": form(exchange.data)}
-        yield Made(portal, verify, by, family, name, id, body, making, [exchange], answers)
+        yield OwnRecord(portal, verify, by, family, name, id, body, making, [exchange], answers)
 
 
 def told_id(portal: Portal, key: str, exchange: Exchange) -> str | None:
@@ -134,7 +134,7 @@ def told_id(portal: Portal, key: str, exchange: Exchange) -> str | None:
 
 def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:
     """Found again by the name that only this run gives."""
-    listing = found(portal, by, family.query)
+    listing = matching(portal, by, family.query)
     for record in items(listing):
         if any(isinstance(value, str) and name in value for value in record.values()):
             id = record.get("bizId")
@@ -148,11 +148,11 @@ def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:
 
 def differences(record: Mapping[str, Json], sent: Mapping[str, Json]) -> dict[str, Json]:
     """The fields of a body that a record shows otherwise; what is not shown, and passwords, do not count."""
-    found: dict[str, Json] = {}
+    changed: dict[str, Json] = {}
     for name, value in sent.items():
         shown = record.get(name)
         if isinstance(value, dict) and isinstance(shown, dict):
-            found |= {f"{name}.{inner}": was for inner, was in differences(shown, value).items()}
+            changed |= {f"{name}.{inner}": was for inner, was in differences(shown, value).items()}
         elif name in record and name != "password" and type(shown) is type(value) and shown != value:
-            found[name] = shown
-    return found
+            changed[name] = shown
+    return changed

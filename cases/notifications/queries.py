@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cases.premises import authorized, code_of, count, granted, listed
-from cases.reading import BODIES
 from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, holds
+from conformance.spec.requests import UNFILTERED
 
 ITEMS = "data.items"
 
 
 def asked(portal: Portal, caller: Account, key: str, **fields: Json) -> Exchange:
     """The query's answer, whatever it is: every filter null but those given."""
-    return authorized(portal.call(key, json={**BODIES[key], **fields}, token=caller.token))
+    return authorized(portal.call(key, json={**UNFILTERED[key], **fields}, token=caller.token))
 
 
-def found(portal: Portal, caller: Account, key: str, **fields: Json) -> Exchange:
+def matching(portal: Portal, caller: Account, key: str, **fields: Json) -> Exchange:
     return granted(asked(portal, caller, key, **fields))
 
 
@@ -33,7 +33,7 @@ def total(exchange: Exchange) -> int:
     return max(count(exchange, "data.pagination.totalRecords"), len(items(exchange)))
 
 
-def one(exchange: Exchange, *fields: str) -> dict[str, Json]:
+def any_record(exchange: Exchange, *fields: str) -> dict[str, Json]:
     """A listed record with these fields as text. Raises Untestable where there is none."""
     for record in items(exchange):
         if all(isinstance(record.get(field), str) and record[field] for field in fields):
@@ -46,7 +46,7 @@ def record_of(portal: Portal, caller: Account, key: str, id: str) -> tuple[Excha
 
     Raises Untestable where listed records show no id.
     """
-    listing = found(portal, caller, key, bizId=id)
+    listing = matching(portal, caller, key, bizId=id)
     if not items(listing):
         bare = authorized(portal.call(key, json={"bizId": id}, token=caller.token))
         listing = bare if bare.success and items(bare) else listing
@@ -97,7 +97,7 @@ def leaves_nothing_out(
 
 
 def _compared(portal: Portal, caller: Account, key: str, field: str, states: dict[str, int]) -> Comparison:
-    before = found(portal, caller, key)
+    before = matching(portal, caller, key)
     bare = authorized(portal.call(key, json={}, token=caller.token))
     least = total(bare) if bare.success else 0
     parts: list[Exchange] = []
@@ -107,7 +107,7 @@ def _compared(portal: Portal, caller: Account, key: str, field: str, states: dic
     least = max(least, sum(total(part) for part in parts))
     if not least:
         raise Untestable("no other way to ask finds anything to compare with", "environment")
-    after = found(portal, caller, key)
+    after = matching(portal, caller, key)
     most = max(total(before), total(after))
     at, expected = "data.pagination.totalRecords", f"at least {least}, as other ways to ask find"
     return holds(after, at, most >= least, expected, before, bare, *parts, actual=most)

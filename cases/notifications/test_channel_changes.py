@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cases.notifications.making import CHANNEL, Made, a_record
+from cases.notifications.making import CHANNEL, OwnRecord, a_record
 from cases.notifications.test_type_changes import is_deleted, is_updated
-from cases.premises import answered, authorized, said, unknown_id
+from cases.premises import answered, authorized, refusal_text, unknown_id
 from conformance.cases import (
     ABSENT,
     INVALID_PARAMETER,
@@ -23,6 +23,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
+from conformance.spec.tables import RECORD_UNKNOWN
 
 CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
@@ -33,30 +34,30 @@ CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 @needs(CREATE, DELETE)
 @impact("mutating")
 def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
-    with a_record(portal, verify, admin, CHANNEL) as made:
-        listing, record = made.read()
-        verify("CHANNEL-047", holds(listing, "data.items", record is not None, made.id, *made.steps))
-        is_masked(made)
+    with a_record(portal, verify, admin, CHANNEL) as channel:
+        listing, record = channel.read()
+        verify("CHANNEL-047", holds(listing, "data.items", record is not None, channel.id, *channel.steps))
+        is_masked(channel)
 
-        is_updated(made, "CHANNEL-048")
-        if made.call("deactivate", "CHANNEL-049"):
-            shows_status(made, "CHANNEL-049", "INACTIVE")
-        activated = made.call("activate", "CHANNEL-051")
+        is_updated(channel, "CHANNEL-048")
+        if channel.call("deactivate", "CHANNEL-049"):
+            shows_status(channel, "CHANNEL-049", "INACTIVE")
+        activated = channel.call("activate", "CHANNEL-051")
         if activated:
-            _, record = made.read()
+            _, record = channel.read()
             verify.observe("channel-activate-status", activated, (record or {}).get("channelStatus"))
-        is_deleted(made, "CHANNEL-050")
-        made.observe_answers()
+        is_deleted(channel, "CHANNEL-050")
+        channel.observe_answers()
 
 
-def is_masked(made: Made) -> None:
+def is_masked(channel: OwnRecord) -> None:
     """The listing shows neither the password that was set nor the better part of it."""
-    listing, record = made.read()
-    shown, sent = password_in(record or {}), password_in(made.body)
+    listing, record = channel.read()
+    shown, sent = password_in(record or {}), password_in(channel.body)
     if isinstance(sent, str) and shown is not ABSENT:
         at = "data.items[0].emailConfig.password"
         hidden = not tells(shown, sent)
-        made.verify("CHANNEL-046", holds(listing, at, hidden, "a mask", *made.steps, actual=shown))
+        channel.verify("CHANNEL-046", holds(listing, at, hidden, "a mask", *channel.steps, actual=shown))
 
 
 def tells(shown: Json, password: str) -> bool:
@@ -71,38 +72,40 @@ def password_in(record: Json) -> Json:
     return config.get("password", ABSENT) if isinstance(config, dict) else ABSENT
 
 
-def shows_status(made: Made, requirement: str, status: str) -> None:
-    listing, record = made.read_once(lambda record: record is None or record.get("channelStatus") == status)
+def shows_status(channel: OwnRecord, requirement: str, status: str) -> None:
+    listing, record = channel.read_once(
+        lambda record: record is None or record.get("channelStatus") == status
+    )
     if record is not None:
         at = f"data.items[{listing.data['items'].index(record)}].channelStatus"
-        made.verify(requirement, equal(listing, at, status, *made.steps))
+        channel.verify(requirement, equal(listing, at, status, *channel.steps))
 
 
 @requirement("CHANNEL-030", "CHANNEL-031", "CHANNEL-054", "CHANNEL-055")
 @needs(CREATE, DELETE)
 @impact("mutating")
 def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, admin: Account) -> None:
-    with a_record(portal, verify, admin, CHANNEL) as made:
-        if made.read()[1] is None:
+    with a_record(portal, verify, admin, CHANNEL) as channel:
+        if channel.read()[1] is None:
             raise Untestable("the channel that was made is not listed", "target")
-        made.call("activate", "CHANNEL-030")
+        channel.call("activate", "CHANNEL-030")
         if portal.profile.bot_challenge.token is None:
             verify.untested("CHANNEL-054", "the profile has no [bot_challenge] token to leave out")
         else:
-            body = {"bizId": made.id}
+            body = {"bizId": channel.id}
             refused = answered(
                 portal.call(CHANNEL_COMMAND_DEACTIVATE, json=body, token=admin.token, bot_challenge=False)
             )
-            verify("CHANNEL-054", is_error(refused, "4030", *made.steps))
+            verify("CHANNEL-054", is_error(refused, "4030", *channel.steps))
 
         deactivated = authorized(
-            portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": made.id}, token=admin.token)
+            portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
         )
-        verify("CHANNEL-030", is_success(deactivated, *made.steps))
-        made.steps.append(deactivated)
+        verify("CHANNEL-030", is_success(deactivated, *channel.steps))
+        channel.steps.append(deactivated)
         if deactivated.success:
-            verify("CHANNEL-055", equal(deactivated, "data.bizId", made.id, *made.steps))
-            shows_status(made, "CHANNEL-031", "INACTIVE")
+            verify("CHANNEL-055", equal(deactivated, "data.bizId", channel.id, *channel.steps))
+            shows_status(channel, "CHANNEL-031", "INACTIVE")
 
 
 @requirement("CHANNEL-052", "CHANNEL-059")
@@ -113,7 +116,6 @@ def test_the_command_names_a_channel(portal: Portal, verify: Verify, admin: Acco
         verify("CHANNEL-059", is_error(refused, "4000"))
 
 
-CHANNEL_UNKNOWN = ("4040", "RESOURCE.NOT_FOUND")
 """The error table has a code for channels and one for ids; both are lawful."""
 
 
@@ -124,6 +126,6 @@ def test_the_command_knows_no_unknown_channel(portal: Portal, verify: Verify, ad
 
     refused = authorized(portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": unknown}, token=admin.token))
     if refused.code in INVALID_PARAMETER:
-        raise Untestable(f"an id of this form is refused as such ({said(refused)})", "environment")
-    if verify("CHANNEL-053", is_error(refused, CHANNEL_UNKNOWN)):
+        raise Untestable(f"an id of this form is refused as such ({refusal_text(refused)})", "environment")
+    if verify("CHANNEL-053", is_error(refused, RECORD_UNKNOWN)):
         verify("CHANNEL-060", is_error(refused, "4040"))

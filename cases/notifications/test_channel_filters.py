@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from cases.notifications.queries import (
+    any_record,
     asked,
     finds_only,
-    found,
     ids,
     in_state,
     items,
     leaves_nothing_out,
-    one,
+    matching,
     state_of,
 )
 from cases.premises import authorized, is_invalid
@@ -27,49 +27,49 @@ CATEGORIES = CONSTANTS["notification-channel-types"]
 @requirement("CHANNEL-040", "CHANNEL-041")
 @pytest.mark.parametrize("field, id", [("bizId", "CHANNEL-040"), ("institutionBizId", "CHANNEL-041")])
 def test_a_channel_is_found_by(portal: Portal, verify: Verify, admin: Account, field: str, id: str) -> None:
-    everything = found(portal, admin, CHANNELS_QUERY)
-    known = one(everything, "bizId", field)
+    everything = matching(portal, admin, CHANNELS_QUERY)
+    value = any_record(everything, "bizId", field)
 
-    listing = found(portal, admin, CHANNELS_QUERY, **{field: known[field]})
+    listing = matching(portal, admin, CHANNELS_QUERY, **{field: value[field]})
     values = {record.get(field) for record in items(listing)}
-    if known[field] not in values and known not in items(found(portal, admin, CHANNELS_QUERY)):
+    if value[field] not in values and value not in items(matching(portal, admin, CHANNELS_QUERY)):
         raise Untestable("the channel was changed or taken away meanwhile", "environment")
-    expected = f"channels with {field} {known[field]}"
-    verify(id, holds(listing, "data.items", known[field] in values, expected, everything))
+    expected = f"channels with {field} {value[field]}"
+    verify(id, holds(listing, "data.items", value[field] in values, expected, everything))
 
 
 @requirement("CHANNEL-042")
 def test_channels_are_found_by_category(portal: Portal, admin: Account) -> None:
     """By code and by number: which of the two is meant is open, and a portal may pass over the other."""
-    seen = {record.get("channelCategory") for record in items(found(portal, admin, CHANNELS_QUERY))}
-    known = [code for code in CATEGORIES if code in seen]
-    if not known:
+    present = {record.get("channelCategory") for record in items(matching(portal, admin, CHANNELS_QUERY))}
+    codes = [code for code in CATEGORIES if code in present]
+    if not codes:
         raise Untestable("no channel is of a category that the specification names", "environment")
 
-    for code in known:
+    for code in codes:
         answers = in_state(portal, admin, CHANNELS_QUERY, "channelCategory", code, CATEGORIES[code])
         if not any(finds_only(answer, "channelCategory", code) for _, answer in answers):
             raise Untestable(f"the filter channelCategory takes {code} in no form", "target")
-    found(portal, admin, CHANNELS_QUERY)
+    matching(portal, admin, CHANNELS_QUERY)
 
 
 @requirement("CHANNEL-043")
 def test_channels_are_found_by_state(portal: Portal, admin: Account) -> None:
-    seen = {state_of(record, "channelStatus") for record in items(found(portal, admin, CHANNELS_QUERY))}
-    known = [code for code in STATES_OF_CHANNELS if code in seen]
-    if not known:
+    present = {state_of(record, "channelStatus") for record in items(matching(portal, admin, CHANNELS_QUERY))}
+    codes = [code for code in STATES_OF_CHANNELS if code in present]
+    if not codes:
         raise Untestable("no channel is listed in a state that the specification names", "environment")
 
-    for code in known:
+    for code in codes:
         answers = in_state(portal, admin, CHANNELS_QUERY, "channelStatus", code, STATES_OF_CHANNELS[code])
         if not any(finds_only(answer, "channelStatus", code) for _, answer in answers):
             raise Untestable(f"the filter channelStatus takes {code} in no form", "target")
-    found(portal, admin, CHANNELS_QUERY)
+    matching(portal, admin, CHANNELS_QUERY)
 
 
 @requirement("CHANNEL-044", "CHANNEL-046")
 def test_active_channels_alone_are_listed(portal: Portal, admin: Account) -> None:
-    if not ids(found(portal, admin, CHANNELS_QUERY, activeOnly=True)):
+    if not ids(matching(portal, admin, CHANNELS_QUERY, activeOnly=True)):
         raise Untestable("no channel is active", "environment")
 
 

@@ -12,12 +12,14 @@ from conformance.spec.endpoints import EMAIL_VALIDATE_IMAP, EMAIL_VALIDATE_SMTP
 def test_what_the_validation_of_mail_servers_answers(portal: Portal, verify: Verify, admin: Account) -> None:
     imap = validated(portal, admin, EMAIL_VALIDATE_IMAP)
     smtp = validated(portal, admin, EMAIL_VALIDATE_SMTP)
-    verify.observe("mail-validation-answers", imap, {"imap": seen(imap), "smtp": seen(smtp)})
+    verify.observe(
+        "mail-validation-answers", imap, {"imap": form_or_outcome(imap), "smtp": form_or_outcome(smtp)}
+    )
 
 
 def validated(portal: Portal, caller: Account, key: str) -> Exchange:
     return authorized(portal.call(key, json=portal.operation_body(key), token=caller.token))
 
 
-def seen(exchange: Exchange) -> Json:
+def form_or_outcome(exchange: Exchange) -> Json:
     return form(exchange.data) if exchange.success else outcome(exchange)

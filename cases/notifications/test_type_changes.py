@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.notifications.making import TYPE, Made, a_record, differences
+from cases.notifications.making import TYPE, OwnRecord, a_record, differences
 from cases.premises import code_of
 from conformance.cases import Account, Portal, Verify, equal, holds, impact, needs, requirement
 
@@ -16,46 +16,56 @@ CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 @needs(CREATE, DELETE)
 @impact("mutating")
 def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
-    with a_record(portal, verify, admin, TYPE) as made:
-        listing, record = made.read()
-        verify("CHANNELTYPE-026", holds(listing, "data.items", record is not None, made.id, *made.steps))
+    with a_record(portal, verify, admin, TYPE) as channel_type:
+        listing, record = channel_type.read()
+        verify(
+            "CHANNELTYPE-026",
+            holds(listing, "data.items", record is not None, channel_type.id, *channel_type.steps),
+        )
 
-        is_updated(made, "CHANNELTYPE-027")
-        if made.call("disable", "CHANNELTYPE-028"):
-            has_status(made, "CHANNELTYPE-028", "DISABLED")
-        if made.call("enable", "CHANNELTYPE-029"):
-            has_status(made, "CHANNELTYPE-029", "ENABLED")
-        is_deleted(made, "CHANNELTYPE-030")
-        made.observe_answers()
+        is_updated(channel_type, "CHANNELTYPE-027")
+        if channel_type.call("disable", "CHANNELTYPE-028"):
+            has_status(channel_type, "CHANNELTYPE-028", "DISABLED")
+        if channel_type.call("enable", "CHANNELTYPE-029"):
+            has_status(channel_type, "CHANNELTYPE-029", "ENABLED")
+        is_deleted(channel_type, "CHANNELTYPE-030")
+        channel_type.observe_answers()
 
 
-def has_status(made: Made, requirement: str, code: str) -> None:
-    listing, record = made.read_once(lambda record: record is None or code_of(record, "typeStatus") == code)
+def has_status(channel_type: OwnRecord, requirement: str, code: str) -> None:
+    listing, record = channel_type.read_once(
+        lambda record: record is None or code_of(record, "typeStatus") == code
+    )
     if record is not None:
         at = f"data.items[{listing.data['items'].index(record)}].typeStatus.code"
-        made.verify(requirement, equal(listing, at, code, *made.steps))
+        channel_type.verify(requirement, equal(listing, at, code, *channel_type.steps))
 
 
-def is_updated(made: Made, requirement: str) -> None:
+def is_updated(channel_type: OwnRecord, requirement: str) -> None:
     """What the profile's body sends is shown afterwards."""
-    updated = made.call("update", requirement)
+    updated = channel_type.call("update", requirement)
     if updated is None:
         return
     sent = updated.sent if isinstance(updated.sent, dict) else {}
-    new = {name: value for name, value in sent.items() if value != made.id}
-    listing, record = made.read_once(lambda record: record is None or not differences(record, new))
+    new = {name: value for name, value in sent.items() if value != channel_type.id}
+    listing, record = channel_type.read_once(lambda record: record is None or not differences(record, new))
     if record is None or not any(name in record for name in new):
-        made.verify.untested(requirement, "the update names no field that the listing shows")
+        channel_type.verify.untested(requirement, "the update names no field that the listing shows")
         return
     other = differences(record, new)
-    made.verify(requirement, holds(listing, "data.items", not other, new, *made.steps, actual=other))
+    channel_type.verify(
+        requirement, holds(listing, "data.items", not other, new, *channel_type.steps, actual=other)
+    )
 
 
-def is_deleted(made: Made, requirement: str) -> None:
-    deleted = made.call("delete", requirement)
+def is_deleted(channel_type: OwnRecord, requirement: str) -> None:
+    deleted = channel_type.call("delete", requirement)
     if deleted is None:
         return
-    listing, record = made.read_once(lambda record: record is None)
+    listing, record = channel_type.read_once(lambda record: record is None)
     if record is None:
-        made.creation.settled()
-    made.verify(requirement, holds(listing, "data.items", record is None, f"no {made.id}", *made.steps))
+        channel_type.creation.settled()
+    channel_type.verify(
+        requirement,
+        holds(listing, "data.items", record is None, f"no {channel_type.id}", *channel_type.steps),
+    )

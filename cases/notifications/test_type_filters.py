@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from cases.notifications.queries import (
+    any_record,
     asked,
     finds_only,
-    found,
     ids,
     in_state,
     items,
     leaves_nothing_out,
-    one,
+    matching,
     state_of,
 )
 from cases.premises import authorized, is_invalid
@@ -28,35 +28,35 @@ STATES_OF_TYPES = dict(STATES["Notification channel type"])
 def test_a_channel_type_is_found_by(
     portal: Portal, verify: Verify, admin: Account, field: str, id: str
 ) -> None:
-    everything = found(portal, admin, CHANNEL_TYPES_QUERY)
-    known = one(everything, "bizId", field)
+    everything = matching(portal, admin, CHANNEL_TYPES_QUERY)
+    value = any_record(everything, "bizId", field)
 
-    listing = found(portal, admin, CHANNEL_TYPES_QUERY, **{field: known[field]})
-    is_there = known["bizId"] in ids(listing)
-    if not is_there and known not in items(found(portal, admin, CHANNEL_TYPES_QUERY)):
+    listing = matching(portal, admin, CHANNEL_TYPES_QUERY, **{field: value[field]})
+    is_there = value["bizId"] in ids(listing)
+    if not is_there and value not in items(matching(portal, admin, CHANNEL_TYPES_QUERY)):
         raise Untestable("the channel type was changed or taken away meanwhile", "environment")
-    verify(id, holds(listing, "data.items", is_there, f"the type with {field} {known[field]}", everything))
+    verify(id, holds(listing, "data.items", is_there, f"the type with {field} {value[field]}", everything))
 
 
 @requirement("CHANNELTYPE-022", "CHANNELTYPE-032", "STATE-006")
 def test_channel_types_are_found_by_state(portal: Portal, verify: Verify, admin: Account) -> None:
     """By code and by number: which of the two is meant is open, and a portal may pass over the other."""
-    everything = found(portal, admin, CHANNEL_TYPES_QUERY)
-    seen = {state_of(record, "typeStatus") for record in items(everything)}
-    known = [code for code in STATES_OF_TYPES if code in seen]
-    if not known:
+    everything = matching(portal, admin, CHANNEL_TYPES_QUERY)
+    present = {state_of(record, "typeStatus") for record in items(everything)}
+    codes = [code for code in STATES_OF_TYPES if code in present]
+    if not codes:
         raise Untestable("no channel type is listed in a state that the specification names", "environment")
 
-    for code in known:
+    for code in codes:
         answers = in_state(portal, admin, CHANNEL_TYPES_QUERY, "typeStatus", code, STATES_OF_TYPES[code])
         taken = [form for form, answer in answers if finds_only(answer, "typeStatus", code)]
         verify.observe("channel-type-filter-form", everything, " and ".join(taken) or "neither")
-    found(portal, admin, CHANNEL_TYPES_QUERY)
+    matching(portal, admin, CHANNEL_TYPES_QUERY)
 
 
 @requirement("CHANNELTYPE-023", "CHANNELTYPE-025")
 def test_enabled_types_alone_are_listed(portal: Portal, admin: Account) -> None:
-    if not items(found(portal, admin, CHANNEL_TYPES_QUERY, enabledOnly=True)):
+    if not items(matching(portal, admin, CHANNEL_TYPES_QUERY, enabledOnly=True)):
         raise Untestable("no channel type is enabled", "environment")
 
 

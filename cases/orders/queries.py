@@ -31,7 +31,7 @@ def asked(
     )
 
 
-def found(portal: Portal, caller: Account, query: Mapping[str, str] | None = None) -> Exchange:
+def matching(portal: Portal, caller: Account, query: Mapping[str, str] | None = None) -> Exchange:
     return granted(authorized(asked(portal, caller, query)))
 
 
@@ -56,18 +56,19 @@ def _times(order: dict[str, Json], *names: str) -> list[datetime]:
 def is_within(order: dict[str, Json], *, start: datetime | None = None, end: datetime | None = None) -> bool:
     """Whether an order was created or completed in a range, whose field is not stated; a second is no matter,
     nor an order whose times do not tell."""
-    known = _times(order, "createdAt", "completedAt")
-    return not known or any(
-        (start is None or start <= time + SECOND) and (end is None or time <= end + SECOND) for time in known
+    moments = _times(order, "createdAt", "completedAt")
+    return not moments or any(
+        (start is None or start <= time + SECOND) and (end is None or time <= end + SECOND)
+        for time in moments
     )
 
 
 def some_times(exchange: Exchange, number: int) -> list[datetime]:
     """At least so many. Raises Untestable where the listing has fewer."""
-    known = times(exchange)
-    if len(known) < number:
+    moments = times(exchange)
+    if len(moments) < number:
         raise Untestable(f"the workspace has fewer than {number} orders to compare", "environment")
-    return known
+    return moments
 
 
 def now(portal: Portal) -> datetime:

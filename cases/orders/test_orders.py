@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.orders.queries import asked, found
+from cases.orders.queries import asked, matching
 from cases.premises import answered, authorized, listed, outcome, unknown_id
 from conformance.cases import Account, Portal, Untestable, Verify, is_error, needs, requirement
 
@@ -10,14 +10,14 @@ from conformance.cases import Account, Portal, Untestable, Verify, is_error, nee
 @requirement("ORDER-025", "ORDER-026", "ORDER-027", "ORDER-034", "STATE-007")
 def test_orders_are_listed(portal: Portal, admin: Account) -> None:
     """What they say of themselves is judged on the wire."""
-    if not listed(found(portal, admin), "data.content"):
+    if not listed(matching(portal, admin), "data.content"):
         raise Untestable("the workspace has no orders in the last 30 days", "environment")
 
 
 @requirement("ORDER-028")
 @needs("bot_challenge")
 def test_the_query_wants_a_bot_challenge(portal: Portal, verify: Verify, admin: Account) -> None:
-    served = found(portal, admin)
+    served = matching(portal, admin)
 
     refused = answered(asked(portal, admin, bot_challenge=False))
     verify("ORDER-028", is_error(refused, "4030", served))

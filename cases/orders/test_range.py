@@ -8,8 +8,8 @@ from cases.orders.queries import (
     DAY,
     asked,
     between,
-    found,
     is_within,
+    matching,
     now,
     orders,
     some_times,
@@ -29,21 +29,21 @@ def test_the_default_range_is_the_last_thirty_days(portal: Portal, verify: Verif
     """That nothing older is given is judged on the wire; the oldest are asked for first."""
     today = now(portal)
 
-    narrower = found(portal, admin, between(today - RANGE + ZONE, today - ZONE, sort="createdAt,asc"))
+    narrower = matching(portal, admin, between(today - RANGE + ZONE, today - ZONE, sort="createdAt,asc"))
     if not all(is_within(order, start=today - RANGE) for order in orders(narrower)):
         raise Untestable("startTime is passed over, so that there is no range to compare with", "target")
-    default = found(portal, admin)
-    given = holds(
+    default = matching(portal, admin)
+    explicit = holds(
         default,
         "data.totalElements",
         total(default) >= total(narrower),
         f"at least the {total(narrower)} of a range that lies within the last 30 days",
         narrower,
     )
-    verify("ORDER-020", given)
-    found(portal, admin, {"sort": "createdAt,asc"})
+    verify("ORDER-020", explicit)
+    matching(portal, admin, {"sort": "createdAt,asc"})
 
-    wider = found(portal, admin, between(today - RANGE - ZONE, today + ZONE, sort="createdAt,asc"))
+    wider = matching(portal, admin, between(today - RANGE - ZONE, today + ZONE, sort="createdAt,asc"))
     fits = total(narrower) <= total(default) <= total(wider)
     expected = f"from {total(narrower)} to {total(wider)}, as the ranges just within and around it have"
     verify("ORDER-029", holds(default, "data.totalElements", fits, expected, narrower, wider))
@@ -52,15 +52,15 @@ def test_the_default_range_is_the_last_thirty_days(portal: Portal, verify: Verif
 @requirement("ORDER-021", "ORDER-022")
 def test_a_range_begins_and_ends_where_it_is_asked_to(portal: Portal, verify: Verify, admin: Account) -> None:
     """The ends lie in the middle of what is there, so that there is something to leave out on both sides."""
-    known = sorted(some_times(found(portal, admin), 2))
-    middle = known[len(known) // 2]
+    moments = sorted(some_times(matching(portal, admin), 2))
+    middle = moments[len(moments) // 2]
 
-    late = found(portal, admin, {"startTime": written(middle), "sort": "createdAt,asc"})
+    late = matching(portal, admin, {"startTime": written(middle), "sort": "createdAt,asc"})
     held = all(is_within(order, start=middle) for order in orders(late))
     verify("ORDER-021", holds(late, "data.content", held, f"none before {written(middle)}"))
 
-    start = known[0] - DAY
-    before = found(portal, admin, between(start, middle, sort="createdAt,desc"))
+    start = moments[0] - DAY
+    before = matching(portal, admin, between(start, middle, sort="createdAt,desc"))
     held = all(is_within(order, end=middle) for order in orders(before))
     verify("ORDER-022", holds(before, "data.content", held, f"none after {written(middle)}"))
 

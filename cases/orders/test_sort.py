@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.orders.queries import DAY, asked, between, found, now, some_times, times
+from cases.orders.queries import DAY, asked, between, matching, now, some_times, times
 from cases.premises import authorized, count, outcome
 from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, holds, requirement
 
@@ -13,13 +13,13 @@ def test_orders_come_in_the_order_asked_for(portal: Portal, verify: Verify, admi
     end = now(portal)
     start = end - LIMITS.order_range_days * DAY
 
-    descending = found(portal, admin, between(start, end, sort="createdAt,desc"))
+    descending = matching(portal, admin, between(start, end, sort="createdAt,desc"))
     falling = some_times(descending, 2)
-    ascending = found(portal, admin, between(start, end, sort="createdAt,asc"))
+    ascending = matching(portal, admin, between(start, end, sort="createdAt,asc"))
     rising = some_times(ascending, 2)
 
-    again = found(portal, admin, between(start, end, sort="createdAt,desc"))
-    if times(again) != times(descending):
+    repeated = matching(portal, admin, between(start, end, sort="createdAt,desc"))
+    if times(repeated) != times(descending):
         raise Untestable("orders were made by others meanwhile", "environment")
 
     newest, oldest = max(falling + rising), min(falling + rising)
@@ -29,7 +29,7 @@ def test_orders_come_in_the_order_asked_for(portal: Portal, verify: Verify, admi
 
     if count(ascending, "data.totalPages") < 2:
         return
-    later = found(portal, admin, between(start, end, sort="createdAt,asc", page="1"))
+    later = matching(portal, admin, between(start, end, sort="createdAt,asc", page="1"))
     if (after := times(later)) and count(later, "data.number") == 1:
         goes_on = min(after) >= max(rising)
         verify("ORDER-024", holds(later, first, goes_on, f"none before {max(rising)}", ascending))

@@ -52,13 +52,13 @@ def state_after_accepting(portal: Portal, caller: Account, id: Json) -> tuple[Ex
     """The state of an invitation that was accepted, as it is listed; once more after a while where that does
     not show yet."""
     return settled(
-        portal, lambda: _state_among_accepted(portal, caller, id), lambda found: found[1] == "ACCEPTED"
+        portal, lambda: _state_among_accepted(portal, caller, id), lambda reading: reading[1] == "ACCEPTED"
     )
 
 
 def _state_among_accepted(portal: Portal, caller: Account, id: Json) -> tuple[Exchange, str | None]:
     listing = own_invitations(portal, caller, "ACCEPTED")
-    now = next((one for one in listed(listing) if one.get("bizId") == id), {})
+    now = next((invitation for invitation in listed(listing) if invitation.get("bizId") == id), {})
     return listing, code_of(now, "invitationStatus")
 
 
@@ -82,9 +82,10 @@ def test_an_open_invitation_is_accepted_once(
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
         verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
 
-        again = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
+        repeated = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         verify(
-            "INVITATION-029", is_refused(again, accepted, message="an accepted invitation was accepted again")
+            "INVITATION-029",
+            is_refused(repeated, accepted, message="an accepted invitation was accepted again"),
         )
 
 
@@ -111,13 +112,13 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         listing = settled(
             portal,
             lambda: own_invitations(portal, spare),
-            lambda after: not any(is_open(one, record.get("bizId")) for one in listed(after)),
+            lambda after: not any(is_open(entry, record.get("bizId")) for entry in listed(after)),
         )
-        for one in listed(listing):
-            if one.get("bizId") == record.get("bizId"):
+        for entry in listed(listing):
+            if entry.get("bizId") == record.get("bizId"):
                 verify(
                     "INVITATION-030",
-                    holds(accepted, "", one.get("canAccept") is not True, "canAccept false", declined),
+                    holds(accepted, "", entry.get("canAccept") is not True, "canAccept false", declined),
                 )
 
 
@@ -133,10 +134,12 @@ def is_open(record: dict[str, Json], id: Json) -> bool:
 def test_an_unknown_invitation_is_not_found(
     portal: Portal, verify: Verify, spare: Account, key: str, more: dict[str, str]
 ) -> None:
-    known = [
-        one["bizId"] for one in listed(own_invitations(portal, spare)) if isinstance(one.get("bizId"), str)
+    ids = [
+        invitation["bizId"]
+        for invitation in listed(own_invitations(portal, spare))
+        if isinstance(invitation.get("bizId"), str)
     ]
-    body = {"invitationBizId": unknown_id(known[0] if known else portal.record("workspace")), **more}
+    body = {"invitationBizId": unknown_id(ids[0] if ids else portal.record("workspace")), **more}
     exchange = authorized(portal.call(key, json=body, token=spare.token))
     verify("INVITATION-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cases.premises import authorized, granted, is_invalid, listed, said
+from cases.premises import authorized, granted, is_invalid, listed, refusal_text
 from conformance.cases import (
     BY_KEY,
     Account,
@@ -77,7 +77,7 @@ def test_several_statuses_are_written_in_one_way_or_another(
 ) -> None:
     """Two states that have invitations are asked for together: the form that gives both is understood."""
     alone = {state: ids(granted(asked(portal, admin, [str(value)]))) for state, value in VALUES.items()}
-    there = [state for state, found in alone.items() if found]
+    there = [state for state, items in alone.items() if items]
     if len(there) < 2:
         raise Untestable("the account has no invitations in two states", "environment")
     values = [str(VALUES[state]) for state in there[:2]]
@@ -88,7 +88,7 @@ def test_several_statuses_are_written_in_one_way_or_another(
 
     taken = [form for form, exchange in answers.items() if exchange.success and ids(exchange) == expected]
     if not taken:
-        raise Untestable(f"no form gave both ({', '.join(map(said, answers.values()))})", "target")
+        raise Untestable(f"no form gave both ({', '.join(map(refusal_text, answers.values()))})", "target")
     verify.observe("statuses-form", answers[taken[0]], " or ".join(taken))
 
 
@@ -104,7 +104,9 @@ def test_the_callers_invitations_are_addressed_to_the_caller(
         raise Untestable("the account has no invitations", "environment")
     for exchange in states:
         others = [
-            one["inviteeEmail"] for one in listed(exchange) if not is_to(one.get("inviteeEmail"), admin)
+            invitation["inviteeEmail"]
+            for invitation in listed(exchange)
+            if not is_to(invitation.get("inviteeEmail"), admin)
         ]
         verify(
             "INVITATION-032",

@@ -6,7 +6,7 @@ import pytest
 
 from cases.accounts.queries import changed_but, own, several_pages
 from cases.changing import put_back
-from cases.premises import answered, authorized, granted, is_invalid, said, settled, text, without
+from cases.premises import answered, authorized, granted, is_invalid, refusal_text, settled, text, without
 from cases.profile.values import FIELDS, other_value, updatable
 from conformance.cases import (
     Account,
@@ -124,7 +124,7 @@ def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare:
     with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         updated = authorized(change.ask({"accountName": portal.unique()}))
         if is_invalid(updated):
-            raise Untestable(f"a name alone is refused ({said(updated)})", "target")
+            raise Untestable(f"a name alone is refused ({refusal_text(updated)})", "target")
         after = granted(portal.call(PROFILE, token=spare.token))
         for field in without(fields, "accountName"):
             verify("PROFILE-006", equal(after, f"data.{field}", fields[field], before, granted(updated)))

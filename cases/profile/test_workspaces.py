@@ -21,8 +21,8 @@ def current(portal: Portal, caller: Account, workspace: str | None = None) -> Ex
 @requirement("WORKSPACE-014", "STATE-003")
 def test_the_current_workspace_stays_the_same(portal: Portal, verify: Verify, admin: Account) -> None:
     first = current(portal, admin)
-    again = current(portal, admin)
-    verify("WORKSPACE-014", equal(again, "data.bizId", text(first, "data.bizId"), first))
+    repeated = current(portal, admin)
+    verify("WORKSPACE-014", equal(repeated, "data.bizId", text(first, "data.bizId"), first))
 
 
 @requirement("WORKSPACE-011")

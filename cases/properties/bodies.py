@@ -139,7 +139,7 @@ def nested(depth: int) -> Json:
     return value
 
 
-def _of_length(name: str, rule: Mapping[str, Json], made: Texts) -> st.SearchStrategy[Change]:
+def _of_length(name: str, rule: Mapping[str, Json], texts: Texts) -> st.SearchStrategy[Change]:
     """Texts at and around the bounds of a length, in characters."""
     least, most = rule.get("minLength", 0), rule["maxLength"]
     lengths = [(length, "edge") for length in (most - 1, most)]
@@ -147,7 +147,7 @@ def _of_length(name: str, rule: Mapping[str, Json], made: Texts) -> st.SearchStr
     lengths += [(length, "long") for length in (most + 1, most + 2, 2 * most)]
     lengths += [(length, "short") for length in (least - 1, 1) if 0 < length < least]
     return st.builds(
-        lambda letter, length: Change(Flaw(length[1], name), made(letter, length[0])),
+        lambda letter, length: Change(Flaw(length[1], name), texts(letter, length[0])),
         st.sampled_from(LETTERS),
         st.sampled_from(lengths),
     )

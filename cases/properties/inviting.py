@@ -51,9 +51,9 @@ class Inviting(Machine):
         self.sent: list[Sent] = []
 
     def clean_up(self) -> None:
-        for one in self.sent:
-            if one.creation.is_open:
-                one.creation.undo()
+        for invitation in self.sent:
+            if invitation.creation.is_open:
+                invitation.creation.undo()
 
     def may_invite(self) -> bool:
         return len(self.sent) < AT_ONCE and self.portal.budget.mails_left() > MAILS_SPARED
@@ -61,7 +61,9 @@ class Inviting(Machine):
     @move(may_invite, spare=st.booleans())
     def invite(self, spare: bool) -> None:
         """Nobody, or the spare account where no invitation of it is still open."""
-        open_one = any(one.invitee is not None and one.state == "PENDING" for one in self.sent)
+        open_one = any(
+            invitation.invitee is not None and invitation.state == "PENDING" for invitation in self.sent
+        )
         invitee = self.spare if spare and not open_one else None
         marker = self.portal.unique()
         email = address_of(marker) if invitee is None else invitee.email
@@ -78,68 +80,72 @@ class Inviting(Machine):
             creation.settled()
             return
         listing = granted(self.portal.call(INVITATIONS, token=self.admin.token))
-        new = [one for one in listed(listing) if one not in before]
+        new = [record for record in listed(listing) if record not in before]
         expected = "an invitation that was not there before"
-        seen = f"{len(before)} before, {len(listed(listing))} after"
-        self.trial.verify("INVITE-002", holds(listing, "data", bool(new), expected, answer, actual=seen))
-        record = next((one for one in new if shows(one, marker) or shows(one, email)), next(iter(new), None))
+        counts = f"{len(before)} before, {len(listed(listing))} after"
+        self.trial.verify("INVITE-002", holds(listing, "data", bool(new), expected, answer, actual=counts))
+        record = next(
+            (candidate for candidate in new if shows(candidate, marker) or shows(candidate, email)),
+            next(iter(new), None),
+        )
         if record is None or not isinstance(record.get("bizId"), str):
             raise Untestable("the invitation that was made is not listed with its id", "target")
         creation.came_to(record["bizId"])
         self.sent.append(Sent(creation, record["bizId"], record, invitee, steps=[answer]))
 
     def pending(self) -> list[Sent]:
-        return [one for one in self.sent if one.state == "PENDING"]
+        return [invitation for invitation in self.sent if invitation.state == "PENDING"]
 
     @move(pending, which=WHICH)
     def cancel(self, which: int) -> None:
-        one = newest(self.pending(), which)
-        answer = one.creation.undo()
-        one.steps.append(answer)
+        invitation = newest(self.pending(), which)
+        answer = invitation.creation.undo()
+        invitation.steps.append(answer)
         if answer.success:
-            one.state = "CANCELLED"
-            self._is_no_longer_as_it_was(one)
-            self._cannot_be_accepted(one)
+            invitation.state = "CANCELLED"
+            self._is_no_longer_as_it_was(invitation)
+            self._cannot_be_accepted(invitation)
 
-    def _is_no_longer_as_it_was(self, one: Sent) -> None:
+    def _is_no_longer_as_it_was(self, invitation: Sent) -> None:
         listing = granted(self.portal.call(INVITATIONS, token=self.admin.token))
-        same = one.record in listed(listing)
+        same = invitation.record in listed(listing)
         expected = "not the invitation as it was"
-        comparison = holds(listing, "data", not same, expected, *one.steps, actual=one.record)
+        comparison = holds(listing, "data", not same, expected, *invitation.steps, actual=invitation.record)
         self.trial.verify("INVITE-003", comparison)
 
     def received(self) -> list[Sent]:
-        return [one for one in self.sent if one.invitee is not None]
+        return [invitation for invitation in self.sent if invitation.invitee is not None]
 
     @move(received, which=WHICH)
     def accept(self, which: int) -> None:
-        one = newest(self.received(), which)
-        open_before = one.state == "PENDING" and self._own(one).get("canAccept") is True
-        answer = self._answer(one, INVITATION_ACCEPT)
-        if one.state != "PENDING":
-            id = "INVITATION-030" if one.state == "DECLINED" else "INVITATION-029"
-            self.trial.verify(id, is_refused(answer, *one.steps))
+        invitation = newest(self.received(), which)
+        open_before = invitation.state == "PENDING" and self._own(invitation).get("canAccept") is True
+        answer = self._answer(invitation, INVITATION_ACCEPT)
+        if invitation.state != "PENDING":
+            id = "INVITATION-030" if invitation.state == "DECLINED" else "INVITATION-029"
+            self.trial.verify(id, is_refused(answer, *invitation.steps))
         elif open_before and answer.success:
-            one.creation.settled()
-            one.state = "ACCEPTED"
-            self._is_accepted(one, answer)
+            invitation.creation.settled()
+            invitation.state = "ACCEPTED"
+            self._is_accepted(invitation, answer)
 
-    def _is_accepted(self, one: Sent, answer: Exchange) -> None:
-        assert one.invitee is not None
-        after, code = state_after_accepting(self.portal, one.invitee, one.id)
+    def _is_accepted(self, invitation: Sent, answer: Exchange) -> None:
+        assert invitation.invitee is not None
+        after, code = state_after_accepting(self.portal, invitation.invitee, invitation.id)
         self.trial.verify(
-            "INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", *one.steps, actual=code)
+            "INVITATION-020",
+            holds(after, "data", code == "ACCEPTED", "ACCEPTED", *invitation.steps, actual=code),
         )
 
     @move(received, which=WHICH)
     def decline(self, which: int) -> None:
         """Whether what is closed can still be declined is not stated."""
-        one = newest(self.received(), which)
-        answer = self._answer(one, INVITATION_DECLINE)
-        if answer.success and one.state == "PENDING":
-            one.creation.settled()
-            one.state = "DECLINED"
-            self._cannot_be_accepted(one)
+        invitation = newest(self.received(), which)
+        answer = self._answer(invitation, INVITATION_DECLINE)
+        if answer.success and invitation.state == "PENDING":
+            invitation.creation.settled()
+            invitation.state = "DECLINED"
+            self._cannot_be_accepted(invitation)
         elif answer.success:
             self.trial.spoil()
 
@@ -147,39 +153,41 @@ class Inviting(Machine):
     def look(self) -> None:
         """Every listing, for what is judged of it on the wire."""
         granted(self.portal.call(INVITATIONS, token=self.admin.token))
-        for one in self.received():
-            if one.state != "PENDING":
-                self._cannot_be_accepted(one)
+        for invitation in self.received():
+            if invitation.state != "PENDING":
+                self._cannot_be_accepted(invitation)
 
     # --- what the moves are made of
 
-    def _answer(self, one: Sent, key: str) -> Exchange:
-        assert one.invitee is not None
-        body = {"invitationBizId": one.id} | ({"reason": "of the run"} if key == INVITATION_DECLINE else {})
-        answer = authorized(self.portal.call(key, json=body, token=one.invitee.token))
-        one.steps.append(answer)
+    def _answer(self, invitation: Sent, key: str) -> Exchange:
+        assert invitation.invitee is not None
+        body = {"invitationBizId": invitation.id} | (
+            {"reason": "of the run"} if key == INVITATION_DECLINE else {}
+        )
+        answer = authorized(self.portal.call(key, json=body, token=invitation.invitee.token))
+        invitation.steps.append(answer)
         return answer
 
-    def _own(self, one: Sent) -> Invitation:
+    def _own(self, invitation: Sent) -> Invitation:
         """The invitation among the invitee's own; empty where it is not listed there."""
-        assert one.invitee is not None
-        own = listed(own_invitations(self.portal, one.invitee))
-        return next((record for record in own if record.get("bizId") == one.id), {})
+        assert invitation.invitee is not None
+        own = listed(own_invitations(self.portal, invitation.invitee))
+        return next((record for record in own if record.get("bizId") == invitation.id), {})
 
-    def _cannot_be_accepted(self, one: Sent) -> None:
-        if one.invitee is None or self.trial.is_spoiled:
+    def _cannot_be_accepted(self, invitation: Sent) -> None:
+        if invitation.invitee is None or self.trial.is_spoiled:
             return
-        invitee = one.invitee
+        invitee = invitation.invitee
         listing = settled(
             self.portal,
             lambda: own_invitations(self.portal, invitee),
-            lambda own: not any(is_open(record, one.id) for record in listed(own)),
+            lambda own: not any(is_open(record, invitation.id) for record in listed(own)),
         )
         for record in listed(listing):
-            if record.get("bizId") == one.id:
+            if record.get("bizId") == invitation.id:
                 can = record.get("canAccept")
-                id = "INVITATION-030" if one.state == "DECLINED" else "INVITATION-021"
-                expected = f"canAccept false: it is {one.state}"
+                id = "INVITATION-030" if invitation.state == "DECLINED" else "INVITATION-021"
+                expected = f"canAccept false: it is {invitation.state}"
                 self.trial.verify(
-                    id, holds(listing, "data", can is not True, expected, *one.steps, actual=can)
+                    id, holds(listing, "data", can is not True, expected, *invitation.steps, actual=can)
                 )

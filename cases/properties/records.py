@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cases.changing import Creation
 from cases.notifications.making import CHANNEL, TYPE, Family, differences, listed_id, told_id
 from cases.notifications.queries import asked, ids, items, record_of, state_of
-from cases.premises import authorized, made, settled
+from cases.premises import authorized, change_accepted, settled
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
 from conformance.run.search import Machine, Trial, move
@@ -118,7 +118,7 @@ class Records(Machine):
         answer = portal.call(key, json=body, token=self.by.token)
         if 400 <= (answer.status or 0) < 500:
             creation.settled()
-        made(answer)
+        change_accepted(answer)
         id = told_id(portal, key, answer) or listed_id(portal, self.by, family, name)
         creation.came_to(id)
         self.records.append(Kept(creation, id, [answer]))
@@ -185,7 +185,7 @@ class Records(Machine):
         listing = settled(
             self.portal,
             lambda: asked(self.portal, self.by, self.kind.family.query, **fields),
-            lambda one: not (off and one.success and record.id in ids(one)),
+            lambda answer: not (off and answer.success and record.id in ids(answer)),
         )
         if listing.success and off:
             expected = f"no {record.id}, which is {record.state}"

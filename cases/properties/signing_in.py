@@ -19,7 +19,7 @@ from cases.authentication.steps import (
     profile_by,
     seconds_at,
 )
-from cases.premises import answered, said, text
+from cases.premises import answered, refusal_text, text
 from cases.security.sessions import ids
 from conformance.cases import (
     LIMITS,
@@ -259,10 +259,10 @@ class SigningIn(Machine):
 
     def _complete(self, session: Begun, how: str) -> None:
         """``how``: by the right code of either factor, a wrong one, a used one, one of another method."""
-        given = self._code(session, how)
-        if given is None:
+        sent = self._code(session, how)
+        if sent is None:
             return
-        factor, code = given
+        factor, code = sent
         answer = completed(self.portal, session.answer, factor, code)
         if session.used_up:
             self._is_used_up(session, answer)
@@ -303,7 +303,7 @@ class SigningIn(Machine):
 
     def _is_completed(self, session: Begun, answer: Exchange, *, factor: Factor) -> None:
         if answer.code == WRONG_CODE and factor not in session.player.proven:
-            reason = f"{session.player.account}: its {factor} codes are refused ({said(answer)})"
+            reason = f"{session.player.account}: its {factor} codes are refused ({refusal_text(answer)})"
             raise Untestable(reason, "credentials")
         if session.is_young(answer):
             id = "LOGIN-030" if session.wrong else COMPLETES[factor]
@@ -407,7 +407,11 @@ class SigningIn(Machine):
         if not listing.success or not isinstance(listing.data, list):
             return
         pair.is_seen = pair.access_lives = True
-        own = [one for one in listing.data if isinstance(one, dict) and one.get("isCurrent") is True]
+        own = [
+            session
+            for session in listing.data
+            if isinstance(session, dict) and session.get("isCurrent") is True
+        ]
         if len(own) == 1 and isinstance(own[0].get("sessionId"), str):
             pair.session_id = own[0]["sessionId"]
         for other in self.pairs:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from cases.changing import creation
 from cases.notifications.making import CHANNEL, TYPE, Family, listed_id, told_id
-from cases.notifications.test_channel_changes import CHANNEL_UNKNOWN
 from cases.premises import authorized, unknown_id
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
@@ -25,6 +24,7 @@ from conformance.cases import (
 )
 from conformance.run.search import Search, Trial
 from conformance.spec.endpoints import ACCOUNT_UPDATE, CHANNEL_COMMAND_DEACTIVATE, INVITATION_CANCEL, INVITE
+from conformance.spec.tables import RECORD_UNKNOWN
 
 INVALID = "VALIDATION.INVALID_PARAMETER"
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)
@@ -57,7 +57,7 @@ def test_the_command_deactivates_no_channel_of_nobody(portal: Portal, admin: Acc
         if drawn.is_usual and drawn.has("missing", "bizId"):
             trial.verify("CHANNEL-052", is_invalid_parameter(answer))
         if not drawn.flaws and answer.status != 400:
-            trial.verify("CHANNEL-053", is_error(answer, CHANNEL_UNKNOWN))
+            trial.verify("CHANNEL-053", is_error(answer, RECORD_UNKNOWN))
 
     search.over(bodies(CHANNEL_COMMAND_DEACTIVATE, {"bizId": unknown}), deactivates)
 

@@ -25,13 +25,13 @@ def able(portal: Portal) -> list[Player]:
     """Those accounts that may be signed out without harm to others; else the one that all use.
 
     Raises Untestable where none can be signed in."""
-    found: list[Player] = []
+    players: list[Player] = []
     for name in ("limited", "spare", "admin"):
-        if portal.has_account(name) and not (found and name == "admin"):
+        if portal.has_account(name) and not (players and name == "admin"):
             try:
-                found.append(player(portal, portal.account(name)))
+                players.append(player(portal, portal.account(name)))
             except Untestable as reason:
                 refused = reason
-    if not found:
+    if not players:
         raise refused
-    return found
+    return players

@@ -34,8 +34,8 @@ def test_a_role_is_read_as_it_is_listed(portal: Portal, verify: Verify, admin: A
 
     read = granted(portal.call(ROLE, token=admin.token, roleBizId=role["bizId"]))
     expected = shown(role)
-    seen = shown(read.data if isinstance(read.data, dict) else {})
-    verify("ROLE-010", holds(read, "data", seen == expected, expected, listing, actual=seen))
+    detail = shown(read.data if isinstance(read.data, dict) else {})
+    verify("ROLE-010", holds(read, "data", detail == expected, expected, listing, actual=detail))
 
     granted(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=role["bizId"]))
 

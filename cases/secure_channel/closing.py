@@ -9,7 +9,7 @@ from conformance.target.portal.secure import Channel
 
 def close(portal: Portal, channel: Channel) -> Exchange:
     """Closes as the profile says, else by the session's id."""
-    known = portal.profile.operations.get(SECURE_SESSION_CLOSE)
-    given = known is not None and known.body is not None
-    body = portal.operation_body(SECURE_SESSION_CLOSE, session_id=channel.session_id) if given else ABSENT
+    settings = portal.profile.operations.get(SECURE_SESSION_CLOSE)
+    has_body = settings is not None and settings.body is not None
+    body = portal.operation_body(SECURE_SESSION_CLOSE, session_id=channel.session_id) if has_body else ABSENT
     return portal.secure.close(body, channel=channel)

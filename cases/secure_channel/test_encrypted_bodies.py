@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from cases.authentication.passwords import change, replaced_passwords
 from cases.authentication.steps import SETTLING, left_until
-from cases.premises import is_invalid, made, outcome, unknown_id
+from cases.premises import change_accepted, is_invalid, outcome, unknown_id
 from cases.secure_channel.closing import close
 from conformance.cases import (
     ABSENT,
@@ -52,22 +52,24 @@ def test_a_body_is_understood_under_its_own_open_session_only(
             refusals["SECURE-020"] = change(portal, spare, other, channel=channel)
         else:
             verify.untested("SECURE-020", "the session could not be closed; how is not shown (N3)")
-        one, two = portal.secure.open(), portal.secure.open()
-        refusals["SECURE-025"] = change(portal, spare, other, channel=one, session_id=two.session_id)
-        unknown = change(portal, spare, other, channel=one, session_id=unknown_id(one.session_id))
+        opened, other_channel = portal.secure.open(), portal.secure.open()
+        refusals["SECURE-025"] = change(
+            portal, spare, other, channel=opened, session_id=other_channel.session_id
+        )
+        unknown = change(portal, spare, other, channel=opened, session_id=unknown_id(opened.session_id))
         refusals["PASSWORD-015"] = unknown
         verify.observe("unknown-channel-session", unknown, outcome(unknown))
 
-        proof = change(portal, spare, other, channel=one)
+        proof = change(portal, spare, other, channel=opened)
         if is_invalid(proof):
-            again = change(portal, spare, other, channel=two)
-            if again.success:
-                verify("SECURE-013", is_success(proof, one.exchange, again))
-            proof = again
+            repeated = change(portal, spare, other, channel=other_channel)
+            if repeated.success:
+                verify("SECURE-013", is_success(proof, opened.exchange, repeated))
+            proof = repeated
         for requirement_id, refused in refusals.items():
             if proof.success or refused.success:
                 verify(requirement_id, is_refused(refused, understood, message="the body was opened"))
-        made(proof)
+        change_accepted(proof)
 
 
 def _understood(portal: Portal, spare: Account, verify: Verify, new: str) -> tuple[Channel, Exchange]:
@@ -80,7 +82,7 @@ def _understood(portal: Portal, spare: Account, verify: Verify, new: str) -> tup
         answer = change(portal, spare, new, channel=channel)
         if answer.success:
             verify("SECURE-013", is_success(refused, channel.exchange, answer))
-    verify("SECURE-013", is_success(made(answer), channel.exchange))
+    verify("SECURE-013", is_success(change_accepted(answer), channel.exchange))
     return channel, answer
 
 
@@ -111,7 +113,7 @@ def test_an_expired_session_opens_no_body(
 
     with replaced_passwords(portal, spare, PASSWORD_CHANGE, EXPIRED, AFTER) as (never, after):
         expired = change(portal, spare, never, channel=expiring)
-        made(change(portal, spare, after, channel=portal.secure.open()))
+        change_accepted(change(portal, spare, after, channel=portal.secure.open()))
         verify(
             "SECURE-021", is_refused(expired, expiring.exchange, message="an expired session opened a body")
         )

@@ -75,10 +75,10 @@ def _opened(portal: Portal, verify: Verify) -> Channel:
 
 def _body(portal: Portal, *, length: int = 32) -> dict[str, Json]:
     """A session asked for with keys of so many bytes."""
-    found = portal.secure.found_key(portal.secure.public_key())
+    public_key = portal.secure.found_key(portal.secure.public_key())
     keys = [os.urandom(length), os.urandom(length)]
-    request, response = (portal.secure.wrap(key, found) for key in keys)
-    return {"keyId": found.id, "encReqKey": request, "encRespKey": response}
+    request, response = (portal.secure.wrap(key, public_key) for key in keys)
+    return {"keyId": public_key.id, "encReqKey": request, "encRespKey": response}
 
 
 def _returns_no_key(channel: Channel, answer: Exchange) -> Comparison:

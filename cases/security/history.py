@@ -37,30 +37,30 @@ def times(page: Exchange) -> list[datetime]:
 
 def shows_the_latest(page: Exchange) -> bool:
     """Whether what has just happened must stand on this page: the only one, or one with the newest first."""
-    known = times(page)
-    is_falling = len(known) > 1 and all(after <= one for one, after in pairwise(known))
+    moments = times(page)
+    is_falling = len(moments) > 1 and all(after <= later for later, after in pairwise(moments))
     return page.at("data.pagination.hasNext") is False or is_falling
 
 
-def new_entries(portal: Portal, token: str, known: set[Json], begun: Exchange) -> Exchange:
+def new_entries(portal: Portal, token: str, earlier: set[Json], begun: Exchange) -> Exchange:
     """The page with what was written since a request; once more after a while where there is nothing yet.
 
     Raises Untestable where it need not be on the first page.
     """
     page = history(portal, token)
-    if not since(page, known, begun):
+    if not since(page, earlier, begun):
         portal.clock.wait(WRITTEN, "the login history to be written")
         page = history(portal, token)
-    if not since(page, known, begun) and not shows_the_latest(page):
+    if not since(page, earlier, begun) and not shows_the_latest(page):
         raise Untestable(
             "the first page of the login history need not show the latest sign-ins", "environment"
         )
     return page
 
 
-def since(page: Exchange, known: set[Json], begun: Exchange) -> list[dict[str, Json]]:
+def since(page: Exchange, earlier: set[Json], begun: Exchange) -> list[dict[str, Json]]:
     start = datetime.fromisoformat(begun.started) - AROUND
-    fresh = [entry for entry in entries(page) if entry.get("bizId") not in known]
+    fresh = [entry for entry in entries(page) if entry.get("bizId") not in earlier]
     return [entry for entry in fresh if (time := moment(entry.get("loginTime"))) and time >= start]
 
 

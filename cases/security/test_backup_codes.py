@@ -20,8 +20,8 @@ def test_generated_backup_codes_all_remain(portal: Portal, verify: Verify, spare
     verify.observe("backup-codes-answer", generated, form(generated.data))
 
     after = granted(portal.call(BACKUP_CODES, token=spare.token))
-    remaining, made = count(after, "data.remainingCount"), count(after, "data.totalGenerated")
+    remaining, total = count(after, "data.remainingCount"), count(after, "data.totalGenerated")
     verify(
         "BACKUP-004",
-        holds(after, "data.remainingCount", remaining >= made > 0, f"all {made}, and some", generated),
+        holds(after, "data.remainingCount", remaining >= total > 0, f"all {total}, and some", generated),
     )

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from urllib.parse import parse_qs, urlsplit
 
 from cases.authentication.steps import begun, completed
-from cases.premises import answered, code_of, form, granted, listed, made, settled
+from cases.premises import answered, change_accepted, code_of, form, granted, listed, settled
 from conformance.cases import (
     Account,
     Comparison,
@@ -81,12 +81,14 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     if refused.success:
         verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     unverified = read(portal, spare)
-    verified = made(portal.call(OTP_VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token))
+    verified = change_accepted(
+        portal.call(OTP_VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token)
+    )
     verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     if not was_on:
         verify("MFA-010", shows(unverified, "OTP", setup, refused, enabled=False))
-    after = settled(portal, lambda: read(portal, spare), lambda one: "OTP" in enabled_methods(one))
-    if "OTP" not in [code_of(one, "mfaMethod") for one in listed(after)]:
+    after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" in enabled_methods(answer))
+    if "OTP" not in [code_of(setting, "mfaMethod") for setting in listed(after)]:
         raise Untestable("the target lists no authenticator among the factors of an account", "environment")
     verify("MFA-009", shows(after, "OTP", setup, verified, enabled=True))
 
@@ -94,7 +96,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     verify("MFA-013", is_success(signed_in, setup, verified, session))
 
     revoked = granted(portal.call(OTP_REVOKE, token=spare.token))
-    after = settled(portal, lambda: read(portal, spare), lambda one: "OTP" not in enabled_methods(one))
+    after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" not in enabled_methods(answer))
     verify("MFA-011", shows(after, "OTP", verified, revoked, enabled=False))
 
     session = begun(portal, spare)
@@ -124,13 +126,13 @@ def read(portal: Portal, account: Account) -> Exchange:
 def enabled_methods(settings: Exchange) -> list[str]:
     """The codes of the methods that are on. Raises Untestable where a setting cannot be read: the shape check
     reports that."""
-    found = []
-    for one in listed(settings):
-        code, on = code_of(one, "mfaMethod"), one.get("isEnabled")
+    methods = []
+    for setting in listed(settings):
+        code, on = code_of(setting, "mfaMethod"), setting.get("isEnabled")
         if code is None or not isinstance(on, bool):
             raise Untestable("an MFA setting shows neither its method nor whether it is enabled", "target")
-        found += [code] if on else []
-    return found
+        methods += [code] if on else []
+    return methods
 
 
 def body(portal: Portal, code: str) -> Json:
@@ -143,8 +145,8 @@ def secret_in(portal: Portal, setup: Exchange) -> str:
     Raises Untestable where there is none.
     """
     settings = portal.profile.operations.get(OTP_SETUP)
-    told = setup.at(settings.secret) if settings and settings.secret else None
-    for text in texts(told if isinstance(told, str) else setup.data):
+    shown = setup.at(settings.secret) if settings and settings.secret else None
+    for text in texts(shown if isinstance(shown, str) else setup.data):
         for part in [*parse_qs(urlsplit(text).query).get("secret", []), text]:
             plain = re.sub(r"[\s-]", "", part).upper()
             if SECRET.fullmatch(plain):
@@ -158,5 +160,5 @@ def texts(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for one in inner:
-        yield from texts(one)
+    for part in inner:
+        yield from texts(part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cases.authentication.steps import WRONG_CREDENTIALS
-from cases.premises import answered, said
+from cases.premises import answered, refusal_text
 from cases.security.history import entries, history, ids, is_refusal, new_entries, since
 from conformance.cases import (
     Account,
@@ -27,21 +27,25 @@ SIZES = ("pageSize", "size", "limit", "perPage")
 @needs("accounts.spare")
 @sign_ins(1)
 def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify, spare: Account) -> None:
-    known = ids(history(portal, spare.token))
+    earlier = ids(history(portal, spare.token))
 
     refused = portal.login.initiate(spare, portal.wrong_password())
     if refused.code != WRONG_CREDENTIALS:
-        raise Untestable(f"a wrong password is not refused as such ({said(answered(refused))})", "target")
-    page = new_entries(portal, spare.token, known, refused)
-    new = since(page, known, refused)
+        raise Untestable(
+            f"a wrong password is not refused as such ({refusal_text(answered(refused))})", "target"
+        )
+    page = new_entries(portal, spare.token, earlier, refused)
+    new = since(page, earlier, refused)
     verify("HISTORY-009", holds(page, "data.items", bool(new), "a new entry", refused))
     if not new:
         return
-    told = [entry for entry in new if is_refusal(entry)]
-    verify("HISTORY-013", holds(page, "data.items", bool(told), "a new entry with failureReason", refused))
+    refusals = [entry for entry in new if is_refusal(entry)]
+    verify(
+        "HISTORY-013", holds(page, "data.items", bool(refusals), "a new entry with failureReason", refused)
+    )
     others = [entry for entry in entries(page) if not is_refusal(entry)]
-    if told and others:
-        results = {"refused": told[0].get("loginResult"), "completed": others[0].get("loginResult")}
+    if refusals and others:
+        results = {"refused": refusals[0].get("loginResult"), "completed": others[0].get("loginResult")}
         verify.observe("login-result", page, results)
 
 

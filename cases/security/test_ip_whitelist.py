@@ -35,10 +35,12 @@ def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, s
 
     with kept(portal, spare):
         changed = granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
-        after = settled(portal, lambda: read(portal, spare), lambda one: set(wanted) <= set(addresses(one)))
-        seen = addresses(after)
-        is_there = set(wanted) <= set(seen)
-        verify("IPWHITELIST-003", holds(after, "data.entries", is_there, wanted, changed, actual=seen))
+        after = settled(
+            portal, lambda: read(portal, spare), lambda answer: set(wanted) <= set(addresses(answer))
+        )
+        stored = addresses(after)
+        is_there = set(wanted) <= set(stored)
+        verify("IPWHITELIST-003", holds(after, "data.entries", is_there, wanted, changed, actual=stored))
 
 
 @requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008")
@@ -63,7 +65,7 @@ def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, s
 
 
 def _switched(portal: Portal, account: Account, enabled: bool) -> Exchange:
-    return settled(portal, lambda: read(portal, account), lambda one: one.at("data.enabled") is enabled)
+    return settled(portal, lambda: read(portal, account), lambda answer: answer.at("data.enabled") is enabled)
 
 
 def observe_effect(portal: Portal, verify: Verify, account: Account) -> None:

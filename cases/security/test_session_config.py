@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.changing import put_back
-from cases.premises import answered, authorized, count, granted, is_invalid, said, settled, text
+from cases.premises import answered, authorized, count, granted, is_invalid, refusal_text, settled, text
 from cases.security.sessions import current, ids, sessions
 from conformance.cases import (
     Account,
@@ -61,7 +61,7 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
                 return
             if not is_invalid(changed):
                 granted(changed)
-        raise Untestable(f"no other number than {most} is accepted ({said(changed)})", "environment")
+        raise Untestable(f"no other number than {most} is accepted ({refusal_text(changed)})", "environment")
 
 
 def _config_with(portal: Portal, account: Account, number: int) -> Exchange:
@@ -118,5 +118,5 @@ def leaves_the_list(portal: Portal, verify: Verify, account: Account, fresh: Sig
     # A logout may end all of the account's sessions: the next token is then of a new one.
     if portal.call(SESSIONS, token=account.token).status == 401:
         account.forget()
-    listing = settled(portal, lambda: sessions(portal, account.token), lambda one: id not in ids(one))
+    listing = settled(portal, lambda: sessions(portal, account.token), lambda answer: id not in ids(answer))
     verify("SESSION-031", holds(listing, "data", id not in ids(listing), f"no session {id}", left))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.premises import answered, granted, made, outcome, settled
+from cases.premises import answered, change_accepted, granted, outcome, settled
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import current, ids, sessions, whoever
@@ -31,13 +31,13 @@ from conformance.spec.endpoints import PROFILE, SESSIONS, SESSIONS_TERMINATE, SE
 def test_an_account_sees_its_new_sign_in(portal: Portal, verify: Verify) -> None:
     account = whoever(portal)
     before = account.signed_in()
-    known = ids_of_entries(history(portal, before.token))
+    earlier = ids_of_entries(history(portal, before.token))
     fresh = account.fresh_sign_in()
 
     is_listed(portal, verify, before, fresh)
 
-    page = new_entries(portal, fresh.token, known, fresh.completed)
-    new = since(page, known, fresh.completed)
+    page = new_entries(portal, fresh.token, earlier, fresh.completed)
+    new = since(page, earlier, fresh.completed)
     verify("HISTORY-010", holds(page, "data.items", bool(new), "a new entry", fresh.completed))
     if new:
         accepted = not all(is_refusal(entry) for entry in new)
@@ -52,7 +52,7 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
     other = settled(
         portal,
         lambda: answered(portal.call(SESSIONS, token=before.token)),
-        lambda one: not one.success or id in ids(one),
+        lambda answer: not answer.success or id in ids(answer),
     )
     listing = other if other.success else own
     verify("SESSION-021", holds(listing, "data", id in ids(listing), f"session {id}", fresh.completed, own))
@@ -86,19 +86,19 @@ def terminates_one(portal: Portal, verify: Verify, account: Account, *, by: Sign
         raise Untestable("two sessions are listed as the same current one", "target")
 
     body = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
-    terminated = made(portal.call(SESSIONS_TERMINATE, json=body, token=by.token))
+    terminated = change_accepted(portal.call(SESSIONS_TERMINATE, json=body, token=by.token))
     account.forget()
     refused = _no_longer_served(portal, before)
     verify("SESSION-025", is_refused(refused, terminated, message="a terminated session was served"))
 
-    listing = settled(portal, lambda: sessions(portal, by.token), lambda one: id not in ids(one))
+    listing = settled(portal, lambda: sessions(portal, by.token), lambda answer: id not in ids(answer))
     verify("SESSION-026", holds(listing, "data", id not in ids(listing), f"no session {id}", terminated))
 
 
 def _no_longer_served(portal: Portal, ended: SignedIn) -> Exchange:
     """How the profile is answered by the token of a session that was ended."""
     return settled(
-        portal, lambda: answered(portal.call(PROFILE, token=ended.token)), lambda one: not one.success
+        portal, lambda: answered(portal.call(PROFILE, token=ended.token)), lambda answer: not answer.success
     )
 
 

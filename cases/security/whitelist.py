@@ -32,12 +32,16 @@ def address(text: Json) -> str | None:
 def addresses(exchange: Exchange) -> list[str]:
     """The addresses of the entries, whatever their form (it is not shown)."""
     entries = exchange.at("data.entries")
-    return [found for entry in (entries if isinstance(entries, list) else []) for found in _in(entry)]
+    return [
+        entry_address
+        for entry in (entries if isinstance(entries, list) else [])
+        for entry_address in _in(entry)
+    ]
 
 
 def _in(entry: Json) -> Iterator[str]:
     values = entry.values() if isinstance(entry, dict) else [entry]
-    yield from (found for value in values if (found := address(value)) is not None)
+    yield from (entry_address for value in values if (entry_address := address(value)) is not None)
 
 
 def read(portal: Portal, account: Account) -> Exchange:
@@ -53,10 +57,10 @@ def kept(portal: Portal, account: Account) -> Iterator[Exchange]:
     before = read(portal, account)
     if before.at("data.enabled") is not False:
         raise Untestable(f"the IP whitelist of [accounts.{account.name}] is in use", "environment")
-    entries, known = before.at("data.entries"), addresses(before)
-    if not isinstance(entries, list) or len(entries) != len(known):
+    entries, present = before.at("data.entries"), addresses(before)
+    if not isinstance(entries, list) or len(entries) != len(present):
         raise Untestable("the IP whitelist has entries that could not be put back", "environment")
-    with put_back(portal, IP_WHITELIST_SET, {"ips": known}, by=account):
+    with put_back(portal, IP_WHITELIST_SET, {"ips": present}, by=account):
         yield before
 
 
@@ -64,8 +68,8 @@ def own_addresses(portal: Portal, account: Account) -> list[str]:
     """Where the account calls from: as its session shows, and as the edge headers say. Raises Untestable."""
     listing = granted(portal.call(SESSIONS, token=account.token))
     shown = [session.get("clientIp") for session in listed(listing) if session.get("isCurrent") is True]
-    said = [listing.request.header(name) for name in EDGE]
-    found = [one for value in [*shown, *said] if (one := address(value)) is not None]
-    if not found:
+    sent = [listing.request.header(name) for name in EDGE]
+    addresses_sent = [valid for value in [*shown, *sent] if (valid := address(value)) is not None]
+    if not addresses_sent:
         raise Untestable("it is not known from which address the target is called", "environment")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(addresses_sent))

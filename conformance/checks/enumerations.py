@@ -20,6 +20,7 @@ from conformance.spec.tables import (
     ConstantList,
 )
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -56,10 +57,6 @@ coded = successes().by_codes().where(lambda exchange: bool(exchange.coded))
 def wrong(exchange: Exchange, entry: dict[str, Json], part: str, expected: Json) -> Comparison:
     """The code or value of an enumeration object is another than the specification lists."""
     return contradicts(exchange, f"{exchange.path_to(entry)}.{part}", expected, entry[part])
-
-
-def is_integer(value: Json) -> bool:
-    return type(value) is int or (isinstance(value, float) and value == int(value))
 
 
 def _in(exchange: Exchange, fields: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Json]]]:

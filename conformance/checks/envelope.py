@@ -11,6 +11,7 @@ from conformance.checks.registry import answers, check, errors, is_asked_in_engl
 from conformance.spec.endpoints import SECURE_SESSION
 from conformance.spec.tables import ERROR_BY_CODE, PORTAL_VERSION, SECURE_SESSION_VERSION, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, equal, holds, is_from_before_the_portal, one_of
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -107,19 +108,15 @@ def _stamped(exchange: Exchange) -> bool:
     return exchange.at("timestamp") not in (ABSENT, None)
 
 
-def _is_integer(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
-
-
 @check("ENV-010", on=enveloped.where(_stamped))
 def timestamp_is_an_integer(exchange: Exchange) -> Iterator[Comparison]:
     stamp = exchange.at("timestamp")
-    yield HELD if _is_integer(stamp) else contradicts(exchange, "timestamp", "an integer", stamp)
+    yield HELD if is_integer(stamp) else contradicts(exchange, "timestamp", "an integer", stamp)
 
 
 @check(
     "ENV-011",
-    on=enveloped.where(lambda exchange: _stamped(exchange) and _is_integer(exchange.at("timestamp"))),
+    on=enveloped.where(lambda exchange: _stamped(exchange) and is_integer(exchange.at("timestamp"))),
 )
 def timestamp_counts_milliseconds(exchange: Exchange) -> Iterator[Comparison]:
     stamp = int(exchange.at("timestamp"))

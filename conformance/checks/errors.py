@@ -8,16 +8,9 @@ from conformance.checks.registry import Judging as Judging
 from conformance.checks.registry import answers, check, errors, reading
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
-from conformance.spec.tables import ERROR_BY_CODE, ERRORS
+from conformance.spec.tables import ERROR_BY_CODE, ERRORS, INVALID_PARAMETER
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.comparisons import (
-    INVALID_PARAMETER,
-    OF_THE_SIZE,
-    contradicts,
-    equal,
-    one_of,
-    summary,
-)
+from conformance.verdicts.comparisons import OF_THE_SIZE, contradicts, equal, one_of, summary
 from conformance.verdicts.findings import HELD, Comparison
 
 STATED: dict[str, str] = {

@@ -8,11 +8,11 @@ from dataclasses import replace
 from math import ceil
 from operator import itemgetter
 
-from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Selection, check, reading, successes, with_data
 from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
 from conformance.spec.tables import LIMITS
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
 
-from conformance.checks.enumerations import is_integer
 from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
 from conformance.spec.resources import ISO_8601
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import data_fact
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.checks.enumerations import is_integer
 from conformance.checks.pages import no_id_twice
 from conformance.checks.registry import check, reading, successes
 from conformance.spec.endpoints import FILE, ROLE_PERMISSIONS, ROLES
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
 

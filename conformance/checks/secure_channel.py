@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.checks.enumerations import is_integer
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import Memory, check, reading, successes
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
 

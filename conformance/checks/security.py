@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.checks.enumerations import is_integer
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import in_order, moment, records
 from conformance.checks.registry import check, reading, successes
@@ -17,6 +16,7 @@ from conformance.spec.endpoints import (
     SESSIONS_HISTORY,
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import equal, holds
 from conformance.verdicts.findings import Comparison
 

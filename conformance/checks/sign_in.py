@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator
 
-from conformance.checks.enumerations import is_integer
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import (
     CREDENTIALS,
@@ -30,12 +29,11 @@ from conformance.spec.endpoints import (
     PASSWORD_FORGOT,
     TOKEN_REFRESH,
 )
-from conformance.spec.tables import LIMITS, MFA_METHODS
+from conformance.spec.tables import INVALID_PARAMETER, LIMITS, MFA_METHODS, TOKEN_REFUSED
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import (
-    INVALID_PARAMETER,
-    TOKEN_REFUSED,
     contradicts,
     equal,
     holds,

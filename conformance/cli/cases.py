@@ -26,30 +26,43 @@ from conformance.spec.openapi import document
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     run = command(commands, "run", run_cases, "run the cases and write the reports")
     add_to_command(run)
-    planned = command(commands, "plan", plan_run, "what a run would do, without doing it")
+    planned = command(
+        commands, "plan", plan_run, "show what a run would do: requests, sign-ins, mails, changes and waits"
+    )
     add_to_command(planned)
     format_option(planned)
     rows = command(
-        commands, "requirements", list_requirements, "every requirement, and the cases that test it"
+        commands, "requirements", list_requirements, "list every requirement with the cases that test it"
     )
     format_option(rows)
-    command(commands, "openapi", print_openapi, "the specification as OpenAPI 3.1")
+    command(commands, "openapi", print_openapi, "print the specification as OpenAPI 3.1")
     tested = command(
-        commands, "selftest", test_the_suite, "every fault and variant of the reference portal, as a matrix"
+        commands,
+        "selftest",
+        test_the_suite,
+        "run the suite against every fault and variant of the reference portal",
     )
     out_option(tested)
     tested.add_argument(
-        "--only", metavar="NAME", action="append", default=[], help="only this fault or variant"
+        "--only",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="run only this fault or variant; may be repeated",
     )
-    tested.add_argument("--jobs", metavar="N", type=int, help="how many at a time (default: one per core)")
-    tested.add_argument("--thorough", action="store_true", help="every case for every variant")
     tested.add_argument(
-        "--update", action="store_true", help="what is proven now is what must be proven from now on"
+        "--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"
+    )
+    tested.add_argument("--thorough", action="store_true", help="run every case for every variant")
+    tested.add_argument(
+        "--update",
+        action="store_true",
+        help="record the proofs of this run as those that later runs must reach",
     )
 
 
 def run_cases(options: argparse.Namespace) -> int:
-    """``pytest`` on the cases, with the same options."""
+    """Runs ``pytest`` on the cases, with the same options."""
     out = options.out or BY_NAME["out"].default
     out.mkdir(parents=True, exist_ok=True)
     arguments = [
@@ -61,7 +74,7 @@ def run_cases(options: argparse.Namespace) -> int:
 
 
 def plan_run(options: argparse.Namespace) -> int:
-    """What a run with these options would do; sends nothing."""
+    """Prints what a run with these options would do; sends nothing."""
     profile = profile_of(options)
     planned = plan(profile or bundled_profile(), options.impact or ("read-only" if profile else "disruptive"))
     print(as_json(planned) if options.format == "json" else as_text(planned))
@@ -69,15 +82,15 @@ def plan_run(options: argparse.Namespace) -> int:
 
 
 def list_requirements(options: argparse.Namespace) -> int:
-    """Every requirement with its level, its place and the cases that test it."""
+    """Lists every requirement with its level, its place and the cases that test it."""
     cases = deciders()
     if options.format == "json":
-        rows = [_row(one, cases[one.id]) for one in REQUIREMENTS.values()]
+        rows = [_row(requirement, cases[requirement.id]) for requirement in REQUIREMENTS.values()]
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return 0
-    for one in REQUIREMENTS.values():
-        print(f"{one.id:16} {one.level:7} {one.section}: {one.statement}")
-        for case in cases[one.id] or [one.untestable or "no case yet"]:
+    for requirement in REQUIREMENTS.values():
+        print(f"{requirement.id:16} {requirement.level:7} {requirement.section}: {requirement.statement}")
+        for case in cases[requirement.id] or [requirement.untestable or "no case yet"]:
             print(f"{'':24} {case}")
     return 0
 
@@ -96,13 +109,13 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
 
 
 def print_openapi(options: argparse.Namespace) -> int:
-    """The OpenAPI document, as JSON."""
+    """Prints the OpenAPI document as JSON."""
     print(json.dumps(document(), indent=2, ensure_ascii=False))
     return 0
 
 
 def test_the_suite(options: argparse.Namespace) -> int:
-    """The matrix of requirements against faults and variants; exit code 1 where something is not proven."""
+    """Proves the suite against faults and variants; exit code 1 where something is not proven."""
     from conformance.selftest import run  # the reference portal: only this command needs it
 
     return run(

@@ -15,7 +15,7 @@ from conformance.cli.options import (
     out_option,
 )
 from conformance.errors import UsageError
-from conformance.report.across import compare, history, matrix
+from conformance.report.across import compare, compare_pages, history, matrix
 from conformance.report.model.run import Run
 from conformance.run.settings import path, text
 
@@ -23,38 +23,49 @@ RUN = "a results.json, or the folder of a run"
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
-    checked = command(commands, "check", check_files, "judge recorded traffic, with no target at all")
+    checked = command(commands, "check", check_files, "judge recorded traffic without a target")
     checked.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
     checked.add_argument(
-        "--target", metavar="URL", type=text, help="the portal's address, where several are mixed"
+        "--target",
+        metavar="URL",
+        type=text,
+        help="the portal's base URL, if the files hold traffic of several hosts",
     )
-    checked.add_argument("--salvage", action="store_true", help="use what stands before a break in a file")
+    checked.add_argument(
+        "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
+    )
     checked.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
     baseline_options(checked)
     out_option(checked)
     cache_option(checked)
     format_option(checked)
-    compared = command(commands, "compare", compare_runs, "what changed between two runs or two replays")
+    compared = command(commands, "compare", compare_runs, "compare two runs or two replays")
     compared.add_argument("old", metavar="OLD", type=path, help=RUN)
     compared.add_argument("new", metavar="NEW", type=path, help=RUN)
     compared.add_argument(
-        "--out", metavar="DIR", type=path, help="also write compare.html, .json and .md there"
+        "--out",
+        metavar="DIR",
+        type=path,
+        help="also write compare.html, compare.json and compare.md to this folder",
     )
     format_option(compared)
-    side = command(commands, "matrix", show_matrix, "several runs side by side")
-    side.add_argument("runs", metavar="RUN", nargs="+", type=path, help=RUN)
-    side.add_argument(
-        "--out", metavar="DIR", type=path, help="also write matrix.html, .json and badges there"
+    side_by_side = command(commands, "matrix", show_matrix, "show several runs side by side")
+    side_by_side.add_argument("runs", metavar="RUN", nargs="+", type=path, help=RUN)
+    side_by_side.add_argument(
+        "--out",
+        metavar="DIR",
+        type=path,
+        help="also write matrix.html, matrix.json and a badge per run to this folder",
     )
-    format_option(side)
-    past = command(commands, "history", show_history, "the trend of the runs kept in a database")
-    past.add_argument("--history", metavar="FILE", type=path, required=True, help="where runs were kept")
-    past.add_argument("--out", metavar="DIR", type=path, help="also write history.html there")
-    format_option(past)
+    format_option(side_by_side)
+    trend = command(commands, "history", show_history, "show the trend of the runs in a history database")
+    trend.add_argument("--history", metavar="FILE", type=path, required=True, help="the history database")
+    trend.add_argument("--out", metavar="DIR", type=path, help="also write history.html to this folder")
+    format_option(trend)
 
 
 def check_files(options: argparse.Namespace) -> int:
-    """Judges captures."""
+    """Judges the exchanges of captures and HAR files."""
     asked = CheckOptions(
         out=options.out,
         salvage=options.salvage,
@@ -68,28 +79,32 @@ def check_files(options: argparse.Namespace) -> int:
 
 
 def compare_runs(options: argparse.Namespace) -> int:
-    """Newly failing, fixed, changed readings; exit code 1 where something fails that did not."""
-    found = compare.compare(Run.read(_results(options.old)), Run.read(_results(options.new)))
+    """Prints how two runs differ; exit code 1 where something fails that did not fail before."""
+    comparison = compare.compare(Run.read(_results(options.old)), Run.read(_results(options.new)))
     if options.out:
-        compare.write_all(found, options.out)
-    print(compare.as_json(found) if options.format == "json" else compare.as_text(found))
-    return 1 if found.is_worse else 0
+        compare_pages.write_all(comparison, options.out)
+    print(
+        compare_pages.as_json(comparison) if options.format == "json" else compare_pages.as_text(comparison)
+    )
+    return 1 if comparison.is_worse else 0
 
 
 def show_matrix(options: argparse.Namespace) -> int:
-    """Targets or releases against requirements."""
+    """Prints targets or releases against requirements."""
     runs = [Run.read(_results(path)) for path in options.runs]
     names = [path.parent.name if path.is_file() else path.name for path in options.runs]
-    found = matrix.write_all(runs, options.out, names) if options.out else matrix.matrix(runs, names)
-    print(matrix.as_json(found) if options.format == "json" else matrix.as_text(found))
+    runs_matrix = matrix.write_all(runs, options.out, names) if options.out else matrix.matrix(runs, names)
+    print(matrix.as_json(runs_matrix) if options.format == "json" else matrix.as_text(runs_matrix))
     return 0
 
 
 def show_history(options: argparse.Namespace) -> int:
-    """Trend, flaky requirements, and since when something fails."""
+    """Prints the trend, flaky requirements, and since when each failure lasts."""
     if not options.history.exists():
-        hint = f"`portal-conformance run --history {options.history}` begins one"
-        raise UsageError(f"{options.history}: there is no such database. {hint}")
+        raise UsageError(
+            f"{options.history}: there is no such database."
+            f" `portal-conformance run --history {options.history}` creates it."
+        )
     trends = history.trend(options.history)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)

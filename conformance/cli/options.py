@@ -5,19 +5,26 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from conformance.run.settings import path, text
 from conformance.spec import IMPACTS
 from conformance.target.profile.model import Profile, load, of_target
 
-Commands = argparse._SubParsersAction
+Parser_co = TypeVar("Parser_co", covariant=True)
 Run = Callable[[argparse.Namespace], int]
+
+
+class Commands(Protocol[Parser_co]):
+    """What commands are added to: the subparsers of ``argparse``."""
+
+    def add_parser(self, name: str, **keywords: Any) -> Parser_co: ...
 
 
 def command(
     commands: Commands[argparse.ArgumentParser], name: str, run: Run, text: str
 ) -> argparse.ArgumentParser:
-    """One command; ``text`` says what it does, in a line."""
+    """Adds a command; ``text`` says in a line what it does."""
     added = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     added.set_defaults(run=run)
     return added
@@ -27,11 +34,11 @@ def target_options(added: argparse.ArgumentParser) -> None:
     added.add_argument(
         "--target", metavar="URL", type=text, help="the portal's base URL; overrides the profile's"
     )
-    added.add_argument("--profile", metavar="FILE", type=path, help="what is known of the target")
+    added.add_argument("--profile", metavar="FILE", type=path, help="the target's profile, a TOML file")
 
 
 def impact_option(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--impact", choices=IMPACTS, help="the most that may be done to the target")
+    added.add_argument("--impact", choices=IMPACTS, help="the most that the command may do to the target")
 
 
 def out_option(added: argparse.ArgumentParser, what: str = "where the reports go (default: reports)") -> None:
@@ -39,9 +46,14 @@ def out_option(added: argparse.ArgumentParser, what: str = "where the reports go
 
 
 def baseline_options(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--baseline", metavar="FILE", type=path, help="known failures")
     added.add_argument(
-        "--baseline-update", action="store_true", help="write the failures that are seen into the baseline"
+        "--baseline",
+        metavar="FILE",
+        type=path,
+        help="a file of known failures, which do not fail the command",
+    )
+    added.add_argument(
+        "--baseline-update", action="store_true", help="write the present failures to the baseline"
     )
 
 
@@ -52,18 +64,20 @@ def cache_option(added: argparse.ArgumentParser) -> None:
 
 
 def format_option(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--format", choices=("text", "json"), default="text", help="what is printed")
+    added.add_argument(
+        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
+    )
 
 
 def profile_of(options: argparse.Namespace) -> Profile | None:
-    """The profile asked for; None where neither profile nor target is given. Raises ProfileError."""
+    """The profile of the options; None without ``--profile`` and ``--target``. Raises ProfileError."""
     if options.profile:
         return load(options.profile, target=options.target)
     return of_target(options.target) if options.target else None
 
 
 def bundled_profile() -> Profile:
-    """The profile of a bundled portal, which has ended again: for what is only to be planned."""
+    """The profile of a bundled portal that has stopped already: enough to plan a run."""
     from conformance.target.bundled import (
         running_portal,  # the reference portal: nobody with a target needs it
     )

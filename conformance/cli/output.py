@@ -10,7 +10,6 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import TextIO
 
 from conformance.report.model.visible import visible
@@ -22,6 +21,8 @@ STYLE = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7
 
 BRACKETED_COMMAND = re.compile(r"#(?=#\w*\[)")
 """The beginning of what some CI servers take for a command wherever it stands: ``##[error]``."""
+
+STATEMENTS = sorted({row.statement for row in REQUIREMENTS.values()}, key=len, reverse=True)
 
 
 class RedactedStream(io.TextIOBase):
@@ -44,10 +45,13 @@ class RedactedStream(io.TextIOBase):
 
     def _redacted(self, text: str) -> str:
         """The text without secrets; the statements of the requirements stay as they are."""
-        if self._without_secrets(text) == text:
-            return text
-        pieces = _statements().split(text)
-        return "".join(piece if at % 2 else self._without_secrets(piece) for at, piece in enumerate(pieces))
+        clean = self._without_secrets(text)
+        if clean == text or "\0" in text:
+            return clean
+        for number, statement in enumerate(STATEMENTS):
+            text = text.replace(statement, f"\0{number}\0")
+        clean = self._without_secrets(text)
+        return re.sub("\0(\\d+)\0", lambda match: STATEMENTS[int(match[1])], clean)
 
     def _without_secrets(self, text: str) -> str:
         for registry in self._registries:
@@ -112,9 +116,3 @@ def _without_command(line: str, is_whole: bool) -> str:
     if is_whole and STYLE.sub("", line).lstrip().startswith("::"):
         line = line.replace("::", "‹U+003A›:", 1)
     return line
-
-
-@lru_cache(maxsize=1)
-def _statements() -> re.Pattern[str]:
-    statements = sorted({row.statement for row in REQUIREMENTS.values()}, key=len, reverse=True)
-    return re.compile(f"({'|'.join(map(re.escape, statements))})")

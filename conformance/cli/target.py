@@ -14,6 +14,7 @@ from conformance.cli.options import (
     target_options,
 )
 from conformance.errors import UsageError
+from conformance.report.model.visible import one_line
 from conformance.run.settings import path
 from conformance.spec import Impact
 from conformance.target import doctor
@@ -32,44 +33,44 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     served = commands.add_parser("serve", help="run the bundled reference portal", add_help=False)
     served.set_defaults(run=serve_portal)
     examined = command(
-        commands, "doctor", examine, "what of a profile works, and what cannot be tested and why"
+        commands, "doctor", examine, "probe a target: what of its profile works, and what cannot be tested"
     )
     target_options(examined)
     impact_option(examined)
     format_option(examined)
-    command(commands, "init", print_profile, "a commented profile to fill in")
-    tidied = command(commands, "cleanup", clean_up, "put back what an interrupted run left")
+    command(commands, "init", print_profile, "print a commented profile to fill in")
+    tidied = command(commands, "cleanup", clean_up, "restore what an interrupted run changed")
     tidied.add_argument("ledger", metavar="LEDGER", type=path, help="the changes.jsonl of that run")
     target_options(tidied)
 
 
 def serve_portal(options: argparse.Namespace) -> int:
-    """The bundled portal, until interrupted."""
+    """Runs the bundled portal until it is interrupted."""
     from conformance.target.bundled import serve  # starts the reference portal: no other command needs it
 
     return serve(options.further, prog="portal-conformance serve")
 
 
 def examine(options: argparse.Namespace) -> int:
-    """Probes a target; exit code 4, 6 or 1 where profile, way or target are wrong."""
+    """Probes a target; exit code 4, 6 or 1 where the profile, the connection or the target is wrong."""
     profile = profile_of(options)
     if profile is None:
-        raise UsageError("doctor needs --profile FILE. `portal-conformance init` writes one to fill in")
-    found = doctor.examine(profile)
-    print(doctor.as_json(found) if options.format == "json" else doctor.as_text(found))
+        raise UsageError("doctor needs --profile FILE. `portal-conformance init` prints one to fill in.")
+    results = doctor.examine(profile)
+    print(doctor.as_json(results) if options.format == "json" else doctor.as_text(results))
     if options.format == "text":
-        print(f"\n{_expectation(profile, options.impact or 'read-only', found)}")
-    wrong = {one.fault_class for one in found if one.state == "wrong"}
+        print(f"\n{_expectation(profile, options.impact or 'read-only', results)}")
+    wrong = {result.fault_class for result in results if result.state == "wrong"}
     if "environment" in wrong:
         return 6
     return 4 if wrong & {"configuration", "credentials"} else int(bool(wrong))
 
 
-def _expectation(profile: Profile, impact: Impact, found: list[doctor.Diagnosis]) -> str:
+def _expectation(profile: Profile, impact: Impact, results: list[doctor.Diagnosis]) -> str:
     """The ``[expect]`` table that fits what was found, ready to paste into the profile."""
     from conformance.run.plan import plan  # collects the cases, with pytest: no other command here needs it
 
-    works = [name for name in WAYS_IN if _works(f"accounts.{name}", found)]
+    works = [name for name in WAYS_IN if _works(f"accounts.{name}", results)]
     if not works:
         return "No [expect] table is proposed: no account can sign in."
     testable = plan(profile, impact).testable
@@ -83,24 +84,24 @@ def _expectation(profile: Profile, impact: Impact, found: list[doctor.Diagnosis]
     )
 
 
-def _works(part: str, found: list[doctor.Diagnosis]) -> bool:
-    return any(diagnosis.part == part and diagnosis.state == "works" for diagnosis in found)
+def _works(part: str, results: list[doctor.Diagnosis]) -> bool:
+    return any(result.part == part and result.state == "works" for result in results)
 
 
 def print_profile(options: argparse.Namespace) -> int:
-    """The commented profile."""
+    """Prints the commented profile."""
     print(init_profile.text(), end="")
     return 0
 
 
 def clean_up(options: argparse.Namespace) -> int:
-    """Puts back what the ledger lists; exit code 7 where something is left."""
+    """Restores what the ledger lists; exit code 7 where something could not be restored."""
     profile = profile_of(options)
     if profile is None:
-        raise UsageError("cleanup needs --profile FILE: the portal that the run changed")
+        raise UsageError("cleanup needs --profile FILE, the profile of the portal that the run changed.")
     left = cleanup(options.ledger, profile)
     for line in left:
-        print(f"left behind: {line}")
+        print(f"not restored: {one_line(line, 600)}")
     if not left:
-        print("Everything is as it was.")
+        print("Restored everything.")
     return 7 if left else 0

@@ -26,14 +26,22 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
-    recorded = command(commands, "record", record_traffic, "a recording reverse proxy before a portal")
-    recorded.add_argument("--upstream", metavar="URL", type=text, required=True, help="the portal")
-    recorded.add_argument(
-        "--out", metavar="FILE", type=path, required=True, help="the capture; never overwritten"
+    recorded = command(
+        commands, "record", record_traffic, "record traffic with a reverse proxy before a portal"
     )
-    recorded.add_argument("--port", type=int, default=8080)
-    recorded.add_argument("--host", default="127.0.0.1", help="where to listen (default: loopback only)")
-    recorded.add_argument("--judge", action="store_true", help="judge as it goes, and print findings")
+    recorded.add_argument("--upstream", metavar="URL", type=text, required=True, help="the portal's base URL")
+    recorded.add_argument(
+        "--out",
+        metavar="FILE",
+        type=path,
+        required=True,
+        help="the capture to write; an existing file is not overwritten",
+    )
+    recorded.add_argument("--port", type=int, default=8080, help="port to listen on (default: 8080)")
+    recorded.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    recorded.add_argument(
+        "--judge", action="store_true", help="judge the traffic while recording, and print findings"
+    )
     recorded.add_argument(
         "--open-channel", action="store_true", help="record the plaintext of encrypted bodies"
     )
@@ -48,41 +56,79 @@ def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
-    replayed = command(
+    replay = command(
         commands, "replay", replay_traffic, "replay recorded traffic and report every regression"
     )
-    replayed.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
-    target_options(replayed)
-    impact_option(replayed)
-    out_option(replayed)
-    replayed.add_argument("--pace", default="max", help="max (default), recorded, or a factor such as 10x")
-    replayed.add_argument(
-        "--concurrency", type=int, default=1, metavar="N", help="sessions at a time (default: 1)"
+    replay.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
+    target_options(replay)
+    impact_option(replay)
+    out_option(replay)
+    _add_selection(replay)
+    _add_comparison(replay)
+    replay.add_argument(
+        "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
     )
-    replayed.add_argument(
-        "--only", action="append", default=[], metavar="PATTERN", help="only these endpoints"
+    replay.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
+    baseline_options(replay)
+    replay.add_argument("--dry-run", action="store_true", help="print what would be sent, and send nothing")
+    replay.add_argument("--explain", action="store_true", help="print where each dynamic value comes from")
+    cache_option(replay)
+    format_option(replay)
+
+
+def _add_selection(replay: argparse.ArgumentParser) -> None:
+    """Which exchanges are replayed, how fast, and how many at a time."""
+    replay.add_argument(
+        "--pace", default="max", help="speed of the replay: max (default), recorded, or a factor such as 10x"
     )
-    replayed.add_argument(
-        "--skip", action="append", default=[], metavar="PATTERN", help="not these endpoints"
+    replay.add_argument(
+        "--concurrency",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of sessions replay in parallel (default: 1)",
     )
-    replayed.add_argument(
-        "--account", action="append", default=[], metavar="EMAIL=NAME", help="who stands for whom"
+    replay.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="replay only the endpoints that match; may be repeated",
     )
-    replayed.add_argument(
-        "--learn", type=path, metavar="FILE", help="learn what differs between replays of one build"
+    replay.add_argument(
+        "--skip",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="leave out the endpoints that match; may be repeated",
     )
-    replayed.add_argument("--noise", type=path, metavar="FILE", help="compare by what was learned")
-    replayed.add_argument("--salvage", action="store_true", help="use what stands before a break in a file")
-    replayed.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
-    baseline_options(replayed)
-    replayed.add_argument("--dry-run", action="store_true", help="say what would be sent, and send nothing")
-    replayed.add_argument("--explain", action="store_true", help="say where each dynamic value comes from")
-    cache_option(replayed)
-    format_option(replayed)
+
+
+def _add_comparison(replay: argparse.ArgumentParser) -> None:
+    """Which account stands for a recorded one, and which differences are noise."""
+    replay.add_argument(
+        "--account",
+        action="append",
+        default=[],
+        metavar="EMAIL=NAME",
+        help="the profile's account in place of a recorded email",
+    )
+    replay.add_argument(
+        "--learn",
+        type=path,
+        metavar="FILE",
+        help="write what differs between replays of one build to this noise file",
+    )
+    replay.add_argument(
+        "--noise",
+        type=path,
+        metavar="FILE",
+        help="compare the places in this noise file by type, shape or range only",
+    )
 
 
 def record_traffic(options: argparse.Namespace) -> int:
-    """Records until interrupted."""
+    """Records traffic until it is interrupted."""
     return record.run(
         options.upstream,
         options.out,
@@ -98,10 +144,10 @@ def record_traffic(options: argparse.Namespace) -> int:
 
 
 def replay_traffic(options: argparse.Namespace) -> int:
-    """Replays captures against the profile's portal."""
+    """Replays captures and HAR files against the profile's portal."""
     from conformance.replay import command as replay_command  # its extra is needed by no other command
 
     profile = profile_of(options)
     if profile is None:
-        raise UsageError("replay needs --profile FILE: the portal to replay against, and its accounts")
+        raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     return replay_command.run(profile, options)

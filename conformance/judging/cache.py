@@ -88,11 +88,12 @@ def cache_key(exchange: Exchange) -> bytes | None:
     """A digest of all of an exchange but its secrets and its moment: of its metadata, of the request's URL
     and body, and of the envelope without its timestamp. None where it cannot be made.
     """
-    request, sent, envelope = exchange.request, exchange.sent, exchange.envelope
+    request, envelope, body = exchange.request, exchange.envelope, None
+    if request.body is not ABSENT or exchange.plain is not None:
+        body = None if exchange.sent is ABSENT else (exchange.sent,)
     if envelope is not None and "timestamp" in envelope:
         envelope = envelope.copy()
         del envelope["timestamp"]
-    body = None if sent is ABSENT else (sent,)
     text = _encoded((request.method, request.url, request.form, body, metadata(exchange), envelope))
     return None if text is None else sha256(text).digest()
 
@@ -233,7 +234,7 @@ class CachingJudge:
         parts_capacity: int = PARTS_CAPACITY,
         bypass: Bypass | None = None,
     ) -> None:
-        self._judge = judge
+        self._judge, self._dispatcher = judge, judge.dispatcher
         self._bypass = bypass or Bypass()
         self._generation = judge.dispatcher.generation
         self._routes: dict[Route, RouteCache] = {}
@@ -249,11 +250,11 @@ class CachingJudge:
 
     def judge(self, exchange: Exchange) -> Verdicts:
         """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""
-        judge = self._judge
-        route = judge.dispatcher.route(exchange)
+        dispatcher = self._dispatcher
+        route = dispatcher.route(exchange)
         if route is None:
             return NO_VERDICTS
-        if judge.dispatcher.generation != self._generation:
+        if dispatcher.generation != self._generation:
             self._empty()
         cache = self._routes.get(route) or self._new_route(route)
         bypass, key, entry = cache.bypass, None, None

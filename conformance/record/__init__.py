@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import socket
 import sys
 import threading
@@ -23,6 +22,7 @@ from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.addresses import is_loopback
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
@@ -173,7 +173,7 @@ def run(upstream: str, out: str | Path, options: RecordOptions, *, judge: bool =
 
 def _announce(recording: Recording, upstream: str, out: str | Path, options: RecordOptions) -> None:
     print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
-    if not _is_loopback(options.host):
+    if not is_loopback(options.host):
         print(
             f"Whoever reaches {options.host} can speak to the portal through this recorder.", file=sys.stderr
         )
@@ -205,10 +205,3 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

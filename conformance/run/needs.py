@@ -10,7 +10,7 @@ from conformance.target.profile.model import Profile
 PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
     "clock": (
         lambda profile: profile.clock.advance is not None,
-        "[clock] with advance, a time that can be moved",
+        "[clock] with advance, a simulated clock",
     ),
     "bot_challenge": (
         lambda profile: profile.bot_challenge.token is not None,

@@ -34,12 +34,13 @@ def write(matrix: ProofMatrix, folder: Path) -> None:
 
 
 def as_json(matrix: ProofMatrix) -> dict[str, Any]:
-    """``{"schema", "totals", "seconds", "problems", "requirements", "faults", "variants"}``."""
+    """``{"schema", "totals", "seconds", "problems", "proofs", "requirements", "faults", "variants"}``."""
     return {
         "schema": 1,
         "totals": matrix.totals,
         "seconds": round(matrix.seconds, 1),
         "problems": matrix.problems,
+        "proofs": matrix.proofs,
         "requirements": [
             {
                 "id": row.id,

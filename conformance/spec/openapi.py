@@ -145,14 +145,14 @@ def _json(schema: Json) -> Json:
 
 
 def _schemas() -> dict[str, Json]:
-    found = _of(_resource_models(), "validation") | _of(list(REQUESTS.values()), "validation")
+    schemas = _of(_resource_models(), "validation") | _of(list(REQUESTS.values()), "validation")
     for name, required in REQUIRED.items():
-        found[name]["required"] = required
+        schemas[name]["required"] = required
     for name in REQUESTS.keys() - REQUIRED.keys():
-        found[name].pop("required", None)
+        schemas[name].pop("required", None)
     for name in BOTH_NAMES:
-        _allow_both_names(found[name])
-    return found | {"Success": _envelope(success=True), "Error": _envelope(success=False)}
+        _allow_both_names(schemas[name])
+    return schemas | {"Success": _envelope(success=True), "Error": _envelope(success=False)}
 
 
 def _resource_models() -> list[type[BaseModel]]:

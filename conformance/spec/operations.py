@@ -76,6 +76,9 @@ class Operation:
 
 M: Impact = "mutating"
 D: Impact = "disruptive"
+N5 = ("N5",)
+N1_N5 = ("N1", "N5")
+N5_N6 = ("N5", "N6")
 
 
 def _group(name: str, *rows: Operation) -> tuple[Operation, ...]:
@@ -106,7 +109,7 @@ OPERATIONS: tuple[Operation, ...] = (
             request="Encrypted",
             impact=D,
             encrypted=True,
-            gaps=("N5", "N6"),
+            gaps=N5_N6,
         ),
         Operation(
             "OP-008",
@@ -115,7 +118,7 @@ OPERATIONS: tuple[Operation, ...] = (
             request="Encrypted",
             impact=D,
             encrypted=True,
-            gaps=("N5", "N6"),
+            gaps=N5_N6,
         ),
         Operation(
             "OP-009",
@@ -124,7 +127,7 @@ OPERATIONS: tuple[Operation, ...] = (
             request="Encrypted",
             impact=D,
             encrypted=True,
-            gaps=("N5", "N6"),
+            gaps=N5_N6,
         ),
     ),
     *_group(
@@ -136,25 +139,23 @@ OPERATIONS: tuple[Operation, ...] = (
     *_group(
         "Security endpoints",
         Operation("OP-013", endpoints.IP_WHITELIST, "jwt", "IpWhitelist"),
-        Operation(
-            "OP-014", endpoints.IP_WHITELIST_SET, "jwt", request="IpWhitelistSet", impact=D, gaps=("N5",)
-        ),
-        Operation("OP-015", endpoints.IP_WHITELIST_ENABLE, "jwt", impact=D, gaps=("N5",)),
-        Operation("OP-016", endpoints.IP_WHITELIST_DISABLE, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-014", endpoints.IP_WHITELIST_SET, "jwt", request="IpWhitelistSet", impact=D, gaps=N5),
+        Operation("OP-015", endpoints.IP_WHITELIST_ENABLE, "jwt", impact=D, gaps=N5),
+        Operation("OP-016", endpoints.IP_WHITELIST_DISABLE, "jwt", impact=D, gaps=N5),
         Operation("OP-017", endpoints.MFA, "jwt", "MfaSetting[]"),
-        Operation("OP-018", endpoints.OTP_SETUP, "jwt", impact=D, gaps=("N5",)),
-        Operation("OP-019", endpoints.OTP_VERIFY, "jwt", request="Open", impact=D, gaps=("N1", "N5")),
-        Operation("OP-020", endpoints.OTP_REVOKE, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-018", endpoints.OTP_SETUP, "jwt", impact=D, gaps=N5),
+        Operation("OP-019", endpoints.OTP_VERIFY, "jwt", request="Open", impact=D, gaps=N1_N5),
+        Operation("OP-020", endpoints.OTP_REVOKE, "jwt", impact=D, gaps=N5),
         Operation("OP-021", endpoints.BACKUP_CODES, "jwt", "BackupCodeSummary"),
-        Operation("OP-022", endpoints.BACKUP_CODES_GENERATE, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-022", endpoints.BACKUP_CODES_GENERATE, "jwt", impact=D, gaps=N5),
         Operation("OP-023", endpoints.SESSIONS, "jwt", "ActiveSession[]"),
         Operation("OP-024", endpoints.SESSIONS_CONFIG, "jwt", "SessionConfig"),
         Operation(
-            "OP-025", endpoints.SESSIONS_CONFIG_SET, "jwt", request="SessionConfigSet", impact=M, gaps=("N5",)
+            "OP-025", endpoints.SESSIONS_CONFIG_SET, "jwt", request="SessionConfigSet", impact=M, gaps=N5
         ),
         Operation("OP-026", endpoints.SESSIONS_HISTORY, "jwt", "LoginHistoryPage"),
-        Operation("OP-027", endpoints.SESSIONS_TERMINATE, "jwt", request="Open", impact=D, gaps=("N1", "N5")),
-        Operation("OP-028", endpoints.SESSIONS_TERMINATE_ALL, "jwt", impact=D, gaps=("N5",)),
+        Operation("OP-027", endpoints.SESSIONS_TERMINATE, "jwt", request="Open", impact=D, gaps=N1_N5),
+        Operation("OP-028", endpoints.SESSIONS_TERMINATE_ALL, "jwt", impact=D, gaps=N5),
     ),
     *_group(
         "Profile and workspaces",
@@ -162,10 +163,10 @@ OPERATIONS: tuple[Operation, ...] = (
         Operation("OP-030", endpoints.PROFILE_UPDATE, "jwt", "Profile", "ProfileUpdate", impact=M),
         Operation("OP-031", endpoints.OWN_INVITATIONS, "jwt", "Invitation[]"),
         Operation(
-            "OP-032", endpoints.INVITATION_ACCEPT, "jwt", request="InvitationAccept", impact=D, gaps=("N5",)
+            "OP-032", endpoints.INVITATION_ACCEPT, "jwt", request="InvitationAccept", impact=D, gaps=N5
         ),
         Operation(
-            "OP-033", endpoints.INVITATION_DECLINE, "jwt", request="InvitationDecline", impact=D, gaps=("N5",)
+            "OP-033", endpoints.INVITATION_DECLINE, "jwt", request="InvitationDecline", impact=D, gaps=N5
         ),
         Operation("OP-034", endpoints.WORKSPACES_CURRENT, "jwt", "Workspace"),
         Operation("OP-035", endpoints.WORKSPACES_MINE, "jwt", gaps=("N4",)),
@@ -173,25 +174,13 @@ OPERATIONS: tuple[Operation, ...] = (
     *_group(
         "Admin accounts",
         Operation("OP-036", endpoints.ACCOUNTS_QUERY, "unmarked", "AccountPage", "AccountQuery"),
-        Operation("OP-037", endpoints.ACCOUNT, "unmarked", gaps=("N5",)),
+        Operation("OP-037", endpoints.ACCOUNT, "unmarked", gaps=N5),
         Operation(
-            "OP-038",
-            endpoints.ACCOUNT_UPDATE,
-            "unmarked",
-            request="AccountUpdate",
-            impact=M,
-            gaps=("N1", "N5"),
+            "OP-038", endpoints.ACCOUNT_UPDATE, "unmarked", request="AccountUpdate", impact=M, gaps=N1_N5
         ),
+        Operation("OP-039", endpoints.ACCOUNT_STATUS, "unmarked", request="Open", impact=D, gaps=N1_N5),
         Operation(
-            "OP-039", endpoints.ACCOUNT_STATUS, "unmarked", request="Open", impact=D, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-040",
-            endpoints.ACCOUNT_PASSWORD_RESET,
-            "unmarked",
-            request="Open",
-            impact=D,
-            gaps=("N1", "N5"),
+            "OP-040", endpoints.ACCOUNT_PASSWORD_RESET, "unmarked", request="Open", impact=D, gaps=N1_N5
         ),
     ),
     *_group(
@@ -221,64 +210,33 @@ OPERATIONS: tuple[Operation, ...] = (
     *_group(
         "Currency grants, institutions, invitations",
         Operation("OP-062", endpoints.CURRENCY_GRANTS, "unmarked", "CurrencyGrant[]"),
+        Operation("OP-063", endpoints.CURRENCY_GRANT, "unmarked", request="Open", impact=M, gaps=N1_N5),
         Operation(
-            "OP-063", endpoints.CURRENCY_GRANT, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-064", endpoints.CURRENCY_GRANT_REVOKE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
+            "OP-064", endpoints.CURRENCY_GRANT_REVOKE, "unmarked", request="Open", impact=M, gaps=N1_N5
         ),
         Operation("OP-065", endpoints.INSTITUTION, "unmarked", "Institution"),
         Operation("OP-066", endpoints.INVITATIONS, "unmarked", "InvitationRecord[]"),
-        Operation("OP-067", endpoints.INVITE, "unmarked", request="InvitationCreate", impact=M, gaps=("N5",)),
+        Operation("OP-067", endpoints.INVITE, "unmarked", request="InvitationCreate", impact=M, gaps=N5),
         Operation(
-            "OP-068",
-            endpoints.INVITATION_CANCEL,
-            "unmarked",
-            request="InvitationCancel",
-            impact=M,
-            gaps=("N5",),
+            "OP-068", endpoints.INVITATION_CANCEL, "unmarked", request="InvitationCancel", impact=M, gaps=N5
         ),
     ),
     *_group(
         "Notifications",
         Operation("OP-069", endpoints.CHANNEL_TYPES_QUERY, "unmarked", "ChannelTypePage", "ChannelTypeQuery"),
-        Operation(
-            "OP-070", endpoints.CHANNEL_TYPE_CREATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-071", endpoints.CHANNEL_TYPE_UPDATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-072", endpoints.CHANNEL_TYPE_DELETE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-073", endpoints.CHANNEL_TYPE_ENABLE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-074", endpoints.CHANNEL_TYPE_DISABLE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
+        Operation("OP-070", endpoints.CHANNEL_TYPE_CREATE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-071", endpoints.CHANNEL_TYPE_UPDATE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-072", endpoints.CHANNEL_TYPE_DELETE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-073", endpoints.CHANNEL_TYPE_ENABLE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-074", endpoints.CHANNEL_TYPE_DISABLE, "unmarked", request="Open", impact=M, gaps=N1_N5),
         Operation("OP-075", endpoints.CHANNELS_QUERY, "unmarked", "ChannelPage", "ChannelQuery"),
-        Operation(
-            "OP-076", endpoints.CHANNEL_CREATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-077", endpoints.CHANNEL_UPDATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-078", endpoints.CHANNEL_DELETE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-079", endpoints.CHANNEL_ACTIVATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-080", endpoints.CHANNEL_DEACTIVATE, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-081", endpoints.EMAIL_VALIDATE_IMAP, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
-        Operation(
-            "OP-082", endpoints.EMAIL_VALIDATE_SMTP, "unmarked", request="Open", impact=M, gaps=("N1", "N5")
-        ),
+        Operation("OP-076", endpoints.CHANNEL_CREATE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-077", endpoints.CHANNEL_UPDATE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-078", endpoints.CHANNEL_DELETE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-079", endpoints.CHANNEL_ACTIVATE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-080", endpoints.CHANNEL_DEACTIVATE, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-081", endpoints.EMAIL_VALIDATE_IMAP, "unmarked", request="Open", impact=M, gaps=N1_N5),
+        Operation("OP-082", endpoints.EMAIL_VALIDATE_SMTP, "unmarked", request="Open", impact=M, gaps=N1_N5),
         Operation(
             "OP-083",
             endpoints.CHANNEL_COMMAND_DEACTIVATE,
@@ -295,10 +253,7 @@ OPERATIONS: tuple[Operation, ...] = (
         Operation("OP-085", endpoints.ROLE, "jwt", "Role"),
         Operation("OP-086", endpoints.ROLE_PERMISSIONS, "jwt", "RolePermission[]"),
     ),
-    *_group(
-        "Files",
-        Operation("OP-087", endpoints.FILE, "jwt", "FileRecord"),
-    ),
+    *_group("Files", Operation("OP-087", endpoints.FILE, "jwt", "FileRecord")),
     *_group(
         "Transfer orders",
         Operation("OP-088", endpoints.TRANSFER_ORDERS, "jwt", "TransferOrderPage", bot_challenge=True),

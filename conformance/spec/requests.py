@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
 from conformance.spec.resources import Boolean, Integer, Text
+from conformance.spec.tables import LIMITS
 
 
 class Body(BaseModel):
@@ -130,6 +132,29 @@ class ChannelDeactivate(Body):
 class Open(Body):
     pass
 
+
+UNFILTERED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        ACCOUNTS_QUERY: {
+            "institutionBizId": None,
+            "accountPortal": None,
+            "accountStatus": None,
+            "email": None,
+            "name": None,
+            "page": LIMITS.page,
+            "size": LIMITS.size,
+        },
+        CHANNEL_TYPES_QUERY: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
+        CHANNELS_QUERY: {
+            "bizId": None,
+            "institutionBizId": None,
+            "channelCategory": None,
+            "channelStatus": None,
+            "activeOnly": False,
+        },
+    }
+)
+"""A body for each query that filters nothing out: every filter is there and null."""
 
 REQUESTS: Mapping[str, type[Body]] = MappingProxyType(
     {

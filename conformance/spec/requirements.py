@@ -73,12 +73,12 @@ def _operations(patterns: list[str]) -> tuple[str, ...]:
 def _named(pattern: str) -> tuple[str, ...]:
     """Few patterns stand in many rows."""
     if pattern.startswith("@"):
-        found = [row.key for row in OPERATIONS if row.auth == pattern[1:]]
+        keys = [row.key for row in OPERATIONS if row.auth == pattern[1:]]
     else:
-        found = [row.key for row in OPERATIONS if fnmatchcase(row.key, pattern)]
-    if not found:
+        keys = [row.key for row in OPERATIONS if fnmatchcase(row.key, pattern)]
+    if not keys:
         raise ValueError(f"no operation matches {pattern!r}")
-    return tuple(found)
+    return tuple(keys)
 
 
 def _read() -> Iterator[Requirement]:

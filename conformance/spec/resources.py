@@ -133,7 +133,7 @@ class SecureSession(Resource):
     expiresAt: Integer = stated("SECURE-002")
 
 
-class Account(Resource):
+class AccountRecord(Resource):
     bizId: Text = stated("ACCOUNT-001")
     institutionBizId: Text = stated("ACCOUNT-002")
     accountEmail: Email = stated("ACCOUNT-003")
@@ -150,7 +150,7 @@ class Account(Resource):
 
 
 class AccountPage(Resource):
-    accounts: list[Account] = stated("PAGE-020")
+    accounts: list[AccountRecord] = stated("PAGE-020")
     totalElements: Present = stated("PAGE-021")
     totalPages: Present = stated("PAGE-022")
     currentPage: Present = stated("PAGE-023")
@@ -390,7 +390,7 @@ RESOURCES: Mapping[str, Any] = MappingProxyType(
         "ActiveSession": ActiveSession,
         "SessionConfig": SessionConfig,
         "LoginHistoryPage": LoginHistoryPage,
-        "Profile": Account,
+        "Profile": AccountRecord,
         "Invitation": Invitation,
         "Workspace": Workspace,
         "AccountPage": AccountPage,

@@ -32,130 +32,109 @@ class ConstantList:
         return self.endpoint.rpartition("/")[2]
 
 
-CONSTANT_LISTS: Mapping[str, ConstantList] = MappingProxyType(
-    {
-        row.suffix: row
-        for row in (
-            ConstantList(
-                endpoints.COUNTRIES, "CONSTANT-020", "CONSTANT-041", {"CN": 95010301, "JP": 95010302}
-            ),
-            ConstantList(
-                endpoints.TIMEZONES,
-                "CONSTANT-021",
-                "CONSTANT-042",
-                {"UTC": 95010101, "ASIA_SHANGHAI": 95010102},
-            ),
-            ConstantList(
-                endpoints.US_STATES, "CONSTANT-022", "CONSTANT-043", {"AL": 95010401, "AK": 95010402}
-            ),
-            ConstantList(
-                endpoints.CURRENCY_CONFIG_STATUSES,
-                "CONSTANT-023",
-                "CONSTANT-044",
-                {"ENABLED": 55010101, "DISABLED": 55010102},
-            ),
-            ConstantList(
-                endpoints.NOTIFICATION_CHANNEL_STATUSES,
-                "CONSTANT-024",
-                "CONSTANT-045",
-                {"ACTIVE": 80010201, "INACTIVE": 80010202},
-            ),
-            ConstantList(
-                endpoints.NOTIFICATION_CHANNEL_TYPE_STATUSES,
-                "CONSTANT-025",
-                "CONSTANT-046",
-                {"ENABLED": 80010301, "DISABLED": 80010302},
-            ),
-            ConstantList(
-                endpoints.NOTIFICATION_CHANNEL_TYPES, "CONSTANT-026", "CONSTANT-047", {"EMAIL": 80010101}
-            ),
-            ConstantList(
-                endpoints.ORDER_STATUSES,
-                "CONSTANT-027",
-                "CONSTANT-048",
-                {"PROCESSING": 30010101, "AUDITING": 30010102},
-            ),
-            ConstantList(
-                endpoints.TRANSFER_STATUSES,
-                "CONSTANT-028",
-                "CONSTANT-049",
-                {"PENDING": 35010701, "PROCESSING": 35010702},
-            ),
-            ConstantList(
-                endpoints.USER_ACCOUNT_STATUSES,
-                "CONSTANT-029",
-                "CONSTANT-050",
-                {"REGISTERED": 10010201, "ACTIVE": 10010202},
-            ),
-            ConstantList(
-                endpoints.USER_INSTITUTION_STATUSES,
-                "CONSTANT-030",
-                "CONSTANT-051",
-                {"PENDING": 10010401, "REVIEWING": 10010402},
-            ),
-            ConstantList(
-                endpoints.USER_INSTITUTION_TYPES,
-                "CONSTANT-031",
-                "CONSTANT-052",
-                {"PLATFORM": 10010601, "TENANT": 10010602},
-            ),
-            ConstantList(
-                endpoints.USER_INVITATION_STATUSES,
-                "CONSTANT-032",
-                "CONSTANT-053",
-                {"PENDING": 10050301, "ACCEPTED": 10050302},
-            ),
-            ConstantList(
-                endpoints.USER_JOIN_SOURCES,
-                "CONSTANT-033",
-                "CONSTANT-054",
-                {"REGISTRATION": 10050201, "INVITATION": 10050202},
-            ),
-            ConstantList(
-                endpoints.USER_MFA_METHODS,
-                "CONSTANT-034",
-                "CONSTANT-055",
-                {"EMAIL": 10011001, "OTP": 10011002},
-            ),
-            ConstantList(
-                endpoints.USER_PERMISSION_STATUSES,
-                "CONSTANT-035",
-                "CONSTANT-056",
-                {"ACTIVE": 13010201, "DEPRECATED": 13010202},
-            ),
-            ConstantList(
-                endpoints.USER_PERMISSION_TYPES,
-                "CONSTANT-036",
-                "CONSTANT-057",
-                {"MENU": 13010101, "BUTTON": 13010102},
-            ),
-            ConstantList(
-                endpoints.USER_PORTAL_TYPES,
-                "CONSTANT-037",
-                "CONSTANT-058",
-                {"SYSTEM": 10010101, "TENANT": 10010102},
-            ),
-            ConstantList(
-                endpoints.USER_WORKSPACE_STATUSES,
-                "CONSTANT-038",
-                "CONSTANT-059",
-                {"PENDING_TENANT": 10010301, "PENDING_REVIEW": 10010302},
-            ),
-            ConstantList(
-                endpoints.WALLET_STATUSES,
-                "CONSTANT-039",
-                "CONSTANT-060",
-                {"ACTIVE": 35010101, "INACTIVE": 35010102},
-            ),
-            ConstantList(
-                endpoints.WORKSPACE_ROLE_TYPES,
-                "CONSTANT-040",
-                "CONSTANT-061",
-                {"OWNER": 10010901, "CUSTOM": 10010902},
-            ),
-        )
-    }
+_LISTS = (
+    ConstantList(endpoints.COUNTRIES, "CONSTANT-020", "CONSTANT-041", {"CN": 95010301, "JP": 95010302}),
+    ConstantList(
+        endpoints.TIMEZONES, "CONSTANT-021", "CONSTANT-042", {"UTC": 95010101, "ASIA_SHANGHAI": 95010102}
+    ),
+    ConstantList(endpoints.US_STATES, "CONSTANT-022", "CONSTANT-043", {"AL": 95010401, "AK": 95010402}),
+    ConstantList(
+        endpoints.CURRENCY_CONFIG_STATUSES,
+        "CONSTANT-023",
+        "CONSTANT-044",
+        {"ENABLED": 55010101, "DISABLED": 55010102},
+    ),
+    ConstantList(
+        endpoints.NOTIFICATION_CHANNEL_STATUSES,
+        "CONSTANT-024",
+        "CONSTANT-045",
+        {"ACTIVE": 80010201, "INACTIVE": 80010202},
+    ),
+    ConstantList(
+        endpoints.NOTIFICATION_CHANNEL_TYPE_STATUSES,
+        "CONSTANT-025",
+        "CONSTANT-046",
+        {"ENABLED": 80010301, "DISABLED": 80010302},
+    ),
+    ConstantList(endpoints.NOTIFICATION_CHANNEL_TYPES, "CONSTANT-026", "CONSTANT-047", {"EMAIL": 80010101}),
+    ConstantList(
+        endpoints.ORDER_STATUSES,
+        "CONSTANT-027",
+        "CONSTANT-048",
+        {"PROCESSING": 30010101, "AUDITING": 30010102},
+    ),
+    ConstantList(
+        endpoints.TRANSFER_STATUSES,
+        "CONSTANT-028",
+        "CONSTANT-049",
+        {"PENDING": 35010701, "PROCESSING": 35010702},
+    ),
+    ConstantList(
+        endpoints.USER_ACCOUNT_STATUSES,
+        "CONSTANT-029",
+        "CONSTANT-050",
+        {"REGISTERED": 10010201, "ACTIVE": 10010202},
+    ),
+    ConstantList(
+        endpoints.USER_INSTITUTION_STATUSES,
+        "CONSTANT-030",
+        "CONSTANT-051",
+        {"PENDING": 10010401, "REVIEWING": 10010402},
+    ),
+    ConstantList(
+        endpoints.USER_INSTITUTION_TYPES,
+        "CONSTANT-031",
+        "CONSTANT-052",
+        {"PLATFORM": 10010601, "TENANT": 10010602},
+    ),
+    ConstantList(
+        endpoints.USER_INVITATION_STATUSES,
+        "CONSTANT-032",
+        "CONSTANT-053",
+        {"PENDING": 10050301, "ACCEPTED": 10050302},
+    ),
+    ConstantList(
+        endpoints.USER_JOIN_SOURCES,
+        "CONSTANT-033",
+        "CONSTANT-054",
+        {"REGISTRATION": 10050201, "INVITATION": 10050202},
+    ),
+    ConstantList(
+        endpoints.USER_MFA_METHODS, "CONSTANT-034", "CONSTANT-055", {"EMAIL": 10011001, "OTP": 10011002}
+    ),
+    ConstantList(
+        endpoints.USER_PERMISSION_STATUSES,
+        "CONSTANT-035",
+        "CONSTANT-056",
+        {"ACTIVE": 13010201, "DEPRECATED": 13010202},
+    ),
+    ConstantList(
+        endpoints.USER_PERMISSION_TYPES,
+        "CONSTANT-036",
+        "CONSTANT-057",
+        {"MENU": 13010101, "BUTTON": 13010102},
+    ),
+    ConstantList(
+        endpoints.USER_PORTAL_TYPES, "CONSTANT-037", "CONSTANT-058", {"SYSTEM": 10010101, "TENANT": 10010102}
+    ),
+    ConstantList(
+        endpoints.USER_WORKSPACE_STATUSES,
+        "CONSTANT-038",
+        "CONSTANT-059",
+        {"PENDING_TENANT": 10010301, "PENDING_REVIEW": 10010302},
+    ),
+    ConstantList(
+        endpoints.WALLET_STATUSES, "CONSTANT-039", "CONSTANT-060", {"ACTIVE": 35010101, "INACTIVE": 35010102}
+    ),
+    ConstantList(
+        endpoints.WORKSPACE_ROLE_TYPES,
+        "CONSTANT-040",
+        "CONSTANT-061",
+        {"OWNER": 10010901, "CUSTOM": 10010902},
+    ),
 )
+
+CONSTANT_LISTS: Mapping[str, ConstantList] = MappingProxyType({row.suffix: row for row in _LISTS})
 """By suffix, in the specification's order."""
 
 CONSTANTS: Mapping[str, Mapping[str, int]] = MappingProxyType(
@@ -224,11 +203,20 @@ ERRORS: tuple[ErrorRow, ...] = (
     ErrorRow("4040", (), "channel not found"),
 )
 
+INVALID_PARAMETER = ("VALIDATION.INVALID_PARAMETER", "4000")
+"""The table has two codes for a body that breaks its rules; both are lawful."""
+
+TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
+"""The table has two codes for a missing token; both are lawful."""
+
+RECORD_UNKNOWN = ("RESOURCE.NOT_FOUND", "4040")
+"""The table has a code for an id that no record has, and one for that of a channel."""
+
 ERROR_BY_CODE: Mapping[str, ErrorRow] = MappingProxyType({row.code: row for row in ERRORS})
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StatedLimits:
     """The limits table. Units beyond ``cooldownSeconds`` are only implied to be seconds."""
 
     login_initiations: int = 10
@@ -244,7 +232,18 @@ class Limits:
     order_range_days: int = 30
 
 
-LIMITS = Limits()
+LIMITS = StatedLimits()
+
+RECORD_OF_PARAMETER: Mapping[str, str] = MappingProxyType(
+    {
+        "userBizId": "account",
+        "institutionBizId": "institution",
+        "roleBizId": "role",
+        "fileBizId": "file",
+        "workspaceId": "workspace",
+    }
+)
+"""The kind of record whose id stands in each parameter of a path, as a profile's ``[records]`` names it."""
 
 LANGUAGES = ("en", "zh", "zh-Hant", "ja", "vi")
 

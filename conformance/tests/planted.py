@@ -19,6 +19,9 @@ PLACES = {
     "secret", "codes",
 }  # fmt: skip
 
+MADE_UP = re.compile(r"Wrong-[0-9a-f]{16}!")
+"""A password that the suite makes up as a wrong one: nobody's secret."""
+
 
 class Listener:
     """Hears every secret that passes between the suite and the portal."""
@@ -75,6 +78,8 @@ class Listener:
 
     def _keep(self, secret: str) -> None:
         """Enumeration codes and made-up words are no secrets; what could be one is long, or digits."""
+        if MADE_UP.fullmatch(secret):
+            return
         if re.fullmatch(r"\d{6}|\d{4}-\d{4}", secret) or (len(secret) >= 16 and re.search(r"\d", secret)):
             self.heard.add(secret)
 

@@ -133,9 +133,9 @@ def test_a_last_line_without_its_newline_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b'{"n": "1"}', r":2: the line is no exchange: .*\$\.n"),
+        (b'{"n": "1"}', r":2: the line is not an exchange: .*\$\.n"),
         (b"{'n': 1}", r":2: JSON is malformed"),
-        (b'{"n": 1, "started": ""}', r":2: the line is no exchange: .*request"),
+        (b'{"n": 1, "started": ""}', r":2: the line is not an exchange: .*request"),
         (b"\xff\xfe", r":2: JSON is malformed"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_packed_file_whose_sum_is_wrong_is_told_after_its_last_entry(tmp_path:
     path = packed(many_entries(tmp_path, 41), ".gz")
     path.write_bytes(path.read_bytes()[:-8] + bytes(8))
 
-    with pytest.raises(CaptureError, match=r"damaged .*41 whole entries"):
+    with pytest.raises(CaptureError, match=r"damaged .*41 complete entries"):
         list(capture.read(path))
 
 
@@ -124,7 +124,7 @@ def test_an_unsorted_file_that_is_cut_off_gives_what_stands_before_the_break_in_
     path = tmp_path / "cut.har"
     path.write_text(text[: text.index('"_resourceType": "websocket"')])
 
-    with pytest.raises(CaptureError, match="5 whole entries"):
+    with pytest.raises(CaptureError, match="5 complete entries"):
         list(capture.read(path))
     assert [exchange.started[17:23] for exchange in capture.read(path, salvage=True)] == [
         "00.250",
@@ -211,7 +211,7 @@ def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
     line = path.read_text()[:byte].count("\n") + 1
     monkeypatch.setattr("conformance.traffic.capture.scan.CHUNK", chunk)
 
-    with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 whole entries"):
+    with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 complete entries"):
         list(capture.read(path))
 
 

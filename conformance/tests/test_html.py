@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.report.across import baseline, compare, history, matrix
+from conformance.report.across import baseline, compare, compare_pages, history, matrix
 from conformance.report.formats.html import report
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import read
@@ -75,7 +75,7 @@ def pages(tmp_path: Path) -> dict[str, str]:
     history.record(bad, tmp_path / "history.sqlite")
     return {
         "report": report(bad, read(tmp_path / "none", ())),
-        "compare": compare.as_html(compare.compare(good, bad)),
+        "compare": compare_pages.as_html(compare.compare(good, bad)),
         "matrix": matrix.as_html(matrix.matrix([good, bad], [TEXTS[0], TEXTS[3]])),
         "history": history.as_html(history.trend(tmp_path / "history.sqlite")),
     }
@@ -165,8 +165,9 @@ def test_evidence_is_left_out_by_name_before_findings_are(tmp_path: Path) -> Non
     assert html.count('class="panel finding') == len(
         {one.requirement for one in made.run().findings if one.verdict != "open"}
     )
-    assert "Left out to keep this page small: lines #" in html
-    assert "were left out for room; exchanges.jsonl has them" in html
+    assert "Left out to keep this page small. See lines #" in html
+    assert "The page leaves out the exchanges of" in html
+    assert "exchanges.jsonl has them" in html
 
 
 def test_a_thousand_requirements_and_ten_thousand_exchanges_are_written_whole(tmp_path: Path) -> None:
@@ -289,5 +290,5 @@ def test_every_link_leads_somewhere_on_the_page(tmp_path: Path) -> None:
 
 
 def test_a_conformant_run_and_an_empty_one_have_a_page_as_well(tmp_path: Path) -> None:
-    assert "Nothing that was seen contradicts" in html_of(conformant(), tmp_path)
+    assert "No answer contradicts" in html_of(conformant(), tmp_path)
     assert "Inconclusive" in html_of(Sample(), tmp_path, exit_code=5, target_profile=None)

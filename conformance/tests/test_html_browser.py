@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from conformance.report.across import compare, history, matrix
+from conformance.report.across import compare, compare_pages, history, matrix
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Run
 from conformance.spec import REQUIREMENTS
@@ -95,7 +95,7 @@ def _judged_behind_a_wrapper(folder: Path) -> None:
 
 
 def _compared() -> str:
-    return compare.as_html(compare.compare(conformant().run(), sample().run()))
+    return compare_pages.as_html(compare.compare(conformant().run(), sample().run()))
 
 
 def _side_by_side() -> str:

@@ -82,6 +82,21 @@ def test_the_whole_secret_keeps_its_own_placeholder_and_a_shorter_piece_stays() 
     assert secrets.redact(f"{PASSWORD} {PASSWORD[:12]}") == f"[password-1] {PASSWORD[:12]}"
 
 
+def test_words_of_a_sentence_are_no_part_of_a_secret() -> None:
+    secrets = registered("not the password", "password")
+
+    assert secrets.redact("The email or the password is wrong.") == "The email or the password is wrong."
+    assert secrets.redact("it is not the password") == "it is [password-1]"
+
+
+def test_an_authenticator_secret_of_letters_is_no_word() -> None:
+    secrets = registered("JBSWYDPEHPKPXPAB", "otp-secret")
+
+    assert secrets.redact("otpauth://x?secret=JBSWYDPEHPKPXPAB&a=JBSWYDPEHPKP") == (
+        "otpauth://x?secret=[otp-secret-1]&a=[part-of-otp-secret-1]"
+    )
+
+
 def test_a_secret_that_equals_a_part_of_another_has_a_placeholder_of_its_own() -> None:
     secrets = registered(PASSWORD, "password")
     secrets.add(PASSWORD[:20], "password")

@@ -13,8 +13,9 @@ from threading import Thread
 import pytest
 
 from conformance.report.model.again import curl, rerun, variables
-from conformance.report.model.evidence import SignIns, read
-from conformance.report.model.script import comparison, script
+from conformance.report.model.evidence import SignInRecord, read
+from conformance.report.model.script import script
+from conformance.report.model.script_text import comparison
 from conformance.tests.sample_run import (
     CHANGE,
     INITIATE,
@@ -119,8 +120,10 @@ def test_where_one_request_cannot_show_it_there_is_no_curl_line(shown: Exchange,
     assert curl(shown, finding(exchanges=numbers)) is None
 
 
-def known() -> SignIns:
-    return SignIns(tokens={"[token-1]": "admin"}, sessions={"9b1f": "admin"}, access_code="[access-code-1]")
+def known() -> SignInRecord:
+    return SignInRecord(
+        tokens={"[token-1]": "admin"}, sessions={"9b1f": "admin"}, access_code="[access-code-1]"
+    )
 
 
 def test_a_script_signs_in_as_the_account_did() -> None:

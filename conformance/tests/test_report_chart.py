@@ -5,8 +5,8 @@ from __future__ import annotations
 from array import array
 from xml.etree import ElementTree
 
-from conformance.report.formats import chart
-from conformance.report.formats.chart import Stretch, Timeline, aligned, bars, timeline
+from conformance.report.formats.html import chart
+from conformance.report.formats.html.chart import Stretch, Timeline, aligned, bars, timeline
 from conformance.report.model.evidence import Pulse
 from conformance.report.model.run import OperationTime, Timed
 

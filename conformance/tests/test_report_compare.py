@@ -1,4 +1,4 @@
-"""Two runs compared: what newly fails, what is fixed, what is read otherwise, what is slower."""
+"""Two runs compared: what newly fails, what is fixed, what is with a changed reading, what is slower."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from conformance.report.across.compare import (
+from conformance.report.across.compare import compare, since
+from conformance.report.across.compare_pages import (
     as_html,
     as_json,
     as_markdown,
     as_text,
-    compare,
     conclusion,
-    since,
     write_all,
 )
 from conformance.report.model.run import OperationTime, Regression, Run

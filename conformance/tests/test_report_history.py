@@ -150,9 +150,9 @@ def test_every_form_tells_what_fails_and_what_is_flaky(tmp_path: Path) -> None:
     for told in (as_text(found), as_html(found), as_json(found)):
         assert "PAGE-026" in told
     assert "FAIL PAGE-026 since 24 Nov 2026" in as_text(found)
-    assert "turned 3 times (·×·×)" in as_text(found)
+    assert "changed 3 times (·×·×)" in as_text(found)
 
 
 def test_an_empty_history_is_told_so(tmp_path: Path) -> None:
-    assert as_text([]) == "No run is kept yet.\n"
-    assert "No run is kept yet" in as_html([])
+    assert as_text([]) == "The history has no run yet.\n"
+    assert "The history has no run yet" in as_html([])

@@ -117,7 +117,7 @@ def test_a_failure_can_be_read_without_opening_another_file() -> None:
         "expected at data.currentPage: 0",
         "seen: 1",
         "exchanges: 41",
-        "again: portal-conformance run --rerun PAGE-026",
+        "reproduce: portal-conformance run --rerun PAGE-026",
     ):
         assert told in (failure.text or "")
 

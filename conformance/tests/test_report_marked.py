@@ -24,11 +24,11 @@ def test_a_small_body_is_shown_whole_with_its_place_marked() -> None:
 
 
 def test_a_name_that_is_not_there_is_marked_as_missing_in_its_object() -> None:
-    assert "missing|timestamp|not there" in texts({"code": "2000"}, ("timestamp",))
+    assert "missing|timestamp|missing" in texts({"code": "2000"}, ("timestamp",))
 
 
 def test_an_index_past_the_end_is_marked_as_missing_in_its_array() -> None:
-    assert "missing|[3]|not there" in texts({"items": [1]}, ("items", 3))
+    assert "missing|[3]|missing" in texts({"items": [1]}, ("items", 3))
 
 
 @pytest.mark.parametrize(

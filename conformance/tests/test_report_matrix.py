@@ -49,7 +49,7 @@ def test_every_form_names_the_runs_and_what_differs() -> None:
 
 
 def test_runs_that_agree_and_hold_are_told_so() -> None:
-    assert "No requirement differs, none fails." in as_text(matrix([conformant().run()]))
+    assert "No requirement differs between the runs, and none fails." in as_text(matrix([conformant().run()]))
 
 
 def test_each_run_has_a_badge_in_both_forms(tmp_path: Path) -> None:

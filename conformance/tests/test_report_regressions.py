@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from conformance.report.formats import ctrf, junit, summary
 from conformance.report.formats.html import report
-from conformance.report.model.evidence import Evidence
+from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.regressions import by_endpoint, places
 from conformance.report.model.run import Regression, Run
 from conformance.tests.sample_run import conformant
@@ -97,9 +97,9 @@ def test_a_dashboard_sees_them_too() -> None:
 
 def test_the_summary_and_the_page_begin_with_them() -> None:
     run = replayed(lost(4, 0), lost(7, 1), LONGER)
-    text, page = summary.markdown(run), report(run, Evidence())
+    text, page = summary.markdown(run), report(run, RunEvidence())
 
-    assert "3 answers are not as recorded, at 2 places." in text
+    assert "3 answers differ from the recording, at 2 places." in text
     assert "### What regressed (2 places)" in text
     assert "`data[*].roleName`" in text
     blocks = page[page.index("What blocks") : page.index('id="search"')]

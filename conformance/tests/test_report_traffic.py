@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conformance.report.formats.html import report
-from conformance.report.formats.traffic import set_aside, tables
-from conformance.report.model.evidence import Evidence
+from conformance.report.formats.html.traffic import ignored_entries, tables
+from conformance.report.model.evidence import RunEvidence
 from conformance.tests.sample_run import sample
 
 COVERAGE = {
@@ -39,8 +39,12 @@ def told(**extra: Any) -> dict[str, list[tuple[str, ...]]]:
 def test_the_coverage_of_a_check_is_told() -> None:
     found = told(coverage=COVERAGE)
 
-    assert found["Endpoints in the traffic"] == [("GET /a", "3"), ("GET /b", "never"), ("GET /c", "never")]
-    assert found["Error codes in the traffic"] == [("GA2031", "1"), ("4030", "never")]
+    assert found["Endpoints in the traffic"] == [
+        ("GET /a", "3"),
+        ("GET /b", "not seen"),
+        ("GET /c", "not seen"),
+    ]
+    assert found["Error codes in the traffic"] == [("GA2031", "1"), ("4030", "not seen")]
     assert found["Fields never seen"] == [("GET /a", "4 of 5", "data.x")]
     assert found["Bodies that the record does not hold"] == [("response omitted", "7")]
 
@@ -48,23 +52,23 @@ def test_the_coverage_of_a_check_is_told() -> None:
 def test_what_became_of_a_replay_is_told() -> None:
     found = told(replay=REPLAY)
 
-    assert found["What became of each exchange"] == [("same", "6"), ("regressed", "1")]
-    assert found["Not compared, and why"] == [("#4", "GET /a", "not comparable", "no answer")]
-    assert found["Differences taken as noise"] == [("GET /a", "data.at", "value", "3")]
+    assert found["Results by exchange"] == [("same", "6"), ("regressed", "1")]
+    assert found["Not compared, by reason"] == [("#4", "GET /a", "not comparable", "no answer")]
+    assert found["Ignored differences (noise)"] == [("GET /a", "data.at", "value", "3")]
 
 
 def test_what_was_set_aside_is_counted() -> None:
     run = sample().run().model_copy(update={"set_aside": {"another host": 12}})
 
-    assert set_aside(run) == "12 another host"
-    assert set_aside(sample().run()) == ""
+    assert ignored_entries(run) == "12 another host"
+    assert ignored_entries(sample().run()) == ""
 
 
 def test_the_page_has_a_part_on_the_traffic_only_where_there_is_some() -> None:
     run = sample().run(command="check")
 
-    assert "The traffic" not in report(run, Evidence())
-    assert "1 of 3 were seen" in report(run.model_copy(update={"coverage": COVERAGE}), Evidence())
+    assert "Recorded traffic</h2>" not in report(run, RunEvidence())
+    assert "1 of 3 were answered" in report(run.model_copy(update={"coverage": COVERAGE}), RunEvidence())
 
 
 @pytest.mark.parametrize("value", [None, 5, [], {}, {"operations": 3}, {"fields": {"a": None}}])

@@ -45,7 +45,7 @@ def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
     made.ledger.tallies.pop("FILE-001")
 
     assert headline(conformant().run()).sentence == "Nothing contradicted · 97 % of 447 musts tested."
-    assert headline(made.run()).sentence.endswith("1 requirement could not be tried.")
+    assert headline(made.run()).sentence.endswith("1 requirement could not be tested.")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_must_short_of_all_is_never_rounded_to_all() -> None:
 
 
 def test_an_interrupted_run_tells_what_failed_until_then() -> None:
-    assert headline(sample().run(exit_code=2)).sentence.endswith("Until then 5 requirements failed.")
+    assert headline(sample().run(exit_code=2)).sentence.endswith("Before that, 5 requirements failed.")
 
 
 def test_a_run_whose_failures_are_all_known_has_no_new_one() -> None:
@@ -142,7 +142,7 @@ def test_regressions_are_told_by_their_number() -> None:
 
     head = headline(conformant().run(exit_code=1, command="replay", regressions=[lost]))
 
-    assert (head.title, head.sentence) == ("Regressed", "1 answer is not as recorded, at 1 place.")
+    assert (head.title, head.sentence) == ("Regressed", "1 answer differs from the recording, at 1 place.")
 
 
 def test_the_numbers_count_what_held_of_what_could_be_decided() -> None:

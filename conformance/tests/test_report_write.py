@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.report.formats.write import FORMATS, write_all
-from conformance.report.model.evidence import Evidence
+from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Run
 from conformance.tests.sample_run import PROFILE, START, conformant, envelope, exchange, sample
 from conformance.traffic.redaction.redact import Secrets
@@ -36,7 +36,7 @@ def test_reports_are_written_however_the_run_ended(tmp_path: Path, exit_code: in
 def test_one_report_that_cannot_be_made_does_not_keep_the_others_back(
     tmp_path: Path,
 ) -> None:
-    def broken(run: Run, exchanges: Evidence) -> str:
+    def broken(run: Run, exchanges: RunEvidence) -> str:
         raise RuntimeError("a bug")
 
     formats = FORMATS | {"junit.xml": broken}
@@ -108,7 +108,7 @@ def test_a_value_that_was_not_there_is_told_from_null(tmp_path: Path) -> None:
     run = write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
 
     assert next(one for one in run.findings if one.requirement == "ACCOUNT-015").missing is True
-    assert "nothing (it is not there)" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert "nothing (missing)" in (tmp_path / "summary.md").read_text(encoding="utf-8")
 
 
 def test_what_changed_since_the_run_before_in_the_same_folder_is_told(tmp_path: Path) -> None:

@@ -14,16 +14,9 @@ from conformance.spec.endpoints import (
     PASSWORD_INIT,
     PASSWORD_RESET,
 )
-from conformance.spec.tables import ERROR_BY_CODE, ERRORS, SUCCESS_CODE
+from conformance.spec.tables import ERROR_BY_CODE, ERRORS, INVALID_PARAMETER, SUCCESS_CODE
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import HELD, Comparison, Contradiction
-
-INVALID_PARAMETER = ("VALIDATION.INVALID_PARAMETER", "4000")
-"""The error table has two codes for a body that breaks its rules; both are lawful."""
-
-TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
-"""The error table has two codes for a missing token; both are lawful."""
-
 
 KNOWN_CODES = frozenset({SUCCESS_CODE, *(row.code for row in ERRORS)})
 

@@ -72,7 +72,7 @@ class Coverage:
 
     def sentences(self) -> Iterator[str]:
         """The same for a reader, in one line each."""
-        yield f"{len(self.operations)} of {len(OPERATIONS)} operations were seen with an answer."
+        yield f"{len(self.operations)} of {len(OPERATIONS)} operations were answered."
         count = sum(self.expected.values())
         seen = count - sum(map(len, self.missing.values()))
         yield f"{seen} of the {count} fields that their answers may have were seen."
@@ -80,7 +80,7 @@ class Coverage:
         yield f"{known} of {len(ERROR_BY_CODE)} error codes were seen."
         if self.unknown_bodies:
             told = ", ".join(f"{times} {state}" for state, times in self.unknown_bodies.most_common())
-            yield f"Bodies that the source does not hold were not judged: {told}."
+            yield f"Not judged, because the source lacks the bodies: {told}."
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
 

@@ -45,13 +45,13 @@ _CHAPTERS = (
 
 def _by_name() -> dict[str, Fault]:
     """Raises ValueError where two faults have one name."""
-    found: dict[str, Fault] = {}
+    faults: dict[str, Fault] = {}
     for chapter in _CHAPTERS:
         for fault in chapter.FAULTS:
-            if fault.name in found:
+            if fault.name in faults:
                 raise ValueError(f"two faults are called {fault.name}")
-            found[fault.name] = replace(fault, also=_also(fault))
-    return found
+            faults[fault.name] = replace(fault, also=_also(fault))
+    return faults
 
 
 def _also(fault: Fault) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from reference_impl.faults.fault import (
     optional,
     pretending,
     renamed,
+    reported,
     ruled,
     then,
-    told,
 )
 from reference_impl.faults.operations import (
     ACCOUNT,
@@ -359,7 +359,7 @@ FAULTS = (
         "INSTITUTION-011",
         "another-institution-is-read",
         INSTITUTION,
-        apply=told(INSTITUTION, "", bizId=lambda id: id[::-1]),
+        apply=reported(INSTITUTION, "", bizId=lambda id: id[::-1]),
     ),
     # Invitations.
     of("INVITE-001", "any-text-is-invited", INVITE, apply=ruled(INVITE, "inviteeEmail", address)),

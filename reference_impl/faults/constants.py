@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import data_rewritten, rewritten
-from reference_impl.faults.fault import Fault, from_call, of, spoil, told_in_last, turned
+from reference_impl.faults.fault import Fault, from_call, of, reported_in_last, spoil, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CURRENT_WORKSPACE,
@@ -46,9 +46,9 @@ STATE_OF = {"notification-channel-statuses": "STATE-005", "user-permission-statu
 
 
 def _valued(code: str, turn: Callable[[int], int]) -> Callable[[dict[str, Any]], None]:
-    def turning(found: dict[str, Any]) -> None:
-        if found["code"] == code:
-            found["value"] = turn(found["value"])
+    def turning(entry: dict[str, Any]) -> None:
+        if entry["code"] == code:
+            entry["value"] = turn(entry["value"])
 
     return turning
 
@@ -58,7 +58,7 @@ def _without(code: str) -> Callable[[Any], Any]:
 
 
 def _renamed(old: str, new: str) -> Callable[[dict[str, Any]], None]:
-    return lambda found: spoil(found, "code", lambda code: new if code == old else code)
+    return lambda entry: spoil(entry, "code", lambda code: new if code == old else code)
 
 
 def _off_by_one(requirement: str, name: str, code: str) -> Fault:
@@ -96,8 +96,8 @@ def _value_twice(listed: Any) -> Any:
 def _stated(field: str, **values: int) -> Callable[[dict[str, Any]], None]:
     """The numbers that these symbolic codes carry in a coded field."""
 
-    def turn(found: dict[str, Any]) -> None:
-        found[field]["value"] = values.get(found[field]["code"], found[field]["value"])
+    def turn(record: dict[str, Any]) -> None:
+        record[field]["value"] = values.get(record[field]["code"], record[field]["value"])
 
     return turn
 
@@ -123,8 +123,8 @@ FAULTS = (
         apply=turned(
             constants("user-mfa-methods"),
             "[]",
-            lambda found: spoil(
-                found, "value", lambda value: {10011001: 10011002, 10011002: 10011001}[value]
+            lambda entry: spoil(
+                entry, "value", lambda value: {10011001: 10011002, 10011002: 10011001}[value]
             ),
         ),
     ),
@@ -145,19 +145,19 @@ FAULTS = (
         "CONSTANT-020",
         "country-value-is-the-numeric-code",
         constants("countries"),
-        apply=turned(constants("countries"), "[]", lambda found: found.update(value=found["numericCode"])),
+        apply=turned(constants("countries"), "[]", lambda entry: entry.update(value=entry["numericCode"])),
     ),
     of(
         "CONSTANT-005",
         "last-country-lacks-its-alpha-3-code",
         constants("countries"),
-        apply=told_in_last(constants("countries"), "[]", alpha3Code=None),
+        apply=reported_in_last(constants("countries"), "[]", alpha3Code=None),
     ),
     of(
         "CONSTANT-002",
         "last-wallet-status-has-no-value",
         constants("wallet-statuses"),
-        apply=told_in_last(constants("wallet-statuses"), "[]", value=None),
+        apply=reported_in_last(constants("wallet-statuses"), "[]", value=None),
     ),
     of(
         "CONSTANT-062",
@@ -176,7 +176,7 @@ FAULTS = (
         "alpha-2-code-is-the-alpha-3-code",
         constants("countries"),
         apply=turned(
-            constants("countries"), "[]", lambda found: found.update(alpha2Code=found["alpha3Code"])
+            constants("countries"), "[]", lambda entry: entry.update(alpha2Code=entry["alpha3Code"])
         ),
     ),
     of(
@@ -236,7 +236,7 @@ FAULTS = (
         "STATE-007",
         "completed-order-by-another-name",
         ORDERS,
-        apply=told_in_last(ORDERS, "content[]", status=2, statusName="DONE"),
+        apply=reported_in_last(ORDERS, "content[]", status=2, statusName="DONE"),
         also="ORDER-034",
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import chosen, rewritten, row
-from reference_impl.faults.fault import GONE, Wrong, from_call, of, spoil, told, turned
+from reference_impl.faults.fault import GONE, Wrong, from_call, of, reported, spoil, turned
 from reference_impl.faults.operations import (
     ACCOUNT,
     CURRENT_WORKSPACE,
@@ -92,9 +92,9 @@ def _echoes(name: str) -> Rewriting:
 
 
 def _another_value_each_time(seen: Seen, answer: Answer) -> None:
-    for found in answer.body["data"] or []:
-        if found["invitationStatus"]["code"] == "CANCELLED":
-            found["invitationStatus"]["value"] = 10050390 + seen.memory["calls"]
+    for entry in answer.body["data"] or []:
+        if entry["invitationStatus"]["code"] == "CANCELLED":
+            entry["invitationStatus"]["value"] = 10050390 + seen.memory["calls"]
 
 
 def _answer_with_status_404(answer: Answer) -> bool:
@@ -104,8 +104,8 @@ def _answer_with_status_404(answer: Answer) -> bool:
 def _status_value(**values: int) -> Callable[[dict[str, Any]], None]:
     """The numbers that these symbolic codes carry."""
 
-    def turn(found: dict[str, Any]) -> None:
-        found["value"] = values.get(found["code"], found["value"])
+    def turn(entry: dict[str, Any]) -> None:
+        entry["value"] = values.get(entry["code"], entry["value"])
 
     return turn
 
@@ -220,14 +220,14 @@ FAULTS = (
         apply=turned(
             MFA,
             "[].mfaMethod",
-            lambda found: spoil(found, "code", lambda code: {"OTP": "TOTP"}.get(code, code)),
+            lambda entry: spoil(entry, "code", lambda code: {"OTP": "TOTP"}.get(code, code)),
         ),
     ),
     of(
         "ENUM-006",
         "workspace-kind-by-another-name",
         CURRENT_WORKSPACE,
-        apply=told(CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"),
+        apply=reported(CURRENT_WORKSPACE, "workspaceKind", code="PRODUCTION"),
     ),
     of(
         "ENUM-010",
@@ -240,7 +240,7 @@ FAULTS = (
         "ENUM-011",
         "institution-type-by-another-name",
         INSTITUTION,
-        apply=told(INSTITUTION, "institutionType", code="HOUSE"),
+        apply=reported(INSTITUTION, "institutionType", code="HOUSE"),
     ),
     of(
         "ENUM-009",

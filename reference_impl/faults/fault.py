@@ -63,36 +63,36 @@ def objects(data: Any, place: str) -> Iterator[dict[str, Any]]:
         yield from objects(data.get(step), place.removeprefix(step).lstrip("."))
 
 
-def spoil(found: dict[str, Any], name: str, wrong: Wrong) -> None:
+def spoil(record: dict[str, Any], name: str, wrong: Wrong) -> None:
     """Makes one field wrong; a field that is not there stays away, unless the value is plain."""
     if wrong is GONE:
-        found.pop(name, None)
+        record.pop(name, None)
     elif callable(wrong):
-        if name in found:
-            found[name] = wrong(found[name])
+        if name in record:
+            record[name] = wrong(record[name])
     else:
-        found[name] = wrong
+        record[name] = wrong
 
 
-def told(operation: str, place: str, **wrong: Wrong) -> Change:
-    """Successes of an operation tell other values in these fields of every object at a place."""
+def reported(operation: str, place: str, **wrong: Wrong) -> Change:
+    """Successes of an operation report other values in these fields of every object at a place."""
 
     def rewriting(data: Any) -> Any:
-        for found in objects(data, place):
+        for record in objects(data, place):
             for name, value in wrong.items():
-                spoil(found, name, value)
+                spoil(record, name, value)
         return data
 
     return data_rewritten(rewriting, operation)
 
 
-def told_in_last(operation: str, place: str, **wrong: Wrong) -> Change:
-    """As ``told``, but in the last object at the place only."""
+def reported_in_last(operation: str, place: str, **wrong: Wrong) -> Change:
+    """As ``reported``, but in the last object at the place only."""
 
     def rewriting(data: Any) -> Any:
-        for found in list(objects(data, place))[-1:]:
+        for record in list(objects(data, place))[-1:]:
             for name, value in wrong.items():
-                spoil(found, name, value)
+                spoil(record, name, value)
         return data
 
     return data_rewritten(rewriting, operation)
@@ -102,8 +102,8 @@ def turned(operation: str, place: str, turn: Callable[[dict[str, Any]], None]) -
     """Every object at a place of an operation's successes passes through a function that changes it."""
 
     def rewriting(data: Any) -> Any:
-        for found in objects(data, place):
-            turn(found)
+        for record in objects(data, place):
+            turn(record)
         return data
 
     return data_rewritten(rewriting, operation)
@@ -259,10 +259,10 @@ def lenient(operation: str) -> Change:
     return change
 
 
-def _fielded(operation: str, name: str, made: Callable[[Field], Field]) -> Change:
+def _fielded(operation: str, name: str, change_of: Callable[[Field], Field]) -> Change:
     def change(plan: Plan) -> None:
         takes = plan.rows[operation].takes
-        fields = {**takes.fields, name: made(takes.fields[name])}
+        fields = {**takes.fields, name: change_of(takes.fields[name])}
         plan.rows[operation] = replace(plan.rows[operation], takes=replace(takes, fields=fields))
 
     return change

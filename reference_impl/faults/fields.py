@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from reference_impl.changes import together
-from reference_impl.faults.fault import GONE, Fault, Wrong, told
+from reference_impl.faults.fault import GONE, Fault, Wrong, reported
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     BACKUP_CODES,
@@ -507,7 +507,9 @@ def _fault(resource: Resource, field: Field, wrong: Wrong) -> Fault:
     return Fault(
         name=f"{resource.name}-{_kebab(field.name)}-{_word(wrong)}",
         breaks=(field.requirement,),
-        apply=together(told(operation, place, **{field.name: value}) for operation, place in resource.shown),
+        apply=together(
+            reported(operation, place, **{field.name: value}) for operation, place in resource.shown
+        ),
         operations=tuple(operation for operation, _ in resource.shown),
         also=tuple(field.also.split()),
     )

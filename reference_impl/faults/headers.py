@@ -90,8 +90,8 @@ class Bodies:
 
 def _is_for(scope: Scope, operation: str) -> bool:
     routes: Routes = scope["app"].state.routes
-    found = routes.known(scope["method"], scope["path"])
-    return found is not None and operation in ("", found[0].name)
+    match = routes.find_or_none(scope["method"], scope["path"])
+    return match is not None and operation in ("", match[0].name)
 
 
 def _names(scope: Scope) -> Names:

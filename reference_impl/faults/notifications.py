@@ -10,8 +10,8 @@ from reference_impl.faults.fault import (
     optional,
     pretending,
     renamed,
-    told,
-    told_in_last,
+    reported,
+    reported_in_last,
     turned,
 )
 from reference_impl.faults.operations import (
@@ -52,8 +52,8 @@ def _nulls_meant(*names: str) -> Any:
     return around
 
 
-def _enabled_always(found: dict[str, Any]) -> None:
-    found["enabled"] = True
+def _enabled_always(record: dict[str, Any]) -> None:
+    record["enabled"] = True
 
 
 def _some_of_another(handler: Handler) -> Handler:
@@ -165,7 +165,7 @@ FAULTS = (
         "CHANNELTYPE-025",
         "last-type-is-the-other-way-round",
         TYPES_QUERY,
-        apply=told_in_last(TYPES_QUERY, "items[]", enabled=lambda enabled: not enabled),
+        apply=reported_in_last(TYPES_QUERY, "items[]", enabled=lambda enabled: not enabled),
     ),
     of(
         "CHANNELTYPE-026",
@@ -293,9 +293,14 @@ FAULTS = (
         "CHANNEL-030",
         "command-answers-an-active-channel",
         COMMAND,
-        apply=told(COMMAND, "", channelStatus="ACTIVE"),
+        apply=reported(COMMAND, "", channelStatus="ACTIVE"),
     ),
-    of("CHANNEL-030", "command-answers-disabled", COMMAND, apply=told(COMMAND, "", channelStatus="DISABLED")),
+    of(
+        "CHANNEL-030",
+        "command-answers-disabled",
+        COMMAND,
+        apply=reported(COMMAND, "", channelStatus="DISABLED"),
+    ),
     of("CHANNEL-031", "command-does-not-stick", COMMAND, apply=pretending(COMMAND, "channel"), spreads=True),
     of("CHANNEL-052", "command-without-an-id-is-unknown", COMMAND, apply=optional(COMMAND, "bizId", "none")),
     of(

@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any
 
 from reference_impl.changes import handled, limited, together
-from reference_impl.faults.fault import asked, ignoring, of, told, turned, turned_by_page
+from reference_impl.faults.fault import asked, ignoring, of, reported, turned, turned_by_page
 from reference_impl.faults.operations import ACCOUNTS_QUERY, CHANNELS_QUERY, HISTORY, ORDERS, TYPES_QUERY
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
@@ -140,19 +140,19 @@ FAULTS = (
         "PAGE-009",
         "history-page-from-zero",
         HISTORY,
-        apply=told(HISTORY, "pagination", currentPage=lambda page: page - 1),
+        apply=reported(HISTORY, "pagination", currentPage=lambda page: page - 1),
     ),
     of(
         "PAGE-009",
         "types-page-from-zero",
         TYPES_QUERY,
-        apply=told(TYPES_QUERY, "pagination", currentPage=lambda page: page - 1),
+        apply=reported(TYPES_QUERY, "pagination", currentPage=lambda page: page - 1),
     ),
     of(
         "PAGE-009",
         "channels-page-from-zero",
         CHANNELS_QUERY,
-        apply=told(CHANNELS_QUERY, "pagination", currentPage=lambda page: page - 1),
+        apply=reported(CHANNELS_QUERY, "pagination", currentPage=lambda page: page - 1),
     ),
     of(
         "PAGE-010",
@@ -172,12 +172,12 @@ FAULTS = (
         TYPES_QUERY,
         apply=turned(TYPES_QUERY, "pagination", _empty_where_single),
     ),
-    of("PAGE-011", "history-always-empty", HISTORY, apply=told(HISTORY, "pagination", empty=True)),
+    of("PAGE-011", "history-always-empty", HISTORY, apply=reported(HISTORY, "pagination", empty=True)),
     of(
         "PAGE-013",
         "history-holds-more-than-its-size",
         HISTORY,
-        apply=told(HISTORY, "pagination", pageSize=10),
+        apply=reported(HISTORY, "pagination", pageSize=10),
     ),
     of(
         "PAGE-014",
@@ -190,10 +190,13 @@ FAULTS = (
         "PAGE-026",
         "accounts-page-from-one",
         ACCOUNTS_QUERY,
-        apply=told(ACCOUNTS_QUERY, "", currentPage=lambda page: page + 1),
+        apply=reported(ACCOUNTS_QUERY, "", currentPage=lambda page: page + 1),
     ),
     of(
-        "PAGE-026", "accounts-page-always-zero", ACCOUNTS_QUERY, apply=told(ACCOUNTS_QUERY, "", currentPage=0)
+        "PAGE-026",
+        "accounts-page-always-zero",
+        ACCOUNTS_QUERY,
+        apply=reported(ACCOUNTS_QUERY, "", currentPage=0),
     ),
     of(
         "PAGE-026",
@@ -213,13 +216,13 @@ FAULTS = (
         "PAGE-029",
         "accounts-size-told-is-twenty",
         ACCOUNTS_QUERY,
-        apply=told(ACCOUNTS_QUERY, "", pageSize=20),
+        apply=reported(ACCOUNTS_QUERY, "", pageSize=20),
     ),
     of(
         "PAGE-025",
         "account-counts-as-text",
         ACCOUNTS_QUERY,
-        apply=told(ACCOUNTS_QUERY, "", totalElements=str),
+        apply=reported(ACCOUNTS_QUERY, "", totalElements=str),
     ),
     of(
         "PAGE-039",
@@ -258,7 +261,7 @@ FAULTS = (
         apply=_another_default(ACCOUNTS_QUERY, size=10),
     ),
     # The transfer orders.
-    of("PAGE-035", "orders-page-from-one", ORDERS, apply=told(ORDERS, "", number=lambda page: page + 1)),
+    of("PAGE-035", "orders-page-from-one", ORDERS, apply=reported(ORDERS, "", number=lambda page: page + 1)),
     of("PAGE-035", "orders-page-ignored", ORDERS, apply=ignoring(ORDERS, "page")),
     of(
         "PAGE-035",
@@ -270,12 +273,12 @@ FAULTS = (
         "PAGE-036",
         "order-pages-one-too-many",
         ORDERS,
-        apply=told(ORDERS, "", totalPages=lambda pages: pages + 1),
+        apply=reported(ORDERS, "", totalPages=lambda pages: pages + 1),
     ),
     of("PAGE-037", "orders-size-ignored", ORDERS, apply=_at_least(ORDERS, 20)),
     of("PAGE-037", "orders-one-more-than-asked", ORDERS, apply=handled(ORDERS, _one_more)),
-    of("PAGE-038", "orders-size-told-is-twenty", ORDERS, apply=told(ORDERS, "", size=20)),
-    of("PAGE-025", "order-counts-as-text", ORDERS, apply=told(ORDERS, "", totalElements=str)),
+    of("PAGE-038", "orders-size-told-is-twenty", ORDERS, apply=reported(ORDERS, "", size=20)),
+    of("PAGE-025", "order-counts-as-text", ORDERS, apply=reported(ORDERS, "", totalElements=str)),
     of("PAGE-040", "order-pages-overlap", ORDERS, apply=handled(ORDERS, _next_page_too("content", "number"))),
     of(
         "PAGE-040",

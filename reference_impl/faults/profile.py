@@ -13,9 +13,9 @@ from reference_impl.faults.fault import (
     optional,
     pretending,
     renamed,
+    reported,
     ruled,
     then,
-    told,
     turned,
 )
 from reference_impl.faults.operations import (
@@ -223,13 +223,13 @@ FAULTS = (
         "PROFILE-002",
         "caller-of-the-tenant-portal",
         PROFILE,
-        apply=told(PROFILE, "accountPortal", code="TENANT", value=10010102),
+        apply=reported(PROFILE, "accountPortal", code="TENANT", value=10010102),
     ),
     of(
         "PROFILE-003",
         "update-answers-the-old-name",
         PROFILE_UPDATE,
-        apply=told(PROFILE_UPDATE, "", accountName="Before"),
+        apply=reported(PROFILE_UPDATE, "", accountName="Before"),
     ),
     of(
         "PROFILE-004",

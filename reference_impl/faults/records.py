@@ -3,7 +3,7 @@
 import zlib
 from typing import Any
 
-from reference_impl.faults.fault import of, told, told_in_last, turned
+from reference_impl.faults.fault import of, reported, reported_in_last, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANNELS_QUERY,
@@ -25,8 +25,8 @@ def _whole_seconds(value: str) -> str:
     return f"{value[:19]}Z"
 
 
-def _updated_before(found: dict[str, Any]) -> None:
-    found["updatedAt"] = "2019-01-01T00:00:00.000Z"
+def _updated_before(record: dict[str, Any]) -> None:
+    record["updatedAt"] = "2019-01-01T00:00:00.000Z"
 
 
 FAULTS = (
@@ -34,25 +34,25 @@ FAULTS = (
         "ACCOUNT-014",
         "account-times-of-another-zone",
         PROFILE,
-        apply=told(PROFILE, "", createdAt=_in_the_far_east),
+        apply=reported(PROFILE, "", createdAt=_in_the_far_east),
     ),
     of(
         "ACCOUNT-014",
         "last-account-of-another-zone",
         ACCOUNTS_QUERY,
-        apply=told_in_last(ACCOUNTS_QUERY, "accounts[]", updatedAt=_in_the_far_east),
+        apply=reported_in_last(ACCOUNTS_QUERY, "accounts[]", updatedAt=_in_the_far_east),
     ),
     of(
         "ACCOUNT-043",
         "account-times-without-a-zone",
         PROFILE,
-        apply=told(PROFILE, "", createdAt=lambda value: value[:-1]),
+        apply=reported(PROFILE, "", createdAt=lambda value: value[:-1]),
     ),
     of(
         "ACCOUNT-015",
         "account-times-in-whole-seconds",
         PROFILE,
-        apply=told(PROFILE, "", createdAt=_whole_seconds, updatedAt=_whole_seconds),
+        apply=reported(PROFILE, "", createdAt=_whole_seconds, updatedAt=_whole_seconds),
     ),
     of(
         "ACCOUNT-016",
@@ -60,36 +60,36 @@ FAULTS = (
         ACCOUNTS_QUERY,
         apply=turned(ACCOUNTS_QUERY, "accounts[]", _updated_before),
     ),
-    of("RESOURCE-001", "role-without-a-name", ROLES, apply=told(ROLES, "[]", roleName=None)),
+    of("RESOURCE-001", "role-without-a-name", ROLES, apply=reported(ROLES, "[]", roleName=None)),
     of(
         "RESOURCE-001",
         "workspace-without-a-time-zone",
         CURRENT_WORKSPACE,
-        apply=told(CURRENT_WORKSPACE, "", workspaceTimezone=None),
+        apply=reported(CURRENT_WORKSPACE, "", workspaceTimezone=None),
     ),
     of(
         "RESOURCE-002",
         "workspace-created-in-epoch-seconds",
         CURRENT_WORKSPACE,
-        apply=told(CURRENT_WORKSPACE, "", createdAt=1767225600),
+        apply=reported(CURRENT_WORKSPACE, "", createdAt=1767225600),
     ),
     of(
         "RESOURCE-002",
         "type-updated-day-first",
         TYPES_QUERY,
-        apply=told(TYPES_QUERY, "items[]", updatedAt="31/12/2026 10:00"),
+        apply=reported(TYPES_QUERY, "items[]", updatedAt="31/12/2026 10:00"),
     ),
     of(
         "RESOURCE-003",
         "institution-id-as-number",
         INSTITUTION,
-        apply=told(INSTITUTION, "", bizId=lambda id: zlib.crc32(id.encode())),
+        apply=reported(INSTITUTION, "", bizId=lambda id: zlib.crc32(id.encode())),
     ),
     of(
         "RESOURCE-003",
         "workspace-of-a-role-as-number",
         ROLE,
-        apply=told(ROLE, "", workspaceBizId=lambda id: zlib.crc32(id.encode())),
+        apply=reported(ROLE, "", workspaceBizId=lambda id: zlib.crc32(id.encode())),
     ),
     of(
         "RESOURCE-004",

@@ -4,7 +4,7 @@ from typing import Any
 
 from reference_impl.changes import handled, limited, refused_with, row
 from reference_impl.errors import INVALID
-from reference_impl.faults.fault import asked, ignoring, of, renamed, told, turned
+from reference_impl.faults.fault import asked, ignoring, of, renamed, reported, turned
 from reference_impl.faults.operations import FILE, ORDERS, ROLE, ROLES
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
@@ -92,7 +92,7 @@ def _descending_always(body: Body) -> Body:
 FAULTS = (
     # Roles.
     of("ROLE-010", "another-role-is-read", ROLE, apply=handled(ROLE, _first_role)),
-    of("ROLE-010", "role-is-read-under-another-name", ROLE, apply=told(ROLE, "", roleName="Role")),
+    of("ROLE-010", "role-is-read-under-another-name", ROLE, apply=reported(ROLE, "", roleName="Role")),
     of("ROLE-011", "unknown-role-is-400", ROLE, apply=renamed(ROLE, "RESOURCE.NOT_FOUND", INVALID)),
     of("ROLE-013", "a-role-twice", ROLES, apply=handled(ROLES, _twice)),
     # Files.
@@ -109,9 +109,14 @@ FAULTS = (
         apply=refused_with("ACCESS.PERMISSION_DENIED", status=401),
         also="FILE-021",
     ),
-    of("FILE-023", "another-file-is-read", FILE, apply=told(FILE, "", bizId=lambda id: id[::-1])),
+    of("FILE-023", "another-file-is-read", FILE, apply=reported(FILE, "", bizId=lambda id: id[::-1])),
     of("FILE-024", "unknown-file-is-400", FILE, apply=renamed(FILE, "RESOURCE.NOT_FOUND", INVALID)),
-    of("FILE-026", "file-of-negative-size", FILE, apply=told(FILE, "", fileSize=lambda size: size - 2**33)),
+    of(
+        "FILE-026",
+        "file-of-negative-size",
+        FILE,
+        apply=reported(FILE, "", fileSize=lambda size: size - 2**33),
+    ),
     of(
         "ERROR-006",
         "not-found-is-400",

@@ -20,7 +20,7 @@ from reference_impl.faults.fault import (
     optional,
     refusing,
     renamed,
-    told,
+    reported,
 )
 from reference_impl.faults.operations import (
     CHANGE,
@@ -196,7 +196,7 @@ FAULTS = (
         "SECURE-003",
         "public-key-without-an-id",
         PUBLIC_KEY,
-        apply=told(PUBLIC_KEY, "", keyId=GONE),
+        apply=reported(PUBLIC_KEY, "", keyId=GONE),
         spreads=True,
     ),
     of(
@@ -255,13 +255,13 @@ FAULTS = (
         "SECURE-008",
         "secure-session-expires-in-seconds",
         SECURE_SESSION,
-        apply=told(SECURE_SESSION, "", expiresAt=lambda value: value // 1000),
+        apply=reported(SECURE_SESSION, "", expiresAt=lambda value: value // 1000),
     ),
     of(
         "SECURE-009",
         "secure-session-told-as-expired",
         SECURE_SESSION,
-        apply=told(SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000),
+        apply=reported(SECURE_SESSION, "", expiresAt=lambda value: value - 86_400_000),
     ),
     of(
         "SECURE-010",
@@ -303,7 +303,7 @@ FAULTS = (
         apply=together(
             (
                 limited(secure_session=1e8),
-                told(SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
+                reported(SECURE_SESSION, "", expiresAt=lambda value: value - int(1e11) + 1_800_000),
             )
         ),
         spreads=True,

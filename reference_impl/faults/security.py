@@ -5,7 +5,7 @@ from typing import Any
 import pyotp
 
 from reference_impl.changes import data_rewritten, handled, moved, together
-from reference_impl.faults.fault import asked, first, of, pretending, ruled, told, turned
+from reference_impl.faults.fault import asked, first, of, pretending, reported, ruled, turned
 from reference_impl.faults.operations import (
     BACKUP_CODES,
     BACKUP_GENERATE,
@@ -237,13 +237,13 @@ FAULTS = (
         "BACKUP-003",
         "more-codes-remain-than-were-made",
         BACKUP_CODES,
-        apply=told(BACKUP_CODES, "", remainingCount=lambda count: count + 11),
+        apply=reported(BACKUP_CODES, "", remainingCount=lambda count: count + 11),
     ),
     of(
         "BACKUP-003",
         "a-negative-number-of-codes-remains",
         BACKUP_CODES,
-        apply=told(BACKUP_CODES, "", remainingCount=-1),
+        apply=reported(BACKUP_CODES, "", remainingCount=-1),
         also="BACKUP-004",
     ),
     of(
@@ -340,7 +340,7 @@ FAULTS = (
         "SESSION-030",
         "session-config-of-another-account",
         SESSION_CONFIG,
-        apply=told(SESSION_CONFIG, "", accountBizId=lambda id: id[::-1]),
+        apply=reported(SESSION_CONFIG, "", accountBizId=lambda id: id[::-1]),
     ),
     of(
         "SESSION-032",
@@ -352,7 +352,7 @@ FAULTS = (
         "SESSION-033",
         "last-login-is-a-word",
         SESSION_CONFIG,
-        apply=told(SESSION_CONFIG, "", lastLoginAt="just now"),
+        apply=reported(SESSION_CONFIG, "", lastLoginAt="just now"),
     ),
     # History.
     of(

@@ -15,8 +15,8 @@ from reference_impl.faults.fault import (
     optional,
     refusing,
     renamed,
+    reported,
     ruled,
-    told,
 )
 from reference_impl.faults.operations import COMPLETE, INITIATE, SEND
 from reference_impl.limits import Limits
@@ -58,9 +58,9 @@ def _known_accounts_only(name: str) -> Callable[[Handler], Handler]:
 def _any_password(portal: Portal, caller: Caller, body: Body) -> None:
     """Only the beginning of a password is compared."""
     account = portal.account_of(body["email"])
-    known = portal.passwords.get(account["bizId"]) if account else None
-    if account and known and not known.matches(body["password"]):
-        portal.passwords[account["bizId"]] = _Lenient(known)  # type: ignore[assignment]
+    password = portal.passwords.get(account["bizId"]) if account else None
+    if account and password and not password.matches(body["password"]):
+        portal.passwords[account["bizId"]] = _Lenient(password)  # type: ignore[assignment]
 
 
 class _Lenient:
@@ -295,7 +295,12 @@ FAULTS = (
         apply=refused_with("AUTH.INVALID_CREDENTIALS", status=403),
     ),
     # Login sessions.
-    of("LOGIN-021", "no-method-is-named", INITIATE, apply=told(INITIATE, "", mfaMethods=lambda methods: [])),
+    of(
+        "LOGIN-021",
+        "no-method-is-named",
+        INITIATE,
+        apply=reported(INITIATE, "", mfaMethods=lambda methods: []),
+    ),
     of(
         "LOGIN-064",
         "one-login-session-for-all",
@@ -331,8 +336,8 @@ FAULTS = (
         apply=together(
             (
                 limited(login_session=100_000, mfa_code=100_000),
-                told(INITIATE, "", expiresIn=300),
-                told(SEND, "", codeExpiresIn=300),
+                reported(INITIATE, "", expiresIn=300),
+                reported(SEND, "", codeExpiresIn=300),
             )
         ),
     ),
@@ -342,10 +347,15 @@ FAULTS = (
         INITIATE,
         SEND,
         COMPLETE,
-        apply=together((limited(login_session=120), told(INITIATE, "", expiresIn=300))),
+        apply=together((limited(login_session=120), reported(INITIATE, "", expiresIn=300))),
     ),
-    of("LIMIT-005", "login-session-of-600", INITIATE, apply=told(INITIATE, "", expiresIn=600)),
-    of("LIMIT-005", "login-session-in-milliseconds", INITIATE, apply=told(INITIATE, "", expiresIn=300_000)),
+    of("LIMIT-005", "login-session-of-600", INITIATE, apply=reported(INITIATE, "", expiresIn=600)),
+    of(
+        "LIMIT-005",
+        "login-session-in-milliseconds",
+        INITIATE,
+        apply=reported(INITIATE, "", expiresIn=300_000),
+    ),
     of(
         "LOGIN-036",
         "pending-approval-is-not-told",
@@ -363,19 +373,19 @@ FAULTS = (
     # Codes.
     of("LOGIN-022", "send-is-refused", SEND, apply=refusing(SEND, INVALID)),
     of("LOGIN-022", "first-send-is-in-cooldown", SEND, apply=refusing(SEND, "AUTH.MFA_SEND_COOLDOWN")),
-    of("LOGIN-023", "sent-is-false", SEND, apply=told(SEND, "", sent=False)),
+    of("LOGIN-023", "sent-is-false", SEND, apply=reported(SEND, "", sent=False)),
     of("LOGIN-024", "no-mail-arrives", SEND, apply=handled(SEND, _unmailed)),
     of(
         "LOGIN-025",
         "no-cooldown",
         SEND,
-        apply=together((limited(mfa_cooldown=0), told(SEND, "", cooldownSeconds=60))),
+        apply=together((limited(mfa_cooldown=0), reported(SEND, "", cooldownSeconds=60))),
     ),
     of(
         "LOGIN-025",
         "cooldown-of-ten",
         SEND,
-        apply=together((limited(mfa_cooldown=10), told(SEND, "", cooldownSeconds=60))),
+        apply=together((limited(mfa_cooldown=10), reported(SEND, "", cooldownSeconds=60))),
     ),
     of(
         "LOGIN-025",
@@ -393,11 +403,11 @@ FAULTS = (
         "LOGIN-026",
         "cooldown-is-never-lifted",
         SEND,
-        apply=together((limited(mfa_cooldown=100_000), told(SEND, "", cooldownSeconds=60))),
+        apply=together((limited(mfa_cooldown=100_000), reported(SEND, "", cooldownSeconds=60))),
     ),
     of("LOGIN-026", "cooldown-begins-anew-with-each-try", SEND, apply=first(SEND, _blocked_for_good)),
-    of("LIMIT-006", "code-lifetime-of-60", SEND, apply=told(SEND, "", codeExpiresIn=60)),
-    of("LIMIT-007", "cooldown-told-is-30", SEND, apply=told(SEND, "", cooldownSeconds=30)),
+    of("LIMIT-006", "code-lifetime-of-60", SEND, apply=reported(SEND, "", codeExpiresIn=60)),
+    of("LIMIT-007", "cooldown-told-is-30", SEND, apply=reported(SEND, "", cooldownSeconds=30)),
     of("LIMIT-007", "cooldown-of-120", SEND, apply=limited(mfa_cooldown=120), also="LOGIN-026"),
     of("LOGIN-054", "unknown-session-at-send-is-answered", SEND, apply=handled(SEND, _sent_to_nobody)),
     of("LOGIN-057", "send-without-session-is-404", SEND, apply=optional(SEND, "sessionId", "none")),

@@ -20,7 +20,7 @@ from reference_impl.changes import (
     together,
 )
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import erring, of, optional, renamed, told
+from reference_impl.faults.fault import erring, of, optional, renamed, reported
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     COMPLETE,
@@ -78,10 +78,10 @@ class Issued:
         return self.reading.read(token)
 
 
-def _tokens(made: Callable[[Tokens], Tokens]) -> Change:
+def _tokens(build: Callable[[Tokens], Tokens]) -> Change:
     def change(plan: Plan) -> None:
         usual = plan.tokens
-        plan.tokens = lambda choices, draw: made(usual(choices, draw))
+        plan.tokens = lambda choices, draw: build(usual(choices, draw))
 
     return change
 
@@ -159,12 +159,12 @@ def _telling(**profile: str) -> Callable[[Tokens], Tokens]:
 
 def _same_token(handler: Handler) -> Handler:
     """A refresh gives the access token that was given before."""
-    given: dict[str, str] = {}
+    newest: dict[str, str] = {}
 
     def refreshing(portal: Portal, caller: Caller, body: Body) -> Any:
         data = handler(portal, caller, body)
         session = portal.refresh_tokens[data["refreshToken"]].session_id
-        data["accessToken"] = given.setdefault(session, data["accessToken"])
+        data["accessToken"] = newest.setdefault(session, data["accessToken"])
         return data
 
     return refreshing
@@ -195,8 +195,8 @@ def _refresh_tokens_open(plan: Plan) -> None:
     def around(handler: Handler) -> Handler:
         def issuing(portal: Portal, caller: Caller, body: Body) -> Any:
             data = handler(portal, caller, body)
-            known = portal.refresh_tokens[data["refreshToken"]]
-            alike[-1].sessions[data["refreshToken"]] = {"sid": known.session_id, "exp": known.expires}
+            entry = portal.refresh_tokens[data["refreshToken"]]
+            alike[-1].sessions[data["refreshToken"]] = {"sid": entry.session_id, "exp": entry.expires}
             return data
 
         return issuing
@@ -214,9 +214,11 @@ def _refreshed_for_nobody(handler: Handler) -> Handler:
             return handler(portal, caller, body)
         except Refusal:
             session = _latest_session(portal)
-            known = [token for token, one in portal.refresh_tokens.items() if one.session_id == session.id]
-            portal.refresh_tokens[known[-1]].state = "VALID"
-            return handler(portal, caller, body | {"refreshToken": known[-1]})
+            tokens = [
+                token for token, entry in portal.refresh_tokens.items() if entry.session_id == session.id
+            ]
+            portal.refresh_tokens[tokens[-1]].state = "VALID"
+            return handler(portal, caller, body | {"refreshToken": tokens[-1]})
 
     return refreshing
 
@@ -317,14 +319,14 @@ FAULTS = (
         "LIMIT-008",
         "access-token-of-7200",
         COMPLETE,
-        apply=told(COMPLETE, "", expiresIn=7200),
+        apply=reported(COMPLETE, "", expiresIn=7200),
         also="TOKEN-020",
     ),
     of(
         "LIMIT-009",
         "refreshed-token-of-1800",
         REFRESH,
-        apply=told(REFRESH, "", expiresIn=1800),
+        apply=reported(REFRESH, "", expiresIn=1800),
         also="TOKEN-020",
     ),
     of(
@@ -335,13 +337,15 @@ FAULTS = (
         apply=chosen(access_token="opaque"),
         spreads=True,
     ),
-    of("LIMIT-016", "refreshed-token-of-3599", REFRESH, apply=told(REFRESH, "", expiresIn=3599)),
+    of("LIMIT-016", "refreshed-token-of-3599", REFRESH, apply=reported(REFRESH, "", expiresIn=3599)),
     of(
         "LIMIT-008 LIMIT-009",
         "access-token-in-milliseconds",
         COMPLETE,
         REFRESH,
-        apply=together((told(COMPLETE, "", expiresIn=3_600_000), told(REFRESH, "", expiresIn=3_600_000))),
+        apply=together(
+            (reported(COMPLETE, "", expiresIn=3_600_000), reported(REFRESH, "", expiresIn=3_600_000))
+        ),
         also="TOKEN-020",
     ),
     # Refresh.
@@ -381,8 +385,8 @@ FAULTS = (
     ),
     of("TOKEN-011", "access-token-outlives-logout", LOGOUT, apply=_STILL_CALLS, spreads=True),
     of("TOKEN-012", "refresh-token-outlives-logout", LOGOUT, apply=_STILL_REFRESHES, spreads=True),
-    of("LOGOUT-003", "logout-counts-no-session", LOGOUT, apply=told(LOGOUT, "", terminatedSessions=0)),
-    of("LOGOUT-004", "logout-says-no-success", LOGOUT, apply=told(LOGOUT, "", success=False)),
+    of("LOGOUT-003", "logout-counts-no-session", LOGOUT, apply=reported(LOGOUT, "", terminatedSessions=0)),
+    of("LOGOUT-004", "logout-says-no-success", LOGOUT, apply=reported(LOGOUT, "", success=False)),
     of(
         "SESSION-031",
         "logged-out-session-is-listed",
@@ -480,7 +484,7 @@ FAULTS = (
     of(
         "AUTHN-011",
         "access-token-never-expires",
-        apply=_tokens(lambda tokens: Read(tokens, lambda known, token: known.read(token) | {"exp": 10**12})),
+        apply=_tokens(lambda tokens: Read(tokens, lambda right, token: right.read(token) | {"exp": 10**12})),
         spreads=True,
     ),
 )

@@ -18,8 +18,8 @@ FILTERS: tuple[Filter, ...] = (
 
 
 def query(portal: Portal, caller: Caller, body: Body) -> Any:
-    found = matching(portal, FILTERS, portal.newest("account"), body)
-    return of_accounts(portal, found, page=body.get("page"), size=body.get("size"))
+    accounts = matching(portal, FILTERS, portal.newest("account"), body)
+    return of_accounts(portal, accounts, page=body.get("page"), size=body.get("size"))
 
 
 def account(portal: Portal, caller: Caller, body: Body) -> Any:
@@ -41,9 +41,9 @@ def set_status(portal: Portal, caller: Caller, body: Body) -> Any:
 
 def reset_password(portal: Portal, caller: Caller, body: Body) -> Any:
     """With a new password that is the password; without one the account is mailed a code to set its own."""
-    found: Record = portal.find("account", body["userBizId"])
+    account: Record = portal.find("account", body["userBizId"])
     if "newPassword" in body:
-        set_password(portal, found["bizId"], body["newPassword"])
-        end_sessions(portal, found["bizId"], but=caller.session_id)
+        set_password(portal, account["bizId"], body["newPassword"])
+        end_sessions(portal, account["bizId"], but=caller.session_id)
     else:
-        send_password_code(portal, found)
+        send_password_code(portal, account)

@@ -70,8 +70,8 @@ def logout(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def refresh(portal: Portal, caller: Caller, body: Body) -> Any:
-    given = body["refreshToken"]
-    token = portal.refresh_tokens.get(given)
+    text = body["refreshToken"]
+    token = portal.refresh_tokens.get(text)
     if token is None or token.expires <= portal.now():
         raise Refusal("AUTH.SESSION_NOT_FOUND")
     session = portal.sessions[token.session_id]
@@ -81,8 +81,8 @@ def refresh(portal: Portal, caller: Caller, body: Body) -> Any:
         raise Refusal("AUTH.SESSION_NOT_FOUND")
     if portal.choices.refresh_rotation:
         token.state = moved
-        given = _new_refresh_token(portal, session)
-    return _token_pair(portal, session, given)
+        text = _new_refresh_token(portal, session)
+    return _token_pair(portal, session, text)
 
 
 # The login session.
@@ -106,8 +106,8 @@ def count_initiation(portal: Portal, caller: Caller, email: str) -> None:
 
 def _account_with_password(portal: Portal, caller: Caller, body: Body) -> Record:
     account = portal.account_of(body["email"])
-    known = portal.passwords.get(account["bizId"]) if account else None
-    if account and known and known.matches(body["password"]):
+    password = portal.passwords.get(account["bizId"]) if account else None
+    if account and password and password.matches(body["password"]):
         return account
     if account:
         portal.record_sign_in(account["bizId"], caller, failure="INVALID_CREDENTIALS")
@@ -226,8 +226,8 @@ def _new_refresh_token(portal: Portal, session: Session) -> str:
 
 def _approval(portal: Portal, account: Record) -> Record:
     pending = _is_pending(account)
-    told = pending or portal.choices.account_status_at_sign_in == "always"
-    status = portal.enumeration("user-account-statuses", account["accountStatus"]) if told else None
+    is_shown = pending or portal.choices.account_status_at_sign_in == "always"
+    status = portal.enumeration("user-account-statuses", account["accountStatus"]) if is_shown else None
     return {"accountStatus": status, "pendingApproval": pending}
 
 

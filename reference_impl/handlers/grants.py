@@ -33,11 +33,11 @@ def grant(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def revoke(portal: Portal, caller: Caller, body: Body) -> Any:
-    found = portal.find("currency grant", body["bizId"])
-    moved = portal.next_state("currency grant", found["grantStatus"], "revoke")
+    grant = portal.find("currency grant", body["bizId"])
+    moved = portal.next_state("currency grant", grant["grantStatus"], "revoke")
     if moved is None:
         raise Refusal("RESOURCE.NOT_FOUND")
-    return portal.view("currency grant", portal.change("currency grant", found["bizId"], grantStatus=moved))
+    return portal.view("currency grant", portal.change("currency grant", grant["bizId"], grantStatus=moved))
 
 
 # Institutions.

@@ -31,9 +31,9 @@ CHANNEL_FILTERS: tuple[Filter, ...] = (
 
 
 def query_types(portal: Portal, caller: Caller, body: Body) -> Any:
-    found = matching(portal, TYPE_FILTERS, portal.newest("channel type"), body)
+    types = matching(portal, TYPE_FILTERS, portal.newest("channel type"), body)
     page, size = body.get("page"), body.get("pageSize")
-    return with_pagination(portal, "channel type", [_type(r) for r in found], page=page, size=size)
+    return with_pagination(portal, "channel type", [_type(r) for r in types], page=page, size=size)
 
 
 def create_type(portal: Portal, caller: Caller, body: Body) -> Any:
@@ -71,9 +71,9 @@ def disable_type(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def query_channels(portal: Portal, caller: Caller, body: Body) -> Any:
-    found = matching(portal, CHANNEL_FILTERS, portal.newest("channel"), body)
+    channels = matching(portal, CHANNEL_FILTERS, portal.newest("channel"), body)
     page, size = body.get("page"), body.get("pageSize")
-    return with_pagination(portal, "channel", [_channel(portal, r) for r in found], page=page, size=size)
+    return with_pagination(portal, "channel", [_channel(portal, r) for r in channels], page=page, size=size)
 
 
 def create_channel(portal: Portal, caller: Caller, body: Body) -> Any:
@@ -91,10 +91,10 @@ def create_channel(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def update_channel(portal: Portal, caller: Caller, body: Body) -> Any:
-    found = portal.find("channel", body["bizId"])
+    channel = portal.find("channel", body["bizId"])
     changes = _changes(body) | {"updatedBy": caller.account_id}
     if "emailConfig" in body:
-        changes["emailConfig"] = found["emailConfig"] | _without_mask(body["emailConfig"])
+        changes["emailConfig"] = channel["emailConfig"] | _without_mask(body["emailConfig"])
     return _shown_channel(portal, portal.change("channel", body["bizId"], **changes))
 
 
@@ -149,9 +149,9 @@ def notify(portal: Portal, institution: str, *, to: str, subject: str) -> None:
 
 
 def _moved(portal: Portal, kind: str, field: str, id: str, *, trigger: str) -> Record:
-    found = portal.find(kind, id)
-    moved = portal.next_state(kind, found[field], trigger)
-    return portal.change(kind, id, **{field: moved or found[field]})
+    record = portal.find(kind, id)
+    moved = portal.next_state(kind, record[field], trigger)
+    return portal.change(kind, id, **{field: moved or record[field]})
 
 
 def _changes(body: Body) -> Body:

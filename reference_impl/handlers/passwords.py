@@ -21,8 +21,8 @@ def forgot(portal: Portal, caller: Caller, body: Body) -> Any:
 def by_code(portal: Portal, caller: Caller, body: Body) -> Any:
     """Reset and init alike: whoever holds the mailed code sets the password."""
     account = portal.account_of(body["email"])
-    known = portal.password_codes.get(account["bizId"]) if account else None
-    if account is None or not code_accepted(portal, known, body["code"]):
+    code = portal.password_codes.get(account["bizId"]) if account else None
+    if account is None or not code_accepted(portal, code, body["code"]):
         raise Refusal(INVALID)
     set_password(portal, account["bizId"], body["newPassword"])
 

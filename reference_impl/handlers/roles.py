@@ -19,5 +19,5 @@ def permissions(portal: Portal, caller: Caller, body: Body) -> Any:
     codes = portal.find("role", body["roleBizId"])["permissionCodes"]
     if portal.choices.permission_items == "codes":
         return list(codes)
-    known = portal.records["permission"].values()
-    return portal.views("permission", (record for record in known if record["permissionCode"] in codes))
+    permissions = portal.records["permission"].values()
+    return portal.views("permission", (record for record in permissions if record["permissionCode"] in codes))

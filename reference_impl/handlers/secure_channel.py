@@ -36,18 +36,18 @@ def session(portal: Portal, caller: Caller, body: Body) -> Any:
 
 
 def close(portal: Portal, caller: Caller, body: Body) -> Any:
-    found = open_session(portal, body.get("sessionId") or caller.secure_session_id)
-    found.state = portal.next_state("secure session", found.state, "close") or found.state
+    session = open_session(portal, body.get("sessionId") or caller.secure_session_id)
+    session.state = portal.next_state("secure session", session.state, "close") or session.state
 
 
 def open_session(portal: Portal, id: str | None) -> SecureSession:
     """Raises Refusal where it is unknown, expired or closed."""
-    found = portal.secure_sessions.get(id or "")
-    if found is None or found.expires <= portal.now():
+    session = portal.secure_sessions.get(id or "")
+    if session is None or session.expires <= portal.now():
         raise Refusal("SECURE_SESSION_UNKNOWN")
-    if portal.next_state("secure session", found.state, "use") is None:
+    if portal.next_state("secure session", session.state, "use") is None:
         raise Refusal("SECURE_SESSION_UNKNOWN")
-    return found
+    return session
 
 
 def _valid_keys(portal: Portal) -> list[SecureKey]:

@@ -17,12 +17,12 @@ def orders(portal: Portal, caller: Caller, body: Body) -> Any:
     now = portal.now()
     start = body.get("startTime", now - portal.limits.default_range_days * DAY)
     end = body.get("endTime", now)
-    found = [
+    orders = [
         order
         for order in portal.newest("transfer order")
         if order["workspaceBizId"] == workspace and start <= order["createdAt"] <= end
     ]
-    ordered = _sorted(portal, found, body.get("sort") or NEWEST_FIRST)
+    ordered = _sorted(portal, orders, body.get("sort") or NEWEST_FIRST)
     return of_orders(portal, ordered, page=body.get("page"), size=body.get("size"))
 
 
@@ -34,8 +34,8 @@ def _workspace(portal: Portal, id: str) -> str:
 
 def _sorted(portal: Portal, records: list[Record], sort: str) -> list[Record]:
     field, _, direction = (part.strip() for part in sort.partition(","))
-    known = {name for name, _ in portal.fields["transfer order"]}
-    if field not in known or (direction or "asc").lower() not in DESCENDING:
+    fields = {name for name, _ in portal.fields["transfer order"]}
+    if field not in fields or (direction or "asc").lower() not in DESCENDING:
         if portal.choices.sort_unknown == "refused":
             raise Refusal(INVALID)
         return _sorted(portal, records, NEWEST_FIRST)

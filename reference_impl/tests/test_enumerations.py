@@ -26,7 +26,7 @@ def test_codes_and_values_are_unique_within_a_list() -> None:
 
 
 def test_every_list_has_codes_that_were_seen() -> None:
-    seen = {name: sum(code.seen for code in codes) for name, codes in CONSTANTS.items()}
+    seen = {name: sum(code.shown for code in codes) for name, codes in CONSTANTS.items()}
 
     assert seen == dict.fromkeys(CONSTANTS, 2) | {"notification-channel-types": 1}
 

@@ -129,9 +129,9 @@ class ReadsKept:
         headers = tuple(sorted((name, value) for name, value in scope["headers"] if name in TELLING))
         key = (scope["method"], scope["path"], scope["query_string"], octets, headers)
         now = scope["app"].state.portal.now()
-        known = self.kept.get(key)
-        if known is not None and now - known[0] < 1:
-            start, body = copy.deepcopy(known[1]), known[2]
+        answer = self.kept.get(key)
+        if answer is not None and now - answer[0] < 1:
+            start, body = copy.deepcopy(answer[1]), answer[2]
         else:
             start, body = await collected(self.app, scope, replayed(octets))
             if start["status"] == 200:
@@ -153,7 +153,7 @@ def _only(most: int, operation: str, *, window: float = 600) -> Change:
         times: dict[str, list[float]] = {}
 
         def let_through(portal: Portal, caller: Caller, body: Body) -> Any:
-            recent = [one for one in times.get(caller.client_ip, []) if one > portal.now() - window]
+            recent = [moment for moment in times.get(caller.client_ip, []) if moment > portal.now() - window]
             if len(recent) >= most:
                 raise Refusal("SLOW_DOWN")
             times[caller.client_ip] = [*recent, portal.now()]
@@ -184,7 +184,7 @@ def _locking(operation: str, refused: str, of: Of, *, most: int, told: str) -> C
 
         def guarded(portal: Portal, caller: Caller, body: Body) -> Any:
             account = of(portal, caller, body)
-            recent = [one for one in wrong.get(account, []) if one > portal.now() - 600]
+            recent = [moment for moment in wrong.get(account, []) if moment > portal.now() - 600]
             if account and len(recent) >= most:
                 raise Refusal(told)
             try:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from reference_impl.changes import chosen, data_rewritten, limited, row, together
-from reference_impl.faults.fault import ruled, told, turned
+from reference_impl.faults.fault import reported, ruled, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANNELS_QUERY,
@@ -121,7 +121,7 @@ VARIANTS: tuple[Variant, ...] = (
         "never-paginated",
         "what paginated says is not stated",
         together(
-            told(operation, "pagination", paginated=False)
+            reported(operation, "pagination", paginated=False)
             for operation in (HISTORY, TYPES_QUERY, CHANNELS_QUERY)
         ),
     ),

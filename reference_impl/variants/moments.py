@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.changes import Change, handled, limited, moved, rewritten, together, wrapped
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import told
+from reference_impl.faults.fault import reported
 from reference_impl.faults.operations import (
     ACCEPT,
     CANCEL,
@@ -50,7 +50,7 @@ class HeardOf:
         if scope["type"] == "http" and self.due:
             now = scope["app"].state.portal.now()
             come = [effect for moment, effect in self.due if moment <= now]
-            self.due[:] = [one for one in self.due if one[0] > now]
+            self.due[:] = [item for item in self.due if item[0] > now]
             for effect in come:
                 effect()
         await self.app(scope, receive, send)
@@ -198,10 +198,10 @@ def _counted_at_the_edge(seen: Seen, answer: Answer) -> None:
 
 _TOLD: Change = together(
     (
-        told(INITIATE, "", expiresIn=_one_less),
-        told(SEND, "", codeExpiresIn=_one_less, cooldownSeconds=_one_less),
-        told(COMPLETE, "", expiresIn=_one_less),
-        told(REFRESH, "", expiresIn=_one_less),
+        reported(INITIATE, "", expiresIn=_one_less),
+        reported(SEND, "", codeExpiresIn=_one_less, cooldownSeconds=_one_less),
+        reported(COMPLETE, "", expiresIn=_one_less),
+        reported(REFRESH, "", expiresIn=_one_less),
     )
 )
 

@@ -44,13 +44,13 @@ def _form_first(plan: Plan) -> None:
     """Of a request without a token, and with a body against its rules, the body is told first."""
 
     def rewriting(seen: Seen, answer: Answer) -> None:
-        known = plan.rows.get(seen.operation)
-        if answer.status != 401 or known is None or known.takes is NOTHING or known.method == "GET":
+        row = plan.rows.get(seen.operation)
+        if answer.status != 401 or row is None or row.takes is NOTHING or row.method == "GET":
             return
         try:
-            checked(known.takes, seen.body, limits=seen.portal.limits, strict=False)
+            checked(row.takes, seen.body, limits=seen.portal.limits, strict=False)
         except Refusal:
-            _refuse(answer, "4000" if known.name == COMMAND else INVALID, 400)
+            _refuse(answer, "4000" if row.name == COMMAND else INVALID, 400)
 
     rewritten(enveloped(rewriting))(plan)
 

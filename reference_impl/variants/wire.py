@@ -46,8 +46,8 @@ class Elsewhere:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         routes: Routes = scope["app"].state.routes
         path = scope["path"]
-        known = any(routes.known(method, path) for method in ("GET", "POST"))
-        if known or not path.startswith("/web/"):
+        is_endpoint = any(routes.find_or_none(method, path) for method in ("GET", "POST"))
+        if is_endpoint or not path.startswith("/web/"):
             await self.app(scope, receive, send)
             return
         headers = [(b"content-type", self.content_type), (b"content-length", str(len(self.body)).encode())]

@@ -15,6 +15,7 @@ from conformance.errors import UsageError
 from conformance.replay.compare.difference import Difference
 from conformance.replay.recording.kinds import shape_of
 from conformance.traffic.exchange import Json
+from conformance.traffic.values import is_number
 
 Weaker = Literal["shape", "type", "range"]
 
@@ -122,7 +123,7 @@ def _toml(value: Json) -> str:
 def _needed(difference: Difference) -> tuple[Weaker, float | None, float | None]:
     """The strongest comparison under which both values are the same."""
     old, new = difference.recorded, difference.replayed
-    if _is_number(old) and _is_number(new):
+    if is_number(old) and is_number(new):
         return "range", min(old, new), max(old, new)
     return ("shape" if shape_of(old) == shape_of(new) else "type"), None, None
 
@@ -130,16 +131,12 @@ def _needed(difference: Difference) -> tuple[Weaker, float | None, float | None]
 def _holds(rule: Rule, difference: Difference) -> bool:
     old, new = difference.recorded, difference.replayed
     if rule.compare == "range":
-        return _is_number(new) and (rule.low or 0) <= new <= (rule.high or 0)
+        return is_number(new) and (rule.low or 0) <= new <= (rule.high or 0)
     if difference.kind in ("order", "extra"):
         return True
     if rule.compare == "shape":
         return bool(shape_of(old) == shape_of(new))
-    return type(old) is type(new) or (_is_number(old) and _is_number(new))
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(old) is type(new) or (is_number(old) and is_number(new))
 
 
 def _is_of_an_enumeration(difference: Difference) -> bool:

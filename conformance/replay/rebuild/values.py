@@ -15,20 +15,13 @@ from conformance.replay.recording.kinds import ISO, PLACEHOLDER, kind_of
 from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import PORTAL_PATH
+from conformance.spec.tables import INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 
-RECORDS = {
-    "userBizId": "account",
-    "institutionBizId": "institution",
-    "roleBizId": "role",
-    "fileBizId": "file",
-    "workspaceId": "workspace",
-    "workspaceBizId": "workspace",
-    "x-workspace-id": "workspace",
-}
+RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
 """The profile's records that stand for ids without a source, by the names under which those are sent."""
 
-VALIDATION_CODES = frozenset({"VALIDATION.INVALID_PARAMETER", "4000"})
+VALIDATION_CODES = frozenset(INVALID_PARAMETER)
 CHALLENGE_FAILED = "4030"
 EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
 

@@ -1,5 +1,4 @@
-"""The runs of a target over time, kept in an embedded database: trend, flaky requirements, since when
-something fails."""
+"""Keeps the runs of a target in an embedded database: trend, flaky requirements, since when each fails."""
 
 from __future__ import annotations
 
@@ -9,6 +8,7 @@ from contextlib import closing, contextmanager
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from conformance.errors import UsageError
 from conformance.report.across.trends import (
@@ -45,19 +45,18 @@ MOST_RUNS = 200
 """How many of the newest runs of a target a trend looks at."""
 
 FLIPS = 2
-"""How often a verdict must have turned between held and contradicted for a requirement to be called flaky."""
+"""How often a verdict must have changed between passed and failed for a requirement to be flaky."""
 
 
 def check(path: Path) -> None:
-    """That runs can be kept there, before one begins. UsageError: the file is no history, or cannot be
-    written."""
+    """Checks that runs can be stored in a file. UsageError: it is no history, or cannot be written."""
     with _database(path):
         pass
 
 
 def record(run: Run, path: Path) -> None:
-    """Adds a run; one that is there already is passed over. UsageError: the file is no history, or
-    cannot be written."""
+    """Adds a run; a run that is there already is skipped. UsageError: the file is no history, or cannot be
+    written."""
     with _database(path) as database, database:
         row = database.execute(
             "INSERT OR IGNORE INTO runs (target, url, started, finished, command, impact, strict, suite,"
@@ -97,7 +96,7 @@ def trend(path: Path, *, target: str | None = None) -> list[Trend]:
     """The trend of every target, or of one, the newest run's target first. UsageError: there is no such
     history."""
     if not path.exists():
-        raise UsageError(f"{path}: there is no such history. A run with --history {path} begins one.")
+        raise UsageError(f"{path}: there is no such history. A run with --history {path} creates it.")
     with _database(path) as database:
         names = [
             name
@@ -106,8 +105,8 @@ def trend(path: Path, *, target: str | None = None) -> list[Trend]:
             )
         ]
         if target is not None and target not in names:
-            known = f" It has {listed(names)}." if names else " It has no run."
-            raise UsageError(f"{path}: no run of {target}.{known}")
+            hint = f" It has {listed(names)}." if names else " It has no run."
+            raise UsageError(f"{path}: no run of {target}.{hint}")
         return [_trend(database, name) for name in names if target in (None, name)]
 
 
@@ -129,18 +128,18 @@ def since(run: Run, path: Path) -> Since | None:
     return Since(
         started=row[1],
         newly_failing=[
-            one.id
-            for one in run.requirements
-            if one.verdict in weighed and before.get(one.id, "untested") not in (*weighed, "untested")
+            row.id
+            for row in run.requirements
+            if row.verdict in weighed and before.get(row.id, "untested") not in (*weighed, "untested")
         ],
         fixed=[
-            one.id for one in run.requirements if one.verdict == "pass" and before.get(one.id) in CONTRADICTED
+            row.id for row in run.requirements if row.verdict == "pass" and before.get(row.id) in CONTRADICTED
         ],
     )
 
 
 def target_of(run: Run) -> str:
-    """What a trend is kept by: the profile, which stays the same where a port changes; else the URL."""
+    """The key of a trend: the profile, which stays the same where a port changes; else the URL."""
     return run.target.profile or run.target.url
 
 
@@ -151,15 +150,14 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             database.execute("PRAGMA foreign_keys = ON")
             (version,) = database.execute("PRAGMA user_version").fetchone()
             if version not in (0, VERSION):
-                raise UsageError(
-                    f"{path}: a history of a later version ({version}). Use the suite that wrote it."
-                )
+                writer = f"a later version of the suite wrote this history (format {version})"
+                raise UsageError(f"{path}: {writer}. Use that version.")
             database.executescript(TABLES)
             database.execute(f"PRAGMA user_version = {VERSION}")
             yield database
     except (sqlite3.DatabaseError, UnicodeDecodeError) as wrong:
         raise UsageError(
-            f"{path}: not a history of this suite, or it cannot be used ({wrong}). Name another file."
+            f"{path}: not a history of this suite, or not usable ({wrong}). Choose another file."
         ) from None
 
 
@@ -169,51 +167,51 @@ def _trend(database: sqlite3.Connection, target: str) -> Trend:
         " FROM runs WHERE target = ? ORDER BY started DESC LIMIT ?",
         (target, MOST_RUNS),
     ).fetchall()[::-1]
-    started = {row[0]: row[2] for row in rows}
+    lines = sorted(_verdict_lines(database, {row[0]: row[2] for row in rows}).items())
+    requirements: dict[str, tuple[str, str]] = {
+        present_id(name): (level, statement)
+        for name, level, statement in database.execute("SELECT id, level, statement FROM requirements")
+    }
+    flaky = [_flaky(name, line, *requirements[name]) for name, line in lines if _flips(line) >= FLIPS]
+    return Trend(
+        target=target,
+        url=rows[-1][1],
+        runs=[_point(row) for row in rows],
+        failing=[
+            _failing(name, line, *requirements[name]) for name, line in lines if line[-1][1] in CONTRADICTED
+        ],
+        flaky=sorted(flaky, key=lambda row: -row.flips),
+    )
+
+
+def _verdict_lines(
+    database: sqlite3.Connection, started: dict[int, str]
+) -> dict[str, list[tuple[str, VerdictName]]]:
+    """The verdicts of each requirement, oldest first, each with the start of its run."""
     lines: dict[str, list[tuple[str, VerdictName]]] = {}
     marks = ",".join("?" * len(started))
     query = (
         f"SELECT run, requirement, verdict FROM verdicts WHERE run IN ({marks})"
         " AND verdict NOT IN ('untested', 'open')"
     )
-    for run, requirement, verdict in sorted(
-        database.execute(query, list(started)), key=lambda row: started[row[0]]
-    ):
+    rows = database.execute(query, list(started)).fetchall()
+    for run, requirement, verdict in sorted(rows, key=lambda row: started[row[0]]):
         lines.setdefault(present_id(requirement), []).append((started[run], verdict))
-    told = {
-        present_id(name): (level, text)
-        for name, level, text in database.execute("SELECT id, level, statement FROM requirements")
-    }
-    return Trend(
-        target=target,
-        url=rows[-1][1],
-        runs=[
-            Point(
-                started=row[2],
-                verdict=row[3],
-                exit_code=row[4],
-                impact=row[5],
-                passed=row[6],
-                failed=row[7],
-                warned=row[8],
-                open=row[9],
-                untested=row[10],
-            )
-            for row in rows
-        ],
-        failing=[
-            _failing(name, line, *told[name])
-            for name, line in sorted(lines.items())
-            if line[-1][1] in CONTRADICTED
-        ],
-        flaky=sorted(
-            (
-                _flaky(name, line, *told[name])
-                for name, line in sorted(lines.items())
-                if _flips(line) >= FLIPS
-            ),
-            key=lambda row: -row.flips,
-        ),
+    return lines
+
+
+def _point(row: tuple[Any, ...]) -> Point:
+    _, _, started, verdict, exit_code, impact, passed, failed, warned, opened, untested = row
+    return Point(
+        started=started,
+        verdict=verdict,
+        exit_code=exit_code,
+        impact=impact,
+        passed=passed,
+        failed=failed,
+        warned=warned,
+        open=opened,
+        untested=untested,
     )
 
 

@@ -1,12 +1,11 @@
-"""Several runs side by side: targets or releases across, requirements down, with a badge for each run."""
+"""Shows several runs side by side: targets or releases as columns, requirements as rows, a badge per run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from conformance.report.across.models import FrozenModel
 from conformance.report.formats import badge
 from conformance.report.formats.page import anchor, render, spelled
 from conformance.report.model.run import Run, VerdictName
@@ -14,11 +13,7 @@ from conformance.report.model.visible import json_text
 from conformance.report.model.words import Tone, chapters, day_and_time, headline, numbers
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Column(Part):
+class Column(FrozenModel):
     """One run. ``name`` is unique among the columns."""
 
     name: str
@@ -32,7 +27,7 @@ class Column(Part):
     exit_code: int
 
 
-class Row(Part):
+class MatrixRow(FrozenModel):
     """One requirement with its verdict in each run, None where a run does not know it."""
 
     requirement: str
@@ -51,52 +46,55 @@ class Row(Part):
         return next(verdict for verdict in order if verdict in self.verdicts)
 
 
-class Matrix(Part):
+class RunMatrix(FrozenModel):
     columns: list[Column]
-    rows: list[Row]
+    rows: list[MatrixRow]
 
 
-def matrix(runs: Sequence[Run], names: Sequence[str] = ()) -> Matrix:
-    """The runs side by side, in the order given; ``names`` head the columns (default: the target,
-    numbered where alike)."""
+def matrix(runs: Sequence[Run], names: Sequence[str] = ()) -> RunMatrix:
+    """The runs side by side, in their order; ``names`` head the columns (default: the target,
+    numbered where two are equal)."""
     titles = _titles(runs, names)
     verdicts = [{entry.id: entry.verdict for entry in run.requirements} for run in runs]
-    rows: dict[str, Row] = {}
+    rows: dict[str, MatrixRow] = {}
     for run in runs:
         for chapter in chapters(run):
             for section in chapter.sections:
                 for entry in section.requirements:
                     rows.setdefault(
                         entry.id,
-                        Row(
+                        MatrixRow(
                             requirement=entry.id,
                             section=entry.section,
                             level=entry.level,
                             statement=entry.statement,
-                            verdicts=[one.get(entry.id) for one in verdicts],
+                            verdicts=[decided.get(entry.id) for decided in verdicts],
                         ),
                     )
-    return Matrix(
+    return RunMatrix(
         columns=[_column(run, title) for run, title in zip(runs, titles, strict=True)],
         rows=list(rows.values()),
     )
 
 
-def as_json(found: Matrix) -> str:
-    return json_text(found.model_dump(mode="json"))
+def as_json(runs_matrix: RunMatrix) -> str:
+    return json_text(runs_matrix.model_dump(mode="json"))
 
 
-def as_text(found: Matrix) -> str:
+def as_text(runs_matrix: RunMatrix) -> str:
     """The columns with their verdicts, then the requirements that differ or fail."""
-    lines = [f"{at:>3}  {one.name}: {one.verdict} ({one.numbers})" for at, one in enumerate(found.columns, 1)]
-    told = [row for row in found.rows if row.differs or row.worst in ("fail", "warn")]
-    if not told:
-        return "\n".join([*lines, "", "No requirement differs, none fails."]) + "\n"
-    heads = _across([str(at) for at in range(1, len(found.columns) + 1)])
+    lines = [
+        f"{at:>3}  {column.name}: {column.verdict} ({column.numbers})"
+        for at, column in enumerate(runs_matrix.columns, 1)
+    ]
+    shown = [row for row in runs_matrix.rows if row.differs or row.worst in ("fail", "warn")]
+    if not shown:
+        return "\n".join([*lines, "", "No requirement differs between the runs, and none fails."]) + "\n"
+    heads = _across([str(at) for at in range(1, len(runs_matrix.columns) + 1)])
     lines += ["", f"{'':<16} {heads}"]
     lines += [
-        f"{row.requirement:<16} {_across([one or '-' for one in row.verdicts])}  {row.statement}"
-        for row in told
+        f"{row.requirement:<16} {_across([column or '-' for column in row.verdicts])}  {row.statement}"
+        for row in shown
     ]
     return "\n".join(lines) + "\n"
 
@@ -105,35 +103,35 @@ def _across(cells: Sequence[str]) -> str:
     return " ".join(f"{cell:>8}" for cell in cells)
 
 
-def as_html(found: Matrix) -> str:
+def as_html(runs_matrix: RunMatrix) -> str:
     """One self-contained page: what differs first, then everything."""
-    sections: dict[str, list[Row]] = {}
-    for row in found.rows:
+    sections: dict[str, list[MatrixRow]] = {}
+    for row in runs_matrix.rows:
         sections.setdefault(row.section, []).append(row)
-    bad = any(column.tone == "bad" for column in found.columns)
+    bad = any(column.tone == "bad" for column in runs_matrix.columns)
     return render(
         "matrix.html.j2",
-        found=found,
+        matrix=runs_matrix,
         sections=sections,
-        differing=[row for row in found.rows if row.differs or row.worst in ("fail", "warn")],
+        differing=[row for row in runs_matrix.rows if row.differs or row.worst in ("fail", "warn")],
         tone="bad" if bad else "good",
         spelled=spelled,
         day_and_time=day_and_time,
     )
 
 
-def write_all(runs: Sequence[Run], out: Path, names: Sequence[str] = ()) -> Matrix:
+def write_all(runs: Sequence[Run], out: Path, names: Sequence[str] = ()) -> RunMatrix:
     """``matrix.html``, ``matrix.json``, and a badge (JSON and SVG) for each run, in a folder made where
     missing."""
     out.mkdir(parents=True, exist_ok=True)
-    found = matrix(runs, names)
-    (out / "matrix.html").write_text(as_html(found), encoding="utf-8")
-    (out / "matrix.json").write_text(as_json(found), encoding="utf-8")
-    for run, column in zip(runs, found.columns, strict=True):
+    runs_matrix = matrix(runs, names)
+    (out / "matrix.html").write_text(as_html(runs_matrix), encoding="utf-8")
+    (out / "matrix.json").write_text(as_json(runs_matrix), encoding="utf-8")
+    for run, column in zip(runs, runs_matrix.columns, strict=True):
         name = f"badge-{anchor(column.name).lower()}"
         (out / f"{name}.json").write_text(badge.shield(run), encoding="utf-8")
         (out / f"{name}.svg").write_text(badge.drawing(run), encoding="utf-8")
-    return found
+    return runs_matrix
 
 
 def _column(run: Run, title: str) -> Column:
@@ -158,9 +156,9 @@ def _titles(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
         for at, run in enumerate(runs)
     ]
     counts = {name: wanted.count(name) for name in wanted}
-    seen: dict[str, int] = {}
+    used: dict[str, int] = {}
     titles = []
     for name in wanted:
-        seen[name] = seen.get(name, 0) + 1
-        titles.append(f"{name} ({seen[name]})" if counts[name] > 1 else name)
+        used[name] = used.get(name, 0) + 1
+        titles.append(f"{name} ({used[name]})" if counts[name] > 1 else name)
     return titles

@@ -1,4 +1,4 @@
-"""The trend of a target's runs to read: as text, as JSON, and as a page with a column for each run."""
+"""Shows the trend of a target's runs: as text, as JSON, and as a page with a column for each run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from markupsafe import Markup
-from pydantic import BaseModel, ConfigDict
 
+from conformance.report.across.models import FrozenModel
 from conformance.report.formats.page import render, spelled
 from conformance.report.model.run import VerdictName
 from conformance.report.model.visible import one_line
@@ -16,11 +16,7 @@ from conformance.report.model.words import day_and_time, plural
 CONTRADICTED: tuple[VerdictName, ...] = ("fail", "warn")
 
 
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Point(Part):
+class Point(FrozenModel):
     """One run of a trend, in requirements."""
 
     started: str
@@ -34,9 +30,8 @@ class Point(Part):
     untested: int
 
 
-class Failing(Part):
-    """A requirement that the newest run that decided it contradicted: since which run, and when it last
-    held."""
+class Failing(FrozenModel):
+    """A requirement that failed in the newest run that tested it: since which run, and when it last held."""
 
     requirement: str
     level: str
@@ -47,9 +42,9 @@ class Failing(Part):
     last_held: str | None
 
 
-class Flaky(Part):
-    """A requirement whose verdict turns to and fro. ``verdicts`` are those of the decided runs, oldest
-    first."""
+class Flaky(FrozenModel):
+    """A requirement whose verdict changes back and forth. ``verdicts`` are those of the runs that tested it,
+    oldest first."""
 
     requirement: str
     level: str
@@ -58,7 +53,7 @@ class Flaky(Part):
     verdicts: list[VerdictName]
 
 
-class Trend(Part):
+class Trend(FrozenModel):
     """The runs of one target (a profile, or a URL where there is none), oldest first."""
 
     target: str
@@ -69,36 +64,38 @@ class Trend(Part):
 
 
 def as_json(trends: Sequence[Trend]) -> str:
-    return json.dumps([one.model_dump(mode="json") for one in trends], indent=1, ensure_ascii=False) + "\n"
+    return (
+        json.dumps([trend.model_dump(mode="json") for trend in trends], indent=1, ensure_ascii=False) + "\n"
+    )
 
 
 def as_text(trends: Sequence[Trend]) -> str:
     """For the terminal: a line for each run, then what fails since when, then what is flaky."""
     blocks = []
-    for one in trends:
-        lines = [f"{one_line(one.target, 160)} · {plural(len(one.runs), 'run')}"]
+    for trend in trends:
+        lines = [f"{one_line(trend.target, 160)} · {plural(len(trend.runs), 'run')}"]
         lines += [
             f"  {day_and_time(run.started):<24} {run.verdict:<22} {run.passed} pass · {run.failed} fail"
             f" · {run.warned} warn · {run.untested} untested"
-            for run in one.runs[-20:]
+            for run in trend.runs[-20:]
         ]
         lines += [
             f"  {row.verdict.upper()} {row.requirement} since {day_and_time(row.since)}"
             f" ({plural(row.runs, 'run')}), "
-            + (f"last held {day_and_time(row.last_held)}" if row.last_held else "never seen to hold")
-            for row in one.failing
+            + (f"last held {day_and_time(row.last_held)}" if row.last_held else "never held")
+            for row in trend.failing
         ]
         lines += [
-            f"  flaky {row.requirement}: turned {row.flips} times ({_signs(row.verdicts)})"
-            for row in one.flaky
+            f"  flaky {row.requirement}: changed {row.flips} times ({_signs(row.verdicts)})"
+            for row in trend.flaky
         ]
         blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n" if blocks else "No run is kept yet.\n"
+    return "\n\n".join(blocks) + "\n" if blocks else "The history has no run yet.\n"
 
 
 def as_html(trends: Sequence[Trend]) -> str:
     """One self-contained page."""
-    failing = any(one.failing for one in trends)
+    failing = any(trend.failing for trend in trends)
     return render(
         "history.html.j2",
         trends=trends,
@@ -110,10 +107,9 @@ def as_html(trends: Sequence[Trend]) -> str:
     )
 
 
-def drawing(one: Trend) -> Markup:
-    """The newest runs as columns of what failed and warned, with their number; a run without is a green
-    dot."""
-    runs = one.runs[-60:]
+def drawing(trend: Trend) -> Markup:
+    """The newest runs as columns of failures and warnings; a run without any is a green dot."""
+    runs = trend.runs[-60:]
     most = max([5, *(run.failed + run.warned for run in runs)])
     step = 960 / max(16, len(runs))
     columns = Markup("").join(
@@ -143,8 +139,8 @@ def _column(run: Point, left: float, wide: float, most: int) -> Markup:
             middle, top - 4, run.failed + run.warned
         )
     numbers = f"{run.failed} failed, {run.warned} warned, {run.untested} untested"
-    told = f"{day_and_time(run.started)}: {run.verdict}, {numbers}"
-    return Markup("<g><title>{}</title>{}</g>").format(told, drawn)
+    words = f"{day_and_time(run.started)}: {run.verdict}, {numbers}"
+    return Markup("<g><title>{}</title>{}</g>").format(words, drawn)
 
 
 def _ends(runs: Sequence[Point], step: float) -> Markup:
@@ -158,5 +154,5 @@ def _ends(runs: Sequence[Point], step: float) -> Markup:
 
 
 def _signs(verdicts: Sequence[VerdictName]) -> str:
-    """The newest verdicts as signs: a dot where it held, a cross where it was contradicted."""
+    """The newest verdicts as signs: a dot where the requirement held, a cross where it failed."""
     return "".join("×" if verdict in CONTRADICTED else "·" for verdict in verdicts[-40:])

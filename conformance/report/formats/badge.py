@@ -15,7 +15,7 @@ WIDE, NARROW = "mwMWABCDEGHKNOQRSUVXYZ@%", "ijlt1.,:;|' ()f/"
 
 
 def words(run: Run) -> str:
-    """``must 271/274`` where the run came to a verdict, else what became of it."""
+    """``must 271/274`` where the run came to a verdict, else its headline."""
     head = headline(run)
     counts = " · ".join(f"{level} {held}/{of}" for level, held, of in levels(run))
     if head.title == "Selection":
@@ -38,7 +38,7 @@ def shield(run: Run) -> str:
 
 
 def drawing(run: Run) -> str:
-    """The badge as an SVG that needs nothing else."""
+    """The badge as an SVG that needs no other file."""
     message = words(run)
     left, right = _width(LABEL) + 12, _width(message) + 12
     svg = Markup(
@@ -58,4 +58,4 @@ def drawing(run: Run) -> str:
 
 def _width(text: str) -> int:
     """About how many pixels the text takes at 11 pixels of height."""
-    return round(sum(9.2 if one in WIDE else 4.2 if one in NARROW else 6.9 for one in text))
+    return round(sum(9.2 if char in WIDE else 4.2 if char in NARROW else 6.9 for char in text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import Replayed, by_endpoint
+from conformance.report.model.regressions import ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
 from conformance.report.model.visible import cut, json_text
 from conformance.report.model.words import headline, known_signatures
@@ -21,7 +21,7 @@ STATUS: dict[VerdictName, str] = {
 
 
 def document(run: Run) -> str:
-    """The whole file; a WARN counts as failed where strict, what a baseline lists as other."""
+    """The file. A WARN counts as failed where strict; what a baseline lists counts as other."""
     findings: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
         findings.setdefault(finding.requirement, []).append(finding)
@@ -77,17 +77,17 @@ def _test(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> dict
     return test
 
 
-def _replayed(one: Replayed) -> dict[str, Any]:
-    """Whether an endpoint answered as recorded."""
+def _replayed(endpoint: ReplayedEndpoint) -> dict[str, Any]:
+    """The test of one endpoint: whether it answered as recorded."""
     test: dict[str, Any] = {
-        "name": f"{one.endpoint} answers as recorded",
-        "status": "failed" if one.places else "passed" if one.is_compared else "skipped",
+        "name": f"{endpoint.endpoint} answers as recorded",
+        "status": "failed" if endpoint.places else "passed" if endpoint.is_compared else "skipped",
         "duration": 0,
         "suite": ["Replayed traffic"],
         "tags": ["regression"],
     }
-    if one.places:
-        place = one.places[0]
+    if endpoint.places:
+        place = endpoint.places[0]
         values = f"recorded {literal(place.first.recorded, 200)}, now {literal(place.first.replayed, 200)}"
         test["message"] = f"{place.path or 'the answer'} {place.kind}: {values}"
     return test
@@ -95,7 +95,7 @@ def _replayed(one: Replayed) -> dict[str, Any]:
 
 def _status(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> str:
     weighs = row.verdict == "fail" or (row.verdict == "warn" and run.strict)
-    known = known_signatures(run)
-    if weighs and findings and all(finding.signature in known for finding in findings):
+    known_failures = known_signatures(run)
+    if weighs and findings and all(finding.signature in known_failures for finding in findings):
         return "other"
     return "failed" if weighs else STATUS[row.verdict]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
-from conformance.report.formats.cards import expectation, seen
+from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.model.again import rerun
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import Place, Replayed, by_endpoint
+from conformance.report.model.regressions import RegressedPlace, ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.visible import cut, visible
 from conformance.report.model.words import chapters, headline, known_signatures
@@ -22,8 +22,8 @@ MOST_FINDINGS = 20
 
 
 def document(run: Run) -> str:
-    """The whole file. FAIL is a failure (and WARN where strict), UNTESTED is skipped, what a baseline
-    lists passes."""
+    """The file. FAIL is a failure (and WARN where strict), UNTESTED is skipped; what a baseline lists
+    passes."""
     suites = [section for chapter in chapters(run) for section in chapter.sections]
     root = ElementTree.Element("testsuites", name=visible(_name(run)), time=f"{run.seconds:.3f}")
     by_requirement: dict[str, list[FindingEntry]] = {}
@@ -93,29 +93,29 @@ def _suite_of(run: Run, name: str, cases: Sequence[ElementTree.Element]) -> Elem
 def _replayed(run: Run) -> ElementTree.Element:
     """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
     of its answers could be compared."""
-    return _suite_of(run, "Replayed traffic", [_endpoint(one) for one in by_endpoint(run)])
+    return _suite_of(run, "Replayed traffic", [_endpoint(endpoint) for endpoint in by_endpoint(run)])
 
 
-def _endpoint(one: Replayed) -> ElementTree.Element:
+def _endpoint(endpoint: ReplayedEndpoint) -> ElementTree.Element:
     case = ElementTree.Element(
         "testcase",
-        name=visible(f"{one.endpoint} answers as recorded"),
+        name=visible(f"{endpoint.endpoint} answers as recorded"),
         classname="portal-conformance.Replayed traffic",
         time="0",
     )
-    if one.places:
-        lines = [_difference(place) for place in one.places[:MOST_FINDINGS]]
+    if endpoint.places:
+        lines = [_difference(place) for place in endpoint.places[:MOST_FINDINGS]]
         failure = ElementTree.SubElement(
             case, "failure", type="regression", message=visible(cut(lines[0], 600))
         )
         failure.text = visible("\n".join(lines))
-    elif not one.is_compared:
-        states = ", ".join(f"{times} {state}" for state, times in one.states.items())
+    elif not endpoint.is_compared:
+        states = ", ".join(f"{times} {state}" for state, times in endpoint.states.items())
         ElementTree.SubElement(case, "skipped", message=visible(states))
     return case
 
 
-def _difference(place: Place) -> str:
+def _difference(place: RegressedPlace) -> str:
     first = place.first
     values = f"recorded {literal(first.recorded, 200)}, now {literal(first.replayed, 200)}"
     numbers = ", ".join(map(str, place.exchanges[:20]))
@@ -129,8 +129,8 @@ def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
         classname=visible(f"portal-conformance.{row.chapter}"),
         time="0",
     )
-    known = known_signatures(run)
-    fresh = [finding for finding in findings if finding.signature not in known]
+    known_failures = known_signatures(run)
+    fresh = [finding for finding in findings if finding.signature not in known_failures]
     weighs = row.verdict == "fail" or (row.verdict == "warn" and run.strict)
     if weighs and (fresh or not findings):
         failure = ElementTree.SubElement(
@@ -140,8 +140,8 @@ def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
     elif row.verdict == "untested":
         ElementTree.SubElement(case, "skipped", message=visible(cut(row.reason or "untested", 600)))
     if findings and case.find("failure") is None:
-        told = ElementTree.SubElement(case, "system-out")
-        told.text = _text(run, row, findings)
+        output = ElementTree.SubElement(case, "system-out")
+        output.text = _text(run, row, findings)
     return case
 
 
@@ -152,7 +152,7 @@ def _message(row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
 
 
 def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
-    """What a reader of a CI server sees of a requirement, without opening a file."""
+    """The findings of a requirement, as a CI server shows them."""
     blocks = [
         "\n".join(
             (
@@ -167,4 +167,4 @@ def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
     ]
     if len(findings) > MOST_FINDINGS:
         blocks.append(f"and {len(findings) - MOST_FINDINGS} more findings")
-    return visible("\n".join([row.statement, *blocks, f"again: {rerun(run, row.id)}"]))
+    return visible("\n".join([row.statement, *blocks, f"reproduce: {rerun(run, row.id)}"]))

@@ -1,4 +1,4 @@
-"""A self-contained HTML page: its own style and script, and a policy that lets nothing else in."""
+"""Renders a self-contained HTML page: its style, its script, and a policy that allows nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _source(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FunctionLoader(_source),
         autoescape=True,
         undefined=StrictUndefined,
@@ -32,8 +32,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    made.globals.update(style=Markup(_source("page.css")), script=Markup(_source("page.js")), policy=policy())
-    return made
+    environment.globals.update(
+        style=Markup(_source("page.css")), script=Markup(_source("page.js")), policy=policy()
+    )
+    return environment
 
 
 def policy() -> str:

@@ -1,11 +1,11 @@
-"""``summary.md``: the run for a pull request or a job summary, new failures first."""
+"""``summary.md``: a run for a pull request or a job summary, new failures first."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from conformance.report.formats.cards import expectation, seen
+from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.model.again import rerun
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import places
@@ -13,6 +13,7 @@ from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
+    Untested,
     blocking,
     counted,
     day_and_time,
@@ -32,7 +33,7 @@ SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:])")
 
 
 def markdown(run: Run) -> str:
-    """The summary, below 200,000 characters; nothing that the target sent is read as Markdown or HTML."""
+    """The summary, below 200,000 characters; text from the target is not interpreted as Markdown or HTML."""
     lines = [
         *_top(run),
         *_regressions(run),
@@ -48,7 +49,7 @@ def markdown(run: Run) -> str:
 
 
 def quoted(text: str, limit: int = 300) -> str:
-    """A text as Markdown shows it letter by letter."""
+    """The text, escaped so that Markdown shows it as it is."""
     return (
         SPECIAL.sub(r"\\\1", one_line(text, limit))
         .replace("\\<", "&lt;")
@@ -58,9 +59,9 @@ def quoted(text: str, limit: int = 300) -> str:
 
 
 def code(text: str, limit: int = 300) -> str:
-    """A text as code, whatever backticks and bars it holds."""
+    """The text as code, whatever backticks and bars it holds."""
     shown = one_line(text, limit).replace("|", "\\|")
-    longest = max((len(found) for found in re.findall(r"`+", shown)), default=0)
+    longest = max((len(run_of_ticks) for run_of_ticks in re.findall(r"`+", shown)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
@@ -85,21 +86,21 @@ def _top(run: Run) -> Iterator[str]:
 
 
 def _regressions(run: Run) -> Iterator[str]:
-    found = places(run)
-    if not found:
+    regressed = places(run)
+    if not regressed:
         return
     yield ""
-    yield f"### What regressed ({plural(len(found), 'place')})"
+    yield f"### What regressed ({plural(len(regressed), 'place')})"
     yield ""
-    for place in found[:MOST_FAILURES]:
+    for place in regressed[:MOST_FAILURES]:
         first, seen_in = place.first, place.exchanges
         numbers = ", ".join(map(str, seen_in[:4])) + (", …" if len(seen_in) > 4 else "")
         where = f" at {code(place.path)}" if place.path else ""
         values = f"recorded {code(literal(first.recorded, 120))}, now {code(literal(first.replayed, 120))}"
         yield f"- **{place.kind.upper()}** {code(place.endpoint)}{where}: {values} (exchange {numbers})"
-    if len(found) > MOST_FAILURES:
+    if len(regressed) > MOST_FAILURES:
         yield ""
-        yield f"and {len(found) - MOST_FAILURES} more in the report."
+        yield f"and {len(regressed) - MOST_FAILURES} more in the report."
 
 
 def _blocking(run: Run) -> Iterator[str]:
@@ -118,7 +119,7 @@ def _blocking(run: Run) -> Iterator[str]:
             yield f"  - and {len(blocker.findings) - 3} more places"
         if not blocker.findings and entry.reason:
             yield f"  - {quoted(entry.reason)}"
-        yield f"  - again: {code(rerun(run, entry.id), 600)}"
+        yield f"  - reproduce: {code(rerun(run, entry.id), 600)}"
     if len(blockers) > MOST_FAILURES:
         yield ""
         yield f"and {len(blockers) - MOST_FAILURES} more in the report."
@@ -140,7 +141,8 @@ def _baseline(run: Run) -> Iterator[str]:
     yield ""
     yield counted(base)
     for entry in base.stale:
-        yield f"- stale: {code(entry.signature)} is listed and not seen: take it out ({quoted(entry.reason)})"
+        problem = "is in the baseline, but no longer fails; remove the entry"
+        yield f"- stale: {code(entry.signature)} {problem} ({quoted(entry.reason)})"
     for entry in base.expired:
         yield f"- expired on {entry.expires}: {code(entry.signature)} ({quoted(entry.reason)})"
 
@@ -152,37 +154,43 @@ def _since(run: Run) -> Iterator[str]:
     yield ""
     yield f"### Since {day_and_time(since.started)}"
     yield ""
-    told = (
+    groups = (
         ("newly failing", since.newly_failing),
         ("fixed", since.fixed),
-        ("read otherwise", since.changed_readings),
+        ("with a changed reading", since.changed_readings),
     )
-    said = [f"- {len(names)} {word}: {listed(names, 12)}" for word, names in told if names]
-    yield from said or ["Nothing changed."]
+    lines = [f"- {len(names)} {word}: {listed(names, 12)}" for word, names in groups if names]
+    yield from lines or ["Nothing changed."]
 
 
 def _warnings(run: Run) -> Iterator[str]:
     if run.strict:
         return
-    known = known_signatures(run)
+    known_failures = known_signatures(run)
     warnings = [
-        finding for finding in run.findings if finding.verdict == "warn" and finding.signature not in known
+        finding
+        for finding in run.findings
+        if finding.verdict == "warn" and finding.signature not in known_failures
     ]
     if warnings:
         yield from _folded(
             plural(len(warnings), "warning"),
-            [f"- **{one.requirement}** {_finding(one)}" for one in warnings[:MOST_WARNINGS]],
+            [f"- **{finding.requirement}** {_finding(finding)}" for finding in warnings[:MOST_WARNINGS]],
         )
 
 
 def _untested(run: Run) -> Iterator[str]:
     groups = untested(run)
     rows = [
-        f"- {len(one.requirements)}: {quoted(one.reason)} ({listed([row.id for row in one.requirements], 4)})"
-        for one in groups[:MOST_WARNINGS]
+        f"- {len(group.requirements)}: {quoted(group.reason)} ({_ids(group)})"
+        for group in groups[:MOST_WARNINGS]
     ]
     if rows:
         yield from _folded(f"{run.summary.untested} untested", rows)
+
+
+def _ids(group: Untested) -> str:
+    return listed([row.id for row in group.requirements], 4)
 
 
 def _folded(title: str, rows: Sequence[str]) -> Iterator[str]:

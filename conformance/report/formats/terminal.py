@@ -1,4 +1,4 @@
-"""A run in the terminal: failures that can be read without opening a file, and what is being waited for."""
+"""Prints a run in the terminal: failures in full, and what the run waits for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TextIO
 
-from conformance.report.formats.cards import expectation, seen
+from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.model.again import rerun
 from conformance.report.model.marked import literal
 from conformance.report.model.run import FindingEntry, Run, VerdictName
@@ -46,7 +46,7 @@ TONES: dict[Tone, str] = {"good": "32;1", "bad": "31;1", "known": "33", "unsure"
 
 @dataclass(frozen=True, slots=True)
 class Pen:
-    """Writes with colour, or without."""
+    """Colours a text where colours are on."""
 
     colour: bool
 
@@ -56,7 +56,7 @@ class Pen:
 
 
 def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a stream is a terminal that shows colours, and nobody said NO_COLOR."""
+    """Whether a stream is a terminal that shows colours, and NO_COLOR is not set."""
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR"):
@@ -65,11 +65,10 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) ->
 
 
 def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
-    """What a run came to, line by line: failures last but for the verdict, so that they stand where one
-    looks.
+    """The results of a run, line by line: failures and the verdict last, where a reader looks first.
 
-    ``quiet`` leaves only the verdict and what blocks. Nothing that a target sent can move the cursor or
-    colour anything: it is made visible.
+    ``quiet`` leaves only the verdict and what blocks. Text from a target cannot move the cursor or colour
+    anything: its control characters are written out.
     """
     pen = Pen(colour)
     lines: list[str] = []
@@ -85,14 +84,13 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
 
 
 def waiting(why: str, seconds: float, *, now: datetime | None = None) -> str:
-    """What is being waited for and until when, in one line that is as readable in a log."""
+    """The line that says what the run waits for, and until when."""
     until = (now or datetime.now(UTC)) + timedelta(seconds=seconds)
     return f"waiting {duration(seconds)} for {one_line(why, 120)}, until {until.astimezone(UTC):%H:%M:%S} UTC"
 
 
 def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
-    """A finding: verdict, id, what the rule says, what was seen where, what was expected, how to see it
-    again."""
+    """A finding: verdict, id, statement, what was seen where, what was expected, and how to reproduce it."""
     rule = next((row.statement for row in run.requirements if row.id == finding.requirement), "")
     place = f" at {one_line(finding.path, 80)}" if finding.path else ""
     times = f", {finding.times:,} times" if finding.times > 1 else ""
@@ -105,45 +103,53 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
         *([f"     {one_line(finding.message, 300)}"] if says_more else []),
         f"     seen{place}: {seen(finding, 160)}{times}",
         f"     expected: {expectation(finding.expected)[:300]}",
-        pen("dim", f"     exchanges {numbers} · again: {rerun(run, finding.requirement)}"),
+        pen("dim", f"     exchanges {numbers} · reproduce: {rerun(run, finding.requirement)}"),
     ]
 
 
 def _failures(run: Run, pen: Pen) -> Iterator[str]:
     weighed: Sequence[VerdictName] = ("fail", "warn") if run.strict else ("fail",)
-    known = known_signatures(run)
-    new = [one for one in run.findings if one.verdict in weighed and one.signature not in known]
+    known_failures = known_signatures(run)
+    new = [
+        finding
+        for finding in run.findings
+        if finding.verdict in weighed and finding.signature not in known_failures
+    ]
     for finding in new[:MOST_FAILURES]:
         yield ""
         yield from finding_lines(run, finding, pen=pen)
     if len(new) > MOST_FAILURES:
         yield ""
         yield f"and {len(new) - MOST_FAILURES} more failures in the report"
-    told = {one.requirement for one in run.findings if one.verdict in weighed}
+    shown = {finding.requirement for finding in run.findings if finding.verdict in weighed}
     for row in run.requirements:
-        if row.verdict == "fail" and row.id not in told:
+        if row.verdict == "fail" and row.id not in shown:
             yield ""
             yield f"{pen('fail', 'FAIL')} {pen('bold', row.id)}  {one_line(row.statement, 300)}"
-            yield f"     {one_line(row.reason or 'no finding was kept', 300)}"
+            yield f"     {one_line(row.reason or 'no finding is recorded', 300)}"
 
 
 def _warnings(run: Run, pen: Pen) -> Iterator[str]:
     if run.strict:
         return
-    known = known_signatures(run)
-    found = [one for one in run.findings if one.verdict == "warn" and one.signature not in known]
-    for finding in found[:MOST_WARNINGS]:
+    known_failures = known_signatures(run)
+    warnings = [
+        finding
+        for finding in run.findings
+        if finding.verdict == "warn" and finding.signature not in known_failures
+    ]
+    for finding in warnings[:MOST_WARNINGS]:
         yield ""
         yield from finding_lines(run, finding, pen=pen)
-    if len(found) > MOST_WARNINGS:
-        yield f"and {len(found) - MOST_WARNINGS} more warnings in the report"
+    if len(warnings) > MOST_WARNINGS:
+        yield f"and {len(warnings) - MOST_WARNINGS} more warnings in the report"
 
 
 def _open(run: Run, pen: Pen) -> Iterator[str]:
     if not run.readings:
         return
     yield ""
-    yield f"{pen('open', 'OPEN')} {plural(len(run.readings), 'reading')} of what is left open"
+    yield f"{pen('open', 'OPEN')} {plural(len(run.readings), 'reading')} where the specification is open"
     for reading in run.readings[:MOST_OPEN]:
         values = " and ".join(literal(value, 60) for value in reading.observed[:3])
         yield f"     {one_line(reading.key, 60)}: {values}"
@@ -176,21 +182,23 @@ def _baseline(run: Run, pen: Pen) -> Iterator[str]:
     yield ""
     yield f"Against {one_line(base.file, 120)}: {counted(base)}"
     for entry in base.stale:
-        yield f"     {pen('warn', 'stale')} {one_line(entry.signature, 160)}: listed, not seen; take it out"
+        problem = "in the baseline, but no longer fails; remove the entry"
+        yield f"     {pen('warn', 'stale')} {one_line(entry.signature, 160)}: {problem}"
     for entry in base.expired:
-        yield f"     {pen('fail', 'expired')} {one_line(entry.signature, 160)}: held until {entry.expires}"
+        signature = one_line(entry.signature, 160)
+        yield f"     {pen('fail', 'expired')} {signature}: accepted until {entry.expires}"
 
 
 def _since(run: Run, pen: Pen) -> Iterator[str]:
     since = run.since
     if since is None:
         return
-    told = (
+    groups = (
         ("newly failing", since.newly_failing),
         ("fixed", since.fixed),
-        ("read otherwise", since.changed_readings),
+        ("with a changed reading", since.changed_readings),
     )
-    said = [f"{len(names)} {word} ({listed(names, 5)})" for word, names in told if names]
-    if said:
+    parts = [f"{len(names)} {word} ({listed(names, 5)})" for word, names in groups if names]
+    if parts:
         yield ""
-        yield pen("bold", f"Since the last run: {'; '.join(said)}")
+        yield pen("bold", f"Since the last run: {'; '.join(parts)}")

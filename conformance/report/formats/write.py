@@ -10,14 +10,14 @@ from conformance.errors import UsageError
 from conformance.report.across.compare import since
 from conformance.report.formats import badge, ctrf, html, junit, summary
 from conformance.report.model import evidence
-from conformance.report.model.evidence import Evidence
+from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import at
 from conformance.report.model.redacted import redacted
 from conformance.report.model.run import FindingEntry, Run
 from conformance.traffic.exchange import ABSENT
 from conformance.traffic.redaction.redact import Secrets
 
-Format = Callable[[Run, Evidence], str]
+Format = Callable[[Run, RunEvidence], str]
 """Makes the text of one report from a redacted run and the exchanges that its findings name."""
 
 FORMATS: dict[str, Format] = {
@@ -68,7 +68,7 @@ def _named_exchanges(run: Run) -> set[int]:
     return {number for finding in run.findings for number in finding.exchanges}
 
 
-def _write_each(run: Run, exchanges: Evidence, out: Path, *, formats: Mapping[str, Format]) -> None:
+def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping[str, Format]) -> None:
     """Writes every file that can be written, also where another one cannot; raises that one's error last."""
     first_error: Exception | None = None
     for name, document in formats.items():
@@ -80,7 +80,7 @@ def _write_each(run: Run, exchanges: Evidence, out: Path, *, formats: Mapping[st
         raise first_error
 
 
-def _with_missing(finding: FindingEntry, exchanges: Evidence) -> FindingEntry:
+def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
     """The finding, with whether anything stood at its place in the answer."""
     exchange = exchanges.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
     if exchange is None or not finding.path or exchange.response is None or finding.actual is not None:

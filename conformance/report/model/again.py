@@ -1,5 +1,4 @@
-"""How to see a finding again: the suite's own command, a curl line where one request shows it, a Python
-script."""
+"""How to reproduce a finding: the command of the suite, and a curl line where one request is enough."""
 
 from __future__ import annotations
 
@@ -13,9 +12,9 @@ from conformance.report.model.visible import one_line, visible
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
 
 BUNDLED = ("", "bundled")
-"""How a run names the profile of the bundled portal, which needs no option."""
+"""The profile names of runs against the bundled portal, which need no option."""
 
-MADE_BY_THE_CLIENT = frozenset(
+SET_BY_THE_CLIENT = frozenset(
     {"host", "content-length", "connection", "accept-encoding", "user-agent", "accept", "transfer-encoding"}
 )
 VARIABLES = {
@@ -26,21 +25,19 @@ VARIABLES = {
     "password": "PASSWORD",
     "cookie": "COOKIE",
 }
-"""Headers and body fields whose values may have been taken out of the record, with the variable that
-stands for each."""
+"""Headers and body fields whose values may be redacted in the record, with the variable for each."""
 
-GIVEN_BEFORE = frozenset({"sessionId", "refreshToken", "code", "keyId", "encReqKey", "encRespKey"})
-"""Body fields whose values an earlier answer or a device gave: a second request with them shows
-something else."""
+RETURNED_EARLIER = frozenset({"sessionId", "refreshToken", "code", "keyId", "encReqKey", "encRespKey"})
+"""Body fields whose values an earlier answer or a device returned: they cannot be sent a second time."""
 
 LONGEST = 6_000
 REDACTED = re.compile(r"\[[a-z-]+-\d+\]")
-"""What stands in a capture in place of a secret (``conformance.traffic.redaction.redact``)."""
+"""The placeholder of a secret in a capture (``conformance.traffic.redaction.redact``)."""
 
 
 def rerun(run: Run, requirement: str) -> str:
-    """The command that runs only what decides one requirement, against the same target; for a check of
-    recorded traffic the one that judges what was recorded again."""
+    """The command that tests one requirement against the same target; for a check of recorded traffic the
+    command that judges the record."""
     if run.command == "check":
         return "portal-conformance check exchanges.jsonl"
     profile = run.target.profile or ""
@@ -55,8 +52,8 @@ def rerun(run: Run, requirement: str) -> str:
 
 
 def curl(exchange: Exchange, finding: FindingEntry) -> str | None:
-    """A curl line that sends the request again, secrets as variables; None where no single request can
-    show it."""
+    """A curl line that repeats the request, with secrets as variables; None where one request is not
+    enough."""
     if not _stands_alone(exchange, finding):
         return None
     request = exchange.request
@@ -81,15 +78,15 @@ def _stands_alone(exchange: Exchange, finding: FindingEntry) -> bool:
         return False
     if request.header("authorization") or request.header("x-secure-channel-session-id"):
         return False
-    return not (isinstance(request.body, dict) and GIVEN_BEFORE & request.body.keys())
+    return not (isinstance(request.body, dict) and RETURNED_EARLIER & request.body.keys())
 
 
 def _headers(headers: Sequence[Header]) -> Iterator[Header]:
-    return ((name, value) for name, value in headers if name.lower() not in MADE_BY_THE_CLIENT)
+    return ((name, value) for name, value in headers if name.lower() not in SET_BY_THE_CLIENT)
 
 
 def _value_of(name: str, value: str) -> str:
-    """The value, or ``$NAME`` where it is a secret or was taken out of the record."""
+    """The value, or ``$NAME`` where it is a secret or was redacted in the record."""
     if not REDACTED.fullmatch(value):
         return value
     return f"${VARIABLES.get(name.lower()) or re.sub(r'[^A-Z0-9]+', '_', name.upper()).strip('_')}"

@@ -1,4 +1,4 @@
-"""What a contradiction of a known pattern usually comes from: read from the top, the first match is told."""
+"""The likely causes of contradictions, by pattern. The first pattern that fits gives the cause."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from conformance.report.model.marked import at, place
 from conformance.report.model.run import FindingEntry
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
+from conformance.traffic.values import is_number
 
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """What a pattern is told of a finding: its place, the two values, and the exchange it was seen in."""
+    """What a pattern looks at: the place of a finding, the two values, and the exchange."""
 
     path: str
     name: str
@@ -45,10 +46,10 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 
 
 def cause(finding: FindingEntry, exchange: Exchange | None) -> str | None:
-    """The likely cause in a sentence or two, or None where the pattern is not known."""
+    """The likely cause in a sentence or two; None where no pattern fits."""
     name = str(next(reversed(place(finding.path)), ""))
     clue = Clue(finding.path, name, finding.expected, finding.actual, exchange)
-    return next((told for fits, told in CAUSES if _fits(fits, clue)), None)
+    return next((text for fits, text in CAUSES if _fits(fits, clue)), None)
 
 
 def _fits(pattern: Pattern, clue: Clue) -> bool:
@@ -56,10 +57,6 @@ def _fits(pattern: Pattern, clue: Clue) -> bool:
         return pattern(clue)
     except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError):
         return False  # a hint is never worth an error: what the target sent has any shape
-
-
-def _number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _speaks_of(value: Json, *words: str) -> bool:
@@ -70,26 +67,26 @@ def _plain(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-def usually(told: str) -> Callable[[Pattern], Pattern]:
-    """Enters a pattern with what it usually comes from; the surest stand first."""
+def usually(text: str) -> Callable[[Pattern], Pattern]:
+    """Registers a pattern with its usual cause; the most certain patterns come first."""
 
     def enter(pattern: Pattern) -> Pattern:
-        CAUSES.append((pattern, told))
+        CAUSES.append((pattern, text))
         return pattern
 
     return enter
 
 
 @usually(
-    "The portal failed while answering: an exception that nothing handles. Its log, searched for the "
-    "X-Request-Id of the exchange, shows where."
+    "The portal failed with an exception that nothing handles. Search its log for the X-Request-Id of the "
+    "exchange."
 )
 def _server_error(clue: Clue) -> bool:
     return clue.status is not None and clue.status >= 500
 
 
 @usually(
-    "A rate limit answered before the rule was reached. Widen the limit for the run, or give [limits] "
+    "A rate limit answered before the requirement applied. Raise the limit for the run, or set [limits] "
     "login_window in the profile."
 )
 def _rate_limited(clue: Clue) -> bool:
@@ -97,8 +94,8 @@ def _rate_limited(clue: Clue) -> bool:
 
 
 @usually(
-    "A proxy or framework redirects: often http to https, or a trailing slash. Put the address it "
-    "leads to into the profile."
+    "A proxy or framework redirects: often http to https, or a trailing slash. Use the address of the "
+    "redirect in the profile."
 )
 def _redirected(clue: Clue) -> bool:
     return clue.status in (301, 302, 303, 307, 308)
@@ -113,17 +110,15 @@ def _not_the_portal(clue: Clue) -> bool:
 
 
 @usually(
-    "The answer is not JSON: an error page, an empty body or a wrong content type from in front of the "
-    "portal."
+    "The answer is not JSON: an error page, an empty body or a wrong content type, often of a proxy before "
+    "the portal."
 )
 def _not_json(clue: Clue) -> bool:
     answer = clue.exchange.response if clue.exchange else None
     return answer is not None and answer.state in ("text", "base64") and clue.path in ("", "body")
 
 
-@usually(
-    "An error is sent with status 200: the exception is turned into an envelope, but its status is not set."
-)
+@usually("An error has status 200: the handler writes the error envelope, but does not set the status.")
 def _error_with_200(clue: Clue) -> bool:
     return (
         clue.path == "status"
@@ -135,20 +130,18 @@ def _error_with_200(clue: Clue) -> bool:
 
 
 @usually(
-    "Epoch seconds where milliseconds are stated: a factor of 1,000 is missing where the envelope is made."
+    "Epoch seconds in place of milliseconds: the code that writes the envelope misses a factor of 1,000."
 )
 def _epoch_seconds(clue: Clue) -> bool:
-    return clue.name == "timestamp" and _number(clue.actual) and 1e8 < clue.actual < 1e11
+    return clue.name == "timestamp" and is_number(clue.actual) and 1e8 < clue.actual < 1e11
 
 
 @usually("A time is sent as a number: the serializer writes timestamps instead of ISO 8601 text.")
 def _epoch_for_iso(clue: Clue) -> bool:
-    return _number(clue.actual) and clue.actual > 1e8 and clue.name.endswith(("At", "Time"))
+    return is_number(clue.actual) and clue.actual > 1e8 and clue.name.endswith(("At", "Time"))
 
 
-@usually(
-    "A local time without zone: it is written from a type that knows none. Convert it to UTC and write the Z."
-)
+@usually("A local time without a zone: its type has none. Convert it to UTC and write the Z.")
 def _iso_without_zone(clue: Clue) -> bool:
     return (
         isinstance(clue.actual, str)
@@ -168,8 +161,8 @@ def _error_with_data(clue: Clue) -> bool:
 
 
 @usually(
-    "The same name stands beside it in another spelling: a naming strategy (snake case, capital "
-    "letters) applies to this class."
+    "The object has the same name in another spelling: a naming strategy (snake case, capital letters) "
+    "applies to this class."
 )
 def _renamed(clue: Clue) -> bool:
     plain = _plain(clue.name)
@@ -182,13 +175,13 @@ def _left_out(clue: Clue) -> bool:
 
 
 @usually("A number is sent as text: a serializer set to write long numbers or decimals as strings.")
-def _quoted_number(clue: Clue) -> bool:
-    wants_number = _number(clue.expected) or _speaks_of(clue.expected, "integer", "number")
+def _quotedis_number(clue: Clue) -> bool:
+    wants_number = is_number(clue.expected) or _speaks_of(clue.expected, "integer", "number")
     return isinstance(clue.actual, str) and bool(re.fullmatch(r"-?\d+(\.\d+)?", clue.actual)) and wants_number
 
 
 @usually(
-    "The bare code is sent where the enumeration object (code, value, label) belongs: its serializer "
+    "The answer has the bare code in place of the enumeration object (code, value, label): its serializer "
     "is not applied here."
 )
 def _bare_enumeration(clue: Clue) -> bool:
@@ -196,30 +189,33 @@ def _bare_enumeration(clue: Clue) -> bool:
     return wants_object and isinstance(clue.actual, str | int) and not isinstance(clue.actual, bool)
 
 
-@usually("Pages are counted from the other end: 0-based and 1-based are mixed up when the page is converted.")
+@usually("The page number is off by one: 0-based and 1-based numbers are mixed up in the conversion.")
 def _off_by_one(clue: Clue) -> bool:
     in_page = clue.name in ("currentPage", "number")
     return (
-        in_page and _number(clue.expected) and _number(clue.actual) and abs(clue.expected - clue.actual) == 1
+        in_page
+        and is_number(clue.expected)
+        and is_number(clue.actual)
+        and abs(clue.expected - clue.actual) == 1
     )
 
 
-@usually("The number of pages is rounded down: an integer division drops the last, partly filled page.")
+@usually("The number of pages is rounded down: an integer division drops the last, incomplete page.")
 def _rounded_down(clue: Clue) -> bool:
     return (
         clue.name == "totalPages"
-        and _number(clue.expected)
-        and _number(clue.actual)
+        and is_number(clue.expected)
+        and is_number(clue.actual)
         and clue.actual == clue.expected - 1
     )
 
 
-@usually("The size of the page is sent as the size of the whole listing.")
+@usually("The answer has the size of the page as the size of the whole listing.")
 def _page_for_whole(clue: Clue) -> bool:
     return (
         clue.name in ("totalElements", "totalRecords")
-        and _number(clue.actual)
-        and _number(clue.expected)
+        and is_number(clue.actual)
+        and is_number(clue.expected)
         and clue.actual < clue.expected
     )
 
@@ -228,26 +224,26 @@ def _page_for_whole(clue: Clue) -> bool:
 def _text_for_boolean(clue: Clue) -> bool:
     as_text = clue.actual in ("true", "false", "True", "False", "Y", "N")
     wants = isinstance(clue.expected, bool) or _speaks_of(clue.expected, "boolean")
-    return wants and (as_text or (_number(clue.actual) and clue.actual in (0, 1)))
+    return wants and (as_text or (is_number(clue.actual) and clue.actual in (0, 1)))
 
 
-@usually("The number of a neighbouring row: a constants table that is shifted or was numbered by hand.")
+@usually("The number belongs to a neighbouring row: the constants table is shifted, or numbered by hand.")
 def _neighbour(clue: Clue) -> bool:
     return (
         clue.name == "value"
-        and _number(clue.expected)
-        and _number(clue.actual)
+        and is_number(clue.expected)
+        and is_number(clue.actual)
         and abs(clue.expected - clue.actual) < 10
     )
 
 
-@usually("What should have been refused was accepted: the rule is not checked, or only on another path.")
+@usually("The portal accepted what it must refuse: the rule is not checked, or only on another path.")
 def _accepted(clue: Clue) -> bool:
-    wants_refusal = _number(clue.expected) and 400 <= clue.expected < 500
+    wants_refusal = is_number(clue.expected) and 400 <= clue.expected < 500
     return clue.path == "status" and clue.actual in (200, 201, 204) and wants_refusal
 
 
-@usually("The session is gone: taken away by the step before, or kept in the memory of another node.")
+@usually("The session is gone: the step before ended it, or another node has it in memory.")
 def _session_lost(clue: Clue) -> bool:
     return (
         clue.exchange is not None
@@ -256,9 +252,7 @@ def _session_lost(clue: Clue) -> bool:
     )
 
 
-@usually(
-    "The request was refused before the rule was reached: a token, permission or ingress check answers first."
-)
+@usually("Another check refused the request first: of a token, a permission or the ingress.")
 def _unauthorized(clue: Clue) -> bool:
     return clue.status in (401, 403) and clue.path in ("status", "code", "success")
 

@@ -1,4 +1,4 @@
-"""JSON values made small enough to keep, whatever the target answered."""
+"""Shortens JSON values from a target to a bounded size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEPTH = 16
 def clipped(value: Json, *, text: int = TEXT, items: int = ITEMS, depth: int = DEPTH) -> Json:
     """The value with long strings cut, long arrays and objects shortened and deep ones flattened.
 
-    What was left out is said in a string in its place, so that what comes back is JSON.
+    A string in its place says what was left out, so that the result is JSON.
     """
     if value is ABSENT:
         return None

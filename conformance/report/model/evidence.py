@@ -1,5 +1,4 @@
-"""The exchanges that findings name, read from ``exchanges.jsonl`` as a stream, and when every one took
-place."""
+"""Reads ``exchanges.jsonl`` as a stream: the exchanges that findings name, and the times of all."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from conformance.spec import operation_of
 from conformance.traffic.exchange import Exchange
 
 LONGEST_LINE = 64_000_000
-"""Bytes; a longer line is counted and not read."""
+"""Bytes of the longest line that is read; a longer one is only counted."""
 
 BUFFER = 1 << 20
 
@@ -26,14 +25,14 @@ STEPS_BEFORE = 3
 MOST_CLIENTS = 500
 MOST_SIGN_INS = 5_000
 MOST_TIMES = 2_000
-"""Times kept of one endpoint for its median; from there on every n-th stands for n."""
+"""The size of the sample for an endpoint's median; a full sample is thinned out."""
 
 OTHER = "Other paths"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One exchange in one line, for what led to another."""
+class EarlierStep:
+    """One exchange in one line: a request of the same client before the one of a finding."""
 
     number: int
     method: str
@@ -75,10 +74,9 @@ class Pulse:
 
 
 @dataclass
-class SignIns:
-    """Who signed in, as far as a record without secrets tells: the account of each access token's
-    placeholder,
-    how often each password's was sent for an email, and the access code's."""
+class SignInRecord:
+    """Who signed in, by the placeholders of a redacted record: the account of each access token, how often
+    each password was sent for an email, and the access code."""
 
     tokens: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
@@ -86,12 +84,12 @@ class SignIns:
     access_code: str | None = None
 
     def password_of(self, email: str) -> str | None:
-        """The placeholder of an account's own password: the one that was sent most."""
+        """The placeholder of an account's password: the one that was sent most often."""
         sent = self.passwords.get(email.lower())
         return sent.most_common(1)[0][0] if sent else None
 
     def take(self, exchange: Exchange) -> None:
-        """Takes note of one exchange of a sign-in or refresh."""
+        """Adds one exchange of a sign-in or refresh."""
         if len(self.tokens) > MOST_SIGN_INS or len(self.passwords) > MOST_SIGN_INS:
             return
         token, session, sent = exchange.at("data.accessToken"), exchange.at("data.sessionId"), exchange.sent
@@ -112,26 +110,26 @@ class SignIns:
 
 
 @dataclass
-class Evidence:
-    """``exchanges`` by number; ``before`` the steps of the same client that led to each; ``timings`` of
-    all."""
+class RunEvidence:
+    """What reports show of ``exchanges.jsonl``: the ``exchanges`` that findings name, by number, the steps
+    of the same client ``before`` each, and the ``timings`` of all."""
 
     exchanges: dict[int, Exchange] = field(default_factory=dict)
-    before: dict[int, tuple[Step, ...]] = field(default_factory=dict)
+    before: dict[int, tuple[EarlierStep, ...]] = field(default_factory=dict)
     pulse: Pulse = field(default_factory=Pulse)
     times: dict[str, Times] = field(default_factory=dict)
-    sign_ins: SignIns = field(default_factory=SignIns)
+    sign_ins: SignInRecord = field(default_factory=SignInRecord)
     total: int = 0
     unread: int = 0
 
-    def count(self, seen: _Glance, where: _Where) -> None:
+    def count(self, glance: _Glance, where: _Where) -> None:
         times = self.times.get(where.endpoint)
         if times is None:
             times = self.times[where.endpoint] = Times()
-        times.add(seen.elapsed_ms)
+        times.add(glance.elapsed_ms)
         pulse = self.pulse
-        pulse.started.append(moment(seen.started))
-        pulse.elapsed.append(seen.elapsed_ms)
+        pulse.started.append(moment(glance.started))
+        pulse.elapsed.append(glance.elapsed_ms)
         pulse.sign_in.append(where.is_sign_in)
 
     @property
@@ -155,7 +153,7 @@ class _Answer(msgspec.Struct):
 
 
 class _Glance(msgspec.Struct):
-    """What is needed of an exchange that no finding names."""
+    """The part of an exchange that is decoded where no finding names it."""
 
     request: _Head
     started: str = ""
@@ -169,38 +167,38 @@ _envelope = msgspec.json.Decoder(_Envelope)
 _whole = msgspec.json.Decoder(Exchange)
 
 
-def read(path: Path, wanted: Iterable[int]) -> Evidence:
-    """Reads the file once, in the memory of its longest line; what is not there or broken is left out.
+def read(path: Path, wanted: Iterable[int]) -> RunEvidence:
+    """Reads the file once, in the memory of its longest line; missing and broken lines are left out.
 
     Numbers are line numbers, from 1.
     """
-    found = Evidence()
+    evidence = RunEvidence()
     named = set(wanted)
     last = max(named, default=0)
-    recent: OrderedDict[str, deque[Step]] = OrderedDict()
+    recent: OrderedDict[str, deque[EarlierStep]] = OrderedDict()
     for number, line in _lines(path):
-        found.total = number
+        evidence.total = number
         try:
-            seen = _glance.decode(line)
-            where = _where(seen.request.method, seen.request.url)
-            found.count(seen, where)
+            glance = _glance.decode(line)
+            where = _where(glance.request.method, glance.request.url)
+            evidence.count(glance, where)
             whole = _whole.decode(line) if where.signs or number in named else None
             if whole is not None and where.signs:
-                found.sign_ins.take(whole)
+                evidence.sign_ins.take(whole)
             if number > last:
                 continue
-            steps = _recent_of(recent, seen.client)
+            steps = _recent_of(recent, glance.client)
             if whole is not None and number in named:
-                found.exchanges[number] = whole
-                found.before[number] = tuple(step for step in steps if step.number not in named)
-            steps.append(_step(number, seen))
+                evidence.exchanges[number] = whole
+                evidence.before[number] = tuple(step for step in steps if step.number not in named)
+            steps.append(_step(number, glance))
         except (msgspec.DecodeError, ValueError, RecursionError):
-            found.unread += 1
-    return found
+            evidence.unread += 1
+    return evidence
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Each line with its number; one that is too long comes as what cannot be decoded."""
+    """Each line with its number; a line that is too long is replaced by one that cannot be decoded."""
     try:
         file = path.open("rb", BUFFER)
     except OSError:
@@ -216,7 +214,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _recent_of(recent: OrderedDict[str, deque[Step]], client: str) -> deque[Step]:
+def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deque[EarlierStep]:
     if client in recent:
         recent.move_to_end(client)
         return recent[client]
@@ -226,8 +224,8 @@ def _recent_of(recent: OrderedDict[str, deque[Step]], client: str) -> deque[Step
 
 
 class _Where(NamedTuple):
-    """What a request is for: its endpoint, whether that is part of a sign-in, and whether tokens or passwords
-    are traded there."""
+    """The endpoint of a request: whether it is part of a sign-in, and whether it exchanges tokens or
+    passwords."""
 
     endpoint: str
     is_sign_in: bool
@@ -242,15 +240,15 @@ def _where(method: str, url: str) -> _Where:
     return _Where(endpoint, "/auth/login/" in endpoint, signs)
 
 
-def _step(number: int, seen: _Glance) -> Step:
+def _step(number: int, glance: _Glance) -> EarlierStep:
     code = None
-    if seen.response is not None and 0 < len(bytes(seen.response.body)) < 65_536:
+    if glance.response is not None and 0 < len(bytes(glance.response.body)) < 65_536:
         try:
-            code = _envelope.decode(seen.response.body).code
+            code = _envelope.decode(glance.response.body).code
         except msgspec.DecodeError:
             code = None
-    status = None if seen.response is None else seen.response.status
-    return Step(number, seen.request.method, _path(seen.request.url), status, code)
+    status = None if glance.response is None else glance.response.status
+    return EarlierStep(number, glance.request.method, _path(glance.request.url), status, code)
 
 
 def _path(url: str) -> str:

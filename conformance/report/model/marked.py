@@ -1,4 +1,4 @@
-"""A JSON body as lines to read, with the place that a finding is about marked and never left out."""
+"""A JSON body as lines of text, with the place of a finding marked and never left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = Literal["", "seen", "missing", "expected", "more"]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BodyLine:
     """One line: its indent in levels, the name before the colon, the value as text, and what it is.
 
     ``kind`` is ``seen`` on the marked place, ``missing`` where the marked name is not there,
@@ -45,12 +45,12 @@ BOUNDS = (Bounds(300, 20, 80, 12), Bounds(160, 4, 40, 6), Bounds(80, 1, 24, 4), 
 MOST_LINES = 90
 
 
-def marked(value: Json, path: Sequence[Step] = (), *, most: int = MOST_LINES) -> list[Line]:
+def marked(value: Json, path: Sequence[Step] = (), *, most: int = MOST_LINES) -> list[BodyLine]:
     """The value in at most about ``most`` lines; the place at ``path`` is marked and stands among them."""
     return _around_the_mark(_fitting(value, path, most), most)
 
 
-def around(value: Json, path: Sequence[Step], *, beside: int = 3) -> list[Line]:
+def around(value: Json, path: Sequence[Step], *, beside: int = 3) -> list[BodyLine]:
     """Only what stands beside the marked place: at most ``beside`` lines before and after it."""
     lines = _fitting(value, path, 1_000, BOUNDS[1:])
     at = [number for number, line in enumerate(lines) if line.kind in ("seen", "missing")]
@@ -63,7 +63,9 @@ def around(value: Json, path: Sequence[Step], *, beside: int = 3) -> list[Line]:
     )
 
 
-def _fitting(value: Json, path: Sequence[Step], most: int, choices: Sequence[Bounds] = BOUNDS) -> list[Line]:
+def _fitting(
+    value: Json, path: Sequence[Step], most: int, choices: Sequence[Bounds] = BOUNDS
+) -> list[BodyLine]:
     """The lines of the most generous bounds that give at most ``most``, else those of the tersest."""
     for bounds in choices[:-1]:
         lines = list(islice(_lines(value, list(path), bounds), most + 1))
@@ -72,15 +74,15 @@ def _fitting(value: Json, path: Sequence[Step], most: int, choices: Sequence[Bou
     return list(_lines(value, list(path), choices[-1]))
 
 
-def with_expected(lines: Sequence[Line], expected: str) -> list[Line]:
+def with_expected(lines: Sequence[BodyLine], expected: str) -> list[BodyLine]:
     """The same lines with what was expected in place of what was seen."""
-    told: list[Line] = []
+    shown: list[BodyLine] = []
     for line in lines:
         if line.kind not in ("seen", "missing"):
-            told.append(line)
-        elif not told or told[-1].kind != "expected":
-            told.append(replace(line, text=expected, kind="expected"))
-    return told
+            shown.append(line)
+        elif not shown or shown[-1].kind != "expected":
+            shown.append(replace(line, text=expected, kind="expected"))
+    return shown
 
 
 def literal(value: Json, limit: int = 300) -> str:
@@ -98,17 +100,17 @@ def literal(value: Json, limit: int = 300) -> str:
 
 def _lines(
     value: Json, path: list[Step], bounds: Bounds, *, name: str = "", indent: int = 0, on_way: bool = True
-) -> Iterator[Line]:
+) -> Iterator[BodyLine]:
     """The lines of a value; those of the marked place, the whole of it, are ``seen``."""
     is_place = on_way and not path and indent > 0
     shown = bounds.depth > 0 or (on_way and path)
-    lines: Iterator[Line]
+    lines: Iterator[BodyLine]
     if isinstance(value, dict) and value and shown:
         lines = _object(value, path, bounds, name=name, indent=indent, on_way=on_way)
     elif isinstance(value, list) and value and shown:
         lines = _array(value, path, bounds, name=name, indent=indent, on_way=on_way)
     else:
-        lines = iter((Line(indent, name, _scalar(value, bounds, wide=on_way and not path)),))
+        lines = iter((BodyLine(indent, name, _scalar(value, bounds, wide=on_way and not path)),))
     for line in lines:
         yield replace(line, kind="seen") if is_place else line
 
@@ -129,12 +131,12 @@ def _object(
     name: str,
     indent: int,
     on_way: bool,
-) -> Iterator[Line]:
+) -> Iterator[BodyLine]:
     wanted = path[0] if on_way and path else None
     names = list(value)[: bounds.names]
     if isinstance(wanted, str) and wanted in value and wanted not in names:
         names.append(wanted)
-    yield Line(indent, name, "{")
+    yield BodyLine(indent, name, "{")
     for key in names:
         here = on_way and key == wanted
         yield from _lines(
@@ -146,15 +148,15 @@ def _object(
             on_way=here,
         )
     if len(value) > len(names):
-        yield Line(indent + 1, "", f"… {len(value) - len(names):,} more", "more")
+        yield BodyLine(indent + 1, "", f"… {len(value) - len(names):,} more", "more")
     if wanted is not None and wanted not in value:
-        yield Line(indent + 1, _name(str(wanted)), "not there", "missing")
-    yield Line(indent, "", "}")
+        yield BodyLine(indent + 1, _name(str(wanted)), "missing", "missing")
+    yield BodyLine(indent, "", "}")
 
 
 def _array(
     value: list[Json], path: list[Step], bounds: Bounds, *, name: str, indent: int, on_way: bool
-) -> Iterator[Line]:
+) -> Iterator[BodyLine]:
     wanted = path[0] if on_way and path and isinstance(path[0], int) else None
     shown = sorted(
         {
@@ -162,11 +164,11 @@ def _array(
             *([wanted] if wanted is not None and 0 <= wanted < len(value) else []),
         }
     )
-    yield Line(indent, name, "[")
+    yield BodyLine(indent, name, "[")
     after = 0
     for at in shown:
         if at > after:
-            yield Line(indent + 1, "", f"… {at - after:,} more", "more")
+            yield BodyLine(indent + 1, "", f"… {at - after:,} more", "more")
         here = at == wanted
         label = f"[{at}]" if here else ""
         yield from _lines(
@@ -174,10 +176,10 @@ def _array(
         )
         after = at + 1
     if after < len(value):
-        yield Line(indent + 1, "", f"… {len(value) - after:,} more", "more")
+        yield BodyLine(indent + 1, "", f"… {len(value) - after:,} more", "more")
     if wanted is not None and not 0 <= wanted < len(value):
-        yield Line(indent + 1, f"[{wanted}]", "not there", "missing")
-    yield Line(indent, "", "]")
+        yield BodyLine(indent + 1, f"[{wanted}]", "missing", "missing")
+    yield BodyLine(indent, "", "]")
 
 
 def _name(key: str) -> str:
@@ -189,16 +191,16 @@ def _deeper(bounds: Bounds) -> Bounds:
     return replace(bounds, depth=bounds.depth - 1)
 
 
-def _around_the_mark(lines: list[Line], most: int) -> list[Line]:
+def _around_the_mark(lines: list[BodyLine], most: int) -> list[BodyLine]:
     if len(lines) <= most:
         return lines
     at = next((number for number, line in enumerate(lines) if line.kind in ("seen", "missing")), 0)
     start = max(0, min(at - most // 2, len(lines) - most))
     shown = lines[start : start + most]
     if start:
-        shown.insert(0, Line(0, "", f"… {start:,} lines before", "more"))
+        shown.insert(0, BodyLine(0, "", f"… {start:,} lines before", "more"))
     if start + most < len(lines):
-        shown.append(Line(0, "", f"… {len(lines) - start - most:,} lines after", "more"))
+        shown.append(BodyLine(0, "", f"… {len(lines) - start - most:,} lines after", "more"))
     return shown
 
 

@@ -13,7 +13,7 @@ _INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RegressedPlace:
     """``path`` stands for every item of a list: ``data.items[*].bizId``."""
 
     endpoint: str
@@ -28,39 +28,41 @@ class Place:
     @property
     def exchanges(self) -> list[int]:
         """The lines of ``exchanges.jsonl`` in which it was seen."""
-        return list(dict.fromkeys(one.exchange for one in self.regressions))
+        return list(dict.fromkeys(regression.exchange for regression in self.regressions))
 
 
-def places(run: Run) -> list[Place]:
+def places(run: Run) -> list[RegressedPlace]:
     """Every place, in the order in which it was seen first."""
-    found: dict[tuple[str, str, str], list[Regression]] = {}
-    for one in run.regressions:
-        found.setdefault((one.endpoint, _INDEX.sub("[*]", one.path), one.kind), []).append(one)
-    return [Place(*key, tuple(regressions)) for key, regressions in found.items()]
+    groups: dict[tuple[str, str, str], list[Regression]] = {}
+    for regression in run.regressions:
+        groups.setdefault(
+            (regression.endpoint, _INDEX.sub("[*]", regression.path), regression.kind), []
+        ).append(regression)
+    return [RegressedPlace(*key, tuple(regressions)) for key, regressions in groups.items()]
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayedEndpoint:
     """What became of an endpoint's exchanges: how many by state, and where they regressed."""
 
     endpoint: str
     states: Mapping[str, int]
-    places: tuple[Place, ...]
+    places: tuple[RegressedPlace, ...]
 
     @property
     def is_compared(self) -> bool:
         return any(self.states.get(state) for state in ("same", "changed", "regressed"))
 
 
-def by_endpoint(run: Run) -> list[Replayed]:
+def by_endpoint(run: Run) -> list[ReplayedEndpoint]:
     """Every endpoint of the recording, in the order of the replay."""
-    found: dict[str, list[Place]] = {}
+    by_key: dict[str, list[RegressedPlace]] = {}
     for place in places(run):
-        found.setdefault(place.endpoint, []).append(place)
+        by_key.setdefault(place.endpoint, []).append(place)
     states = _states(run)
     return [
-        Replayed(endpoint, states.get(endpoint, {}), tuple(found.get(endpoint, ())))
-        for endpoint in dict.fromkeys([*states, *found])
+        ReplayedEndpoint(endpoint, states.get(endpoint, {}), tuple(by_key.get(endpoint, ())))
+        for endpoint in dict.fromkeys([*states, *by_key])
     ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -456,7 +455,3 @@ def _readings(requirements: Sequence[RequirementEntry], observations: Sequence[O
         for key, row in rows.items()
         if key is not None
     ]
-
-
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(json.dumps(schema(), indent=1) + "\n", encoding="utf-8")

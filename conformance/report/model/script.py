@@ -1,49 +1,40 @@
-"""A short Python script that takes the steps of a finding again, through the suite's own door to the
-portal."""
+"""A short Python script that repeats the steps of a finding through the suite's own client."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-from conformance.report.model.again import BUNDLED, REDACTED, rerun
-from conformance.report.model.evidence import SignIns
+from conformance.report.model.again import REDACTED
+from conformance.report.model.evidence import SignInRecord
 from conformance.report.model.run import FindingEntry, Run
-from conformance.report.model.visible import one_line, visible
-from conformance.spec import BY_KEY, Operation, operation_of
+from conformance.report.model.script_text import script_text
+from conformance.report.model.visible import visible
+from conformance.spec import Operation, operation_of
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
+from conformance.spec.tables import MFA_METHODS, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
-FACTORS = {10011001: "EMAIL", 10011002: "OTP"}
-RECORDS = {
-    "userBizId": "account",
-    "institutionBizId": "institution",
-    "roleBizId": "role",
-    "fileBizId": "file",
-    "workspaceId": "workspace",
-}
-"""The path parameters with the name of the record that stands for each in a profile."""
-
+FACTORS = {value: code for code, value in MFA_METHODS.items()}
 KEPT_HEADERS = ("accept-language", "x-workspace-id", "x-api-key", "cookie")
 MOST_STEPS = 8
 PAUSE = 5.0
 """Seconds between two steps from which on the script waits as the run did."""
 
 LONGEST = 6_000
-CONSTANT = re.compile(r"[A-Z][A-Z_]*(\.[A-Z_]+)?|\d{4}|GA\d+|[12]\.\d\.\d")
-"""Texts that the specification fixes, and that are therefore the same in every run."""
 
 
 class Unrepeatable(Exception):
     """A step depends on what a script cannot have."""
 
 
-def script(run: Run, finding: FindingEntry, exchanges: Sequence[Exchange], sign_ins: SignIns) -> str | None:
-    """The script, which ends with 1 where it sees the contradiction again and with 0 where not.
+def script(
+    run: Run, finding: FindingEntry, exchanges: Sequence[Exchange], sign_ins: SignInRecord
+) -> str | None:
+    """The script, which ends with 1 where it reproduces the contradiction, and with 0 where not.
 
-    None where a step changes something (only the suite puts it back), or needs what nobody can give again.
+    None where a step changes something (only the suite restores it), or needs a value that is gone.
     """
     if (
         run.command != "run"
@@ -52,25 +43,25 @@ def script(run: Run, finding: FindingEntry, exchanges: Sequence[Exchange], sign_
         or len(exchanges) != len(finding.exchanges)
     ):
         return None
-    steps = Steps(sign_ins)
+    steps = ScriptSteps(sign_ins)
     try:
         lines = [line for exchange in exchanges[:-1] for line in steps.lines(exchange)]
         steps.wants_refusal = finding.expected is False or "AUTH.MFA_CODE_INVALID" in str(finding.expected)
         lines += steps.lines(exchanges[-1])
     except Unrepeatable:
         return None
-    text = _text(run, finding, steps, lines)
+    text = script_text(run, finding, lines, answer=steps.final)
     return text if len(text) <= LONGEST and visible(text) == text else None
 
 
 @dataclass
-class Steps:
+class ScriptSteps:
     """Turns exchanges into calls, one after the other; ``given`` says where a value came from, and
     ``wants_refusal`` that the code of the next step was meant to be wrong, whatever became of it."""
 
-    sign_ins: SignIns
+    sign_ins: SignInRecord
     wants_refusal: bool = False
-    given: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
     prepared: list[str] = field(default_factory=list)
     signed_in: int = 0
     count: int = 0
@@ -152,16 +143,16 @@ class Steps:
             arguments.append(f"headers={headers!r}")
         if row.bot_challenge and not request.header("x-turnstile-token"):
             arguments.append("bot_challenge=False")
-        arguments += [f"{name}={told}" for name, told in self._parameters(row, exchange)]
+        arguments += [f"{name}={value}" for name, value in self._parameters(row, exchange)]
         return f"portal.call({', '.join(arguments)})"
 
     def _token(self, exchange: Exchange) -> str:
         token = exchange.request.bearer
         if token is None:
             return ""
-        if token in self.given:
-            known = self.given[token]
-            return f"{known}.token" if known.startswith("session") else known
+        if token in self.variables:
+            variable = self.variables[token]
+            return f"{variable}.token" if variable.startswith("session") else variable
         if not REDACTED.fullmatch(token):
             return repr(token)
         if not self.sign_ins.tokens.get(token):
@@ -187,28 +178,28 @@ class Steps:
                 yield name, value
 
     def _parameters(self, row: Operation, exchange: Exchange) -> Iterator[tuple[str, str]]:
-        found = row.pattern.search(exchange.request.path)
-        for name in row.parameters if found else ():
-            value = found[name] if found else ""
-            record = RECORDS.get(name)
-            known = value in self.given
-            by_name = exchange.success and record is not None and not known
+        match = row.pattern.search(exchange.request.path)
+        for name in row.parameters if match else ():
+            value = match[name] if match else ""
+            record = RECORD_OF_PARAMETER.get(name)
+            is_handed_over = value in self.variables
+            by_name = exchange.success and record is not None and not is_handed_over
             yield name, f"portal.record({record!r})" if by_name else self._value(value)
 
     def _session(self, value: Json) -> str:
         """A login session: of an earlier step, or begun anew by the account that began it."""
         account = self.sign_ins.sessions.get(value) if isinstance(value, str) else None
-        if account is None or value in self.given:
+        if account is None or value in self.variables:
             return self._value(value)
         return self._prepare(str(value), "login", f"portal.login.initiate(portal.account({account!r}))")
 
     def _prepare(self, value: str, name: str, call: str) -> str:
         """The variable that stands for a value that a call before the steps gives, one call for each."""
-        if value not in self.given:
+        if value not in self.variables:
             self.signed_in += 1
-            self.given[value] = f"{name}{self.signed_in}"
-            self.prepared.append(f"{self.given[value]} = {call}")
-        return self.given[value]
+            self.variables[value] = f"{name}{self.signed_in}"
+            self.prepared.append(f"{self.variables[value]} = {call}")
+        return self.variables[value]
 
     def _value(self, value: Json) -> str:
         """A value as Python; what an earlier answer gave is taken from that answer."""
@@ -216,8 +207,8 @@ class Steps:
             return "{" + ", ".join(f"{name!r}: {self._value(item)}" for name, item in value.items()) + "}"
         if isinstance(value, list):
             return "[" + ", ".join(self._value(item) for item in value) + "]"
-        if isinstance(value, str) and value in self.given:
-            return self.given[value]
+        if isinstance(value, str) and value in self.variables:
+            return self.variables[value]
         if isinstance(value, str) and REDACTED.search(value):
             raise Unrepeatable
         return repr(value)
@@ -226,7 +217,7 @@ class Steps:
         self.has_sent = self.has_sent or exchange.request.path.endswith("/login/mfa/send")
         for path, value in _texts(exchange.data, "data"):
             if len(value) >= 8:
-                self.given.setdefault(value, f'step{self.count}.at("{path}")')
+                self.variables.setdefault(value, f'step{self.count}.at("{path}")')
 
 
 def _is_harmless(row: Operation, exchange: Exchange) -> None:
@@ -246,103 +237,3 @@ def _texts(value: Json, path: str) -> Iterator[tuple[str, str]]:
             yield from _texts(item, f"{path}[{at}]")
     elif isinstance(value, str):
         yield path, value
-
-
-def _text(run: Run, finding: FindingEntry, steps: Steps, lines: Sequence[str]) -> str:
-    rule = next((row.statement for row in run.requirements if row.id == finding.requirement), "")
-    profile = run.target.profile or ""
-    compared = comparison(finding)
-    imports = ["import sys"]
-    if profile in BUNDLED:
-        imports += ["", "from conformance.target.bundled import running_portal"]
-    else:
-        imports += ["from pathlib import Path", ""]
-    imports += ["from conformance.judging import watch"]
-    if not compared:
-        imports += ["from conformance.cli import main"]
-    imports += [
-        "from conformance.verdicts.findings import Ledger",
-        "from conformance.target.portal import Portal",
-    ]
-    if profile not in BUNDLED:
-        imports += ["from conformance.target.profile.model import load"]
-    imports += ["from conformance.spec import REQUIREMENTS"]
-    door = f"Portal.connect(profile, impact={run.impact!r}, on_exchange=watch(ledger)) as portal:"
-    if profile in BUNDLED:
-        opening = [f"with running_portal() as profile, {door}"]
-    else:
-        opening = [f"profile = load(Path({profile!r}), target={run.target.url!r})", f"with {door}"]
-    return "\n".join(
-        [
-            f'"""{finding.requirement} again: {_quoted(rule)}',
-            "",
-            "Ends with 1 where the contradiction is seen again, and with 0 where it is not.",
-            '"""',
-            "",
-            *imports,
-            "",
-            "ledger = Ledger(REQUIREMENTS)",
-            *opening,
-            *(f"    {line}" for line in lines),
-            "",
-            *_verdict(run, finding, steps, compared),
-        ]
-    )
-
-
-def _verdict(run: Run, finding: FindingEntry, steps: Steps, compared: str) -> Iterator[str]:
-    """The lines that say what was seen, and whether it was the contradiction."""
-    name = finding.requirement
-    yield f'again = [one.message for one in ledger.findings if one.requirement == "{name}"]'
-    if compared:
-        yield f"seen = {compared.replace('ANSWER', steps.final)}"
-        yield f"if not again and {_differs(finding.expected)}:"
-        yield f'    again = [f"seen {{seen!r}}, expected {_quoted(_told(finding.expected))}"]'
-    else:
-        words = ", ".join(repr(word) for word in rerun(run, name).split()[1:])
-        yield f'if "{name}" not in ledger.tallies:  # the wire alone does not tell: the suite\'s case does'
-        yield f"    sys.exit(main([{words}]))"
-    yield 'print("\\n".join(again) or "not seen")'
-    yield "sys.exit(bool(again))"
-
-
-def comparison(finding: FindingEntry) -> str:
-    """What to read of the last answer, where the expected value is the same in every run; else nothing."""
-    expected = finding.expected
-    if isinstance(expected, dict) and expected.keys() == {"status", "code"}:
-        return '{"status": ANSWER.status, "code": ANSWER.code}' if _is_fixed(expected["code"]) else ""
-    if isinstance(expected, dict) and expected.keys() == {"one of"} and isinstance(expected["one of"], list):
-        fixed = all(_is_fixed(value) for value in expected["one of"])
-    else:
-        fixed = _is_fixed(expected)
-    if not fixed or not finding.path or (expected is None and not finding.path.startswith("data")):
-        return ""
-    return f"ANSWER.at({finding.path!r})"
-
-
-def _is_fixed(value: Json) -> bool:
-    if value is None or isinstance(value, bool):
-        return True
-    if isinstance(value, int):
-        return value < 1_000 or 10_000_000 <= value < 100_000_000
-    return isinstance(value, str) and bool(CONSTANT.fullmatch(value))
-
-
-def _differs(expected: Json) -> str:
-    if isinstance(expected, dict) and "one of" in expected:
-        return f"seen not in {expected['one of']!r}"
-    if isinstance(expected, dict):
-        statuses = expected["status"] if isinstance(expected["status"], list) else [expected["status"]]
-        return f"not (seen['code'] == {expected['code']!r} and seen['status'] in {statuses or ['any']!r})"
-    return f"seen != {expected!r}"
-
-
-def _told(expected: Json) -> str:
-    return repr(expected).replace("{", "{{").replace("}", "}}").replace('"', "'")
-
-
-def _quoted(text: str) -> str:
-    return one_line(text, 300).replace("\\", "\\\\").replace('"', "'")
-
-
-assert {LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE} <= BY_KEY.keys()

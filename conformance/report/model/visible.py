@@ -1,4 +1,4 @@
-"""Text from a target made safe to look at: what does not show, or moves what shows, is written out."""
+"""Makes text from a target safe to show: control and invisible characters are written out."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _MARKS = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with every character that cannot be seen written out: ``␀`` for NUL, ``‹U+202E›`` for others.
+    """The text with every invisible character written out: ``␀`` for NUL, ``‹U+202E›`` for others.
 
-    What it gives is legal in XML 1.0 and UTF-8, cannot turn the direction of what stands beside it,
-    and piles at most four marks on a letter. Tabs and line feeds stay.
+    The result is legal in XML 1.0 and UTF-8, does not change the direction of the text around it, and has
+    at most four marks on a letter. Tabs and line feeds stay.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -53,7 +53,7 @@ def encodable(text: str) -> str:
 
 
 def each_text(value: Json, change: Callable[[str], str]) -> Json:
-    """A JSON value with every string in it, names included, changed."""
+    """The JSON value with ``change`` applied to every string in it, names included."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -71,8 +71,8 @@ def json_text(value: Json) -> str:
         return json.dumps(each_text(value, encodable), indent=1, ensure_ascii=False) + "\n"
 
 
-def _written(found: re.Match[str]) -> str:
-    point = ord(found[0])
+def _written(match: re.Match[str]) -> str:
+    point = ord(match[0])
     if point < 0x20:
         return chr(0x2400 + point)
     return "␡" if point == 0x7F else f"‹U+{point:04X}›"

@@ -1,4 +1,4 @@
-"""A run in words: its verdict, the numbers that matter, what blocks, and what changed."""
+"""Describes a run in words: its verdict, the numbers, what blocks, and what is untested."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Tone = Literal["good", "bad", "known", "unsure"]
 
 ALLOWED = {
     "read-only": "read-only: sign in and read",
-    "mutating": "mutating: also create and change records, and put them back",
+    "mutating": "mutating: also create and change records, and restore them",
     "disruptive": "disruptive: also trip rate limits, end sessions and change passwords",
 }
 
@@ -31,28 +31,28 @@ HALTED: dict[int, tuple[Tone, str, str]] = {
     ExitCode.INTERRUPTED: (
         "unsure",
         "Interrupted",
-        "The run was stopped before its end. What had been judged until then stands below.",
+        "The run was interrupted. The report covers what was judged before that.",
     ),
     ExitCode.INTERNAL_ERROR: (
         "unsure",
         "Internal error",
-        "The suite itself failed; what follows is no judgement of the target.",
+        "The suite itself failed; the report does not judge the target.",
     ),
     ExitCode.USAGE: ("unsure", "Not run", "The command, the profile or a file is wrong."),
     ExitCode.INCONCLUSIVE: (
         "unsure",
         "Inconclusive",
-        "Nothing was tested, or too little to tell; what was not tested says why.",
+        "Too little was tested for a verdict. Each untested requirement has its reason.",
     ),
     ExitCode.UNREACHABLE: (
         "unsure",
         "Inconclusive",
-        "The target could not be reached, or went away during the run.",
+        "The target could not be reached, or stopped answering during the run.",
     ),
     ExitCode.LEFT_BEHIND: (
         "bad",
         "Clean-up incomplete",
-        "Something that the run created or changed at the target was not put back.",
+        "The run could not restore everything that it created or changed at the target.",
     ),
 }
 
@@ -91,7 +91,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """One requirement that fails the run, with its findings that are not known ones."""
+    """One requirement that fails the run, with its findings that no baseline lists."""
 
     requirement: RequirementEntry
     findings: tuple[FindingEntry, ...]
@@ -114,7 +114,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Untested:
-    """The requirements that one reason left undecided."""
+    """The requirements that are untested for one reason."""
 
     reason: str
     fault_class: str | None
@@ -146,7 +146,7 @@ def _is_must(entry: RequirementEntry) -> bool:
 
 
 def numbers(run: Run) -> str:
-    """``must 271/274 · should 38/40 · 12 untested``: of those that could be decided, how many held."""
+    """``must 271/274 · should 38/40 · 12 untested``: how many passed of those that were tested."""
     return " · ".join(
         [
             *(f"{level} {held}/{decided}" for level, held, decided in levels(run)),
@@ -156,7 +156,7 @@ def numbers(run: Run) -> str:
 
 
 def levels(run: Run) -> list[tuple[str, int, int]]:
-    """For must and should: the level, how many held, how many were decided."""
+    """For must and should: the level, how many passed, how many were tested."""
     counts = []
     for level in ("must", "should"):
         verdicts = [entry.verdict for entry in run.requirements if entry.level == level]
@@ -166,27 +166,27 @@ def levels(run: Run) -> list[tuple[str, int, int]]:
 
 
 def known_signatures(run: Run) -> frozenset[str]:
-    """The findings that the baseline lists, and that therefore do not fail the run."""
+    """The signatures of the findings that the baseline lists; they do not fail the run."""
     if run.baseline is None:
         return frozenset()
     return frozenset(entry.signature for entry in run.baseline.known)
 
 
 def blocking(run: Run) -> list[Blocker]:
-    """What fails the run, by requirement: every FAIL that no baseline lists, and every WARN where strict."""
+    """The requirements that fail the run: every FAIL that no baseline lists, and every WARN where strict."""
     weighed: tuple[VerdictName, ...] = ("fail", "warn") if run.strict else ("fail",)
-    known = known_signatures(run)
+    known_failures = known_signatures(run)
     by_requirement: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
-        if finding.verdict in weighed and finding.signature not in known:
+        if finding.verdict in weighed and finding.signature not in known_failures:
             by_requirement.setdefault(finding.requirement, []).append(finding)
-    listed = {finding.requirement for finding in run.findings if finding.signature in known}
-    found = []
+    listed = {finding.requirement for finding in run.findings if finding.signature in known_failures}
+    blockers = []
     for entry in run.requirements:
         findings = by_requirement.get(entry.id, [])
         if findings or (entry.verdict in weighed and entry.id not in listed):
-            found.append(Blocker(entry, tuple(findings)))
-    return found
+            blockers.append(Blocker(entry, tuple(findings)))
+    return blockers
 
 
 def chapters(run: Run) -> list[Chapter]:
@@ -202,11 +202,11 @@ def chapters(run: Run) -> list[Chapter]:
 
 
 def untested(run: Run) -> list[Untested]:
-    """What was not tested, by reason: what a profile or an option would make testable first, the
-    untestable last."""
+    """The untested requirements by reason: first those that a profile or option can make testable, the
+    untestable ones last."""
     groups: dict[tuple[bool, str, str | None], list[RequirementEntry]] = {}
     for entry in run.by_verdict("untested"):
-        reason = entry.reason or "no reason was given"
+        reason = entry.reason or "no reason is recorded"
         groups.setdefault((entry.untestable, reason, entry.fault_class), []).append(entry)
     ordered = sorted(groups.items(), key=lambda group: (group[0][0], -len(group[1]), group[0][1]))
     return [Untested(reason, fault, never, tuple(rows)) for (never, reason, fault), rows in ordered]
@@ -265,7 +265,7 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         return Headline("unsure", "Selection", f"{share} {limits} Selected: {run.scope.selection}.")
     left = [entry for entry in run.by_verdict("untested") if not entry.untestable]
     if left:
-        share += f" {plural(len(left), 'requirement')} could not be tried."
+        share += f" {plural(len(left), 'requirement')} could not be tested."
     return Headline("good", GREEN.get(run.command, "Conformant"), share)
 
 
@@ -276,7 +276,7 @@ def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         reason = run.ending.inconclusive or sentence
         sentence = f"{reason} {share_of_musts(run)}."
     if failed and run.exit_code != ExitCode.USAGE:
-        sentence += f" Until then {plural(len(failed), 'requirement')} failed."
+        sentence += f" Before that, {plural(len(failed), 'requirement')} failed."
     return Headline(tone, title, sentence + _bundled(run))
 
 
@@ -287,10 +287,11 @@ def _bundled(run: Run) -> str:
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     blockers = blocking(run)
     if run.regressions:
-        answers = len({one.exchange for one in run.regressions})
-        verb, found = "is" if answers == 1 else "are", places(run)
-        said = f"{plural(answers, 'answer')} {verb} not as recorded, at {plural(len(found), 'place')}"
-        return Headline("bad", "Regressed", _sentence(said, blockers))
+        answers = plural(len({regression.exchange for regression in run.regressions}), "answer")
+        sentence = f"{answers} differ from the recording, at {plural(len(places(run)), 'place')}"
+        if answers.startswith("1 "):
+            sentence = sentence.replace("differ", "differs", 1)
+        return Headline("bad", "Regressed", _sentence(sentence, blockers))
     if blockers:
         return Headline("bad", "Not conformant", _sentence("", blockers))
     if run.baseline is not None and (run.baseline.stale or run.baseline.expired):
@@ -307,10 +308,10 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
 def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
     fails = sum(blocker.requirement.verdict == "fail" for blocker in blockers)
     warns = len(blockers) - fails
-    said = [first] if first else []
+    parts = [first] if first else []
     if fails:
         verb = "is" if fails == 1 else "are"
-        said.append(f"{plural(fails, 'requirement')} of the specification {verb} contradicted")
+        parts.append(f"{plural(fails, 'requirement')} of the specification {verb} contradicted")
     if warns:
-        said.append(f"{plural(warns, 'warning')} count{'s' if warns == 1 else ''} as failures (strict)")
-    return "; ".join(said)[:1].upper() + "; ".join(said)[1:] + "."
+        parts.append(f"{plural(warns, 'warning')} count{'s' if warns == 1 else ''} as failures (strict)")
+    return "; ".join(parts)[:1].upper() + "; ".join(parts)[1:] + "."

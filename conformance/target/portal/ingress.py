@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, Untestable
 from conformance.spec.endpoints import PROFILE, TOKEN_REFRESH
+from conformance.spec.tables import TOKEN_REFUSED
 from conformance.target.portal.login import refusal
 from conformance.traffic.exchange import Exchange
-from conformance.verdicts.comparisons import TOKEN_REFUSED
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal

@@ -7,6 +7,7 @@ import threading
 from conformance.spec.tables import LIMITS
 from conformance.target.clock import Clock
 from conformance.traffic.exchange import Exchange
+from conformance.traffic.values import is_number
 
 YOUNG, ALIVE = 0.25, 0.75
 """Up to what part of its lifetime a login session is given to who will still wait, and to who will not."""
@@ -59,5 +60,4 @@ class LeftSessions:
 
 def _lifetime(begun: Exchange) -> float:
     told = begun.at("data.expiresIn")
-    is_number = isinstance(told, int | float) and not isinstance(told, bool)
-    return min(told, LIMITS.login_session) if is_number else LIMITS.login_session
+    return min(told, LIMITS.login_session) if is_number(told) else LIMITS.login_session

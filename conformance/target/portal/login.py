@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, FaultClass
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, LOGOUT, TOKEN_REFRESH
+from conformance.spec.tables import MFA_METHODS
 from conformance.target.clock import LONGEST_WAIT, as_seconds
 from conformance.target.portal.budget import is_cooldown, retry_after
 from conformance.target.portal.left import LeftSessions
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 CODE_INVALID = "AUTH.MFA_CODE_INVALID"
 
-METHODS: Mapping[str, int] = {"EMAIL": 10011001, "OTP": 10011002}
+METHODS = MFA_METHODS
 """The values of ``method`` on the wire."""
 
 

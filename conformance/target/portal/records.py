@@ -17,32 +17,11 @@ from conformance.spec.endpoints import (
     WORKSPACES_CURRENT,
     WORKSPACES_MINE,
 )
+from conformance.spec.requests import UNFILTERED
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-
-
-EMPTY_QUERIES: Mapping[str, Json] = {
-    ACCOUNTS_QUERY: {
-        "institutionBizId": None,
-        "accountPortal": None,
-        "accountStatus": None,
-        "email": None,
-        "name": None,
-        "page": 0,
-        "size": 20,
-    },
-    CHANNELS_QUERY: {
-        "bizId": None,
-        "institutionBizId": None,
-        "channelCategory": None,
-        "channelStatus": None,
-        "activeOnly": False,
-    },
-    CHANNEL_TYPES_QUERY: {"bizId": None, "typeCode": None, "typeStatus": None, "enabledOnly": False},
-}
-"""Bodies of the listings that filter nothing out."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +88,7 @@ class Lookup:
     def _ids(self, source: Source) -> Iterator[str]:
         portal = self._portal
         answer = portal.call(
-            source.key, json=EMPTY_QUERIES.get(source.key, ABSENT), token=portal.account("admin").token
+            source.key, json=UNFILTERED.get(source.key, ABSENT), token=portal.account("admin").token
         )
         if answer.success:
             for record in records_in(dig(answer.envelope, steps(source.items))):

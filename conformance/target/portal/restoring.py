@@ -20,11 +20,12 @@ from conformance.spec.endpoints import (
     PASSWORD_CHANGE,
 )
 from conformance.spec.operations import operation
+from conformance.spec.requests import UNFILTERED
 from conformance.target.portal.attempts import PasswordRefused
 from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.target.portal.changes import Change, ChangeLedger
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import EMPTY_QUERIES, records_in
+from conformance.target.portal.records import records_in
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def record_id(portal: Portal, change: Change) -> str | None:
     if listing is None or change.name is None:
         raise Untestable("no listing shows whether it was created")
     key, items = listing
-    answer = portal.call(key, json=EMPTY_QUERIES.get(key, ABSENT), token=portal.account(change.account).token)
+    answer = portal.call(key, json=UNFILTERED.get(key, ABSENT), token=portal.account(change.account).token)
     if not answer.success:
         raise Untestable(f"{key} was refused: {refusal(answer)}", "target")
     for record in records_in(dig(answer.envelope, steps(items))):

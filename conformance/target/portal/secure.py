@@ -15,6 +15,7 @@ import msgspec
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
+from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.portal.cipher import (
     VERSION,
     FoundKey,
@@ -28,6 +29,7 @@ from conformance.target.portal.cipher import (
 from conformance.target.portal.login import refusal, text_at
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Response
+from conformance.traffic.values import is_number
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
@@ -327,7 +329,7 @@ def wrapped(key: bytes, found: FoundKey, wrapping: Wrapping) -> str:
 
 def _is_malformed(answer: Exchange) -> bool:
     """Whether a body was refused before anything in it was looked at."""
-    return not answer.success and answer.code in ("VALIDATION.INVALID_PARAMETER", "4000")
+    return not answer.success and answer.code in INVALID_PARAMETER
 
 
 def ends_at(session: Exchange) -> float | None:
@@ -362,6 +364,6 @@ def ended(exchange: Exchange) -> float:
 
 def moment(value: Json) -> float | None:
     """Epoch milliseconds (or seconds, where only those make sense) as epoch seconds."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 1e8 <= value < 1e15:
+    if not is_number(value) or not 1e8 <= value < 1e15:
         return None
     return value / 1000 if value >= 1e11 else float(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import ssl
 import threading
 from collections.abc import Callable, Sequence
@@ -277,15 +276,6 @@ def unreachable(url: str, problem: Exception) -> str:
     if isinstance(problem, httpx.ConnectTimeout):
         return f"Nothing answers at {url} (no connection in time). Is it reachable from here?"
     return f"Nothing answers at {url} (connection refused). Is the portal running?"
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address stays on this machine: proxies of the environment are not for it."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def verification(profile: Profile) -> ssl.SSLContext | bool:

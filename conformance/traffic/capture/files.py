@@ -32,7 +32,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             with _unpacked(path, file, magic) as stream:
                 yield stream
     except zipfile.BadZipFile as error:
-        raise CaptureError(f"{path}: {damage_of(error)}. Save it anew.") from error
+        raise CaptureError(f"{path}: {damage_of(error)}. Save the file again.") from error
     except OSError as error:
         raise CaptureError(
             f"{path}: {error.strerror or error}. Give a capture (JSONL) or a HAR file."

@@ -63,10 +63,10 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
         except Break as error:
             told = f"{path}:{line_at(file, error.offset)}: {damage or error.what} (byte {error.offset})."
             if not count:
-                raise CaptureError(f"{told} This is no HAR file with entries.") from error
+                raise CaptureError(f"{told} This is not a HAR file with entries.") from error
             if not salvage:
                 raise CaptureError(
-                    f"{told} To use the {count} whole entries before it, add --salvage."
+                    f"{told} Add --salvage to use the {count} complete entries before it."
                 ) from error
             notes.append(f"{told} The {count} entries before it were used.")
 
@@ -147,7 +147,7 @@ def _mended(path: Path, number: int, raw: bytes) -> Entry:
         kept = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-16", "surrogatepass")
         return msgspec.convert(mended(json.loads(kept.decode("utf-16", "replace"))), Entry)
     except (ValueError, RecursionError) as error:
-        raise CaptureError(f"{path}: entry {number} is no HAR entry: {error}.") from error
+        raise CaptureError(f"{path}: entry {number} is not a HAR entry: {error}.") from error
 
 
 def _timestamp(told: str | None) -> str | None:
@@ -174,7 +174,9 @@ def _attachments(path: Path, stack: ExitStack) -> Attachments:
             try:
                 return archive.read(name) if name in archive.namelist() else None
             except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-                raise CaptureError(f"{path}: {name} in it is damaged ({error}). Save it anew.") from error
+                raise CaptureError(
+                    f"{path}: {name} in it is damaged ({error}). Save the file again."
+                ) from error
         beside = path.parent / name
         if Path(name).name != name or not beside.is_file():
             return None

@@ -46,12 +46,12 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 def _what_is_wrong(error: Exception, length: int) -> str:
     if length > LONGEST_LINE:
-        return f"a line is longer than {LONGEST_LINE >> 20} MiB; this is no capture"
+        return f"a line is longer than {LONGEST_LINE >> 20} MiB; this is not a capture"
     text = str(error)
     if text == "Input data was truncated":
         return "the line is cut off"
-    return f"the line is no exchange: {text}" if isinstance(error, msgspec.ValidationError) else text
+    return f"the line is not an exchange: {text}" if isinstance(error, msgspec.ValidationError) else text
 
 
 def _how_to_go_on(before: int) -> str:
-    return f" To use the {before} lines before it, add --salvage." if before > 0 else ""
+    return f" Add --salvage to use the {before} lines before it." if before > 0 else ""

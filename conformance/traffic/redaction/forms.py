@@ -18,7 +18,7 @@ Span = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SecretPart:
     """The first or last three quarters of a form, with what stands before and after it in the whole."""
 
     text: str
@@ -27,13 +27,13 @@ class Part:
     after: str = ""
 
 
-def parts_of(value: str, placeholder: str) -> tuple[Part, Part]:
+def parts_of(value: str, placeholder: str) -> tuple[SecretPart, SecretPart]:
     """The first and the last three quarters of a secret with this placeholder."""
     length = -(-3 * len(value) // 4)
     name = f"[part-of-{placeholder[1:]}"
     return (
-        Part(value[:length], name, after=value[length:]),
-        Part(value[-length:], name, before=value[:-length]),
+        SecretPart(value[:length], name, after=value[length:]),
+        SecretPart(value[-length:], name, before=value[:-length]),
     )
 
 
@@ -43,12 +43,12 @@ class FormIndex:
     def __init__(self) -> None:
         self._grams: dict[str, list[tuple[str, int, str]]] = {}
         self._placeholders: dict[str, str] = {}
-        self._first_parts: dict[str, Part] = {}
+        self._first_parts: dict[str, SecretPart] = {}
         self._crowds: dict[str, dict[tuple[int, int], int]] = {}
         """The forms beyond ``CROWD`` under a gram: where it stands in them, how long they are, and how many
         are alike in that."""
-        self._last_texts: dict[str, Part] = {}
-        self._last_parts: dict[str, Part] = {}
+        self._last_texts: dict[str, SecretPart] = {}
+        self._last_parts: dict[str, SecretPart] = {}
         """The last part of a whole form, which ends with the same characters: they lead to both."""
 
     @property
@@ -84,7 +84,7 @@ class FormIndex:
         """Adds an encoded form of a part. It gives way to an equal form of a whole secret."""
         if form not in self._placeholders:
             self.add(form, placeholder)
-            self._first_parts[form] = Part(form, placeholder)
+            self._first_parts[form] = SecretPart(form, placeholder)
 
     def drop(self, form: str, placeholder: str) -> None:
         """Removes a form, where it is one of this placeholder."""
@@ -159,12 +159,12 @@ class FormIndex:
                 yield _widened(text, part, begin)
 
 
-def _goes_on(text: str, part: Part, start: int) -> bool:
+def _goes_on(text: str, part: SecretPart, start: int) -> bool:
     """Whether the whole stands there, which is found by itself."""
     return bool(part.after) and text.startswith(part.after, start + len(part.text))
 
 
-def _widened(text: str, part: Part, start: int) -> Span:
+def _widened(text: str, part: SecretPart, start: int) -> Span:
     """The place of a part with as much of the whole as stands around it."""
     end = start + len(part.text)
     for char in reversed(part.before):

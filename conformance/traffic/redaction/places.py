@@ -128,7 +128,7 @@ def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
         for inner in data.values():
             yield from _backup_codes(inner)
     elif isinstance(data, list):
-        for value, kind in (one for item in data for one in _texts(item, "backup-code")):
+        for value, kind in (pair for item in data for pair in _texts(item, "backup-code")):
             if BACKUP_CODE.match(value):
                 yield value, kind
 
@@ -202,5 +202,5 @@ def _texts(value: Json, kind: str) -> Iterator[tuple[str, str]]:
         yield value, kind
         if value.startswith("otpauth:"):
             yield from (
-                (found, "secret") for name, found in parse_qsl(urlsplit(value).query) if name == "secret"
+                (secret, "secret") for name, secret in parse_qsl(urlsplit(value).query) if name == "secret"
             )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from conformance.spec.tables import ERRORS, SUCCESS_CODE
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.context import WordsInContext, is_secret_pair, names_a_value
 from conformance.traffic.redaction.encodings import blocks, texts
@@ -22,7 +23,16 @@ PLAINEST = 3
 """Shorter values, and texts of fewer different characters, are not redacted: they stand anywhere."""
 
 NOBODYS = frozenset(
-    {"null", "true", "false", "none", "undefined", "Bearer", "2000", "4000", "4010", "4030", "4040"}
+    {
+        "null",
+        "true",
+        "false",
+        "none",
+        "undefined",
+        "Bearer",
+        SUCCESS_CODE,
+        *(row.code for row in ERRORS if row.code.isdigit()),
+    }
 )
 """Words that stand where a secret is expected without being one, and the specification's numeric codes."""
 
@@ -46,6 +56,12 @@ WORD = re.compile(r"[A-Za-z0-9_~+/.-]{20,}={0,2}")
 DIGITS = re.compile(r"\d{4,}")
 SHORTEST_PART = 6
 """A part of fewer characters is not redacted."""
+
+PHRASE = 20
+"""Up to this length letters and blanks may be words of a sentence."""
+
+LONGEST_ACRONYM = 12
+"""From this length on capital letters are no word: an authenticator's secret, say."""
 
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 NOTHING = re.compile(r"(?!)")
@@ -183,7 +199,7 @@ class Secrets:
         if isinstance(value, str) and value.isdecimal():
             self._numbers[value] = placeholder
             return
-        if isinstance(value, str) and value.isalpha() and len(value) <= 20:
+        if isinstance(value, str) and value.isalpha() and _may_be_words(value):
             if len(value) < FREE:
                 self._in_context.add(value, placeholder, kind=kind)
             else:
@@ -195,14 +211,16 @@ class Secrets:
             self._learn_parts(value, placeholder, kind)
 
     def _learn_parts(self, value: str, placeholder: str, kind: str) -> None:
-        """Files the first and last three quarters, of tokens as plain text only: there are many of them."""
+        """Files the first and last three quarters, of tokens as plain text only: there are many of them.
+        Parts that may be words of a sentence are left out."""
         parts = parts_of(value, placeholder)
+        if any(_may_be_words(part.text) for part in parts):
+            return
         if len(parts[0].text) >= FREE:
             self._forms.add_parts(value, placeholder)
         elif len(parts[0].text) >= SHORTEST_PART:
             for part in parts:
-                if not _is_plain(part.text):
-                    self._short.setdefault(part.text, part.placeholder)
+                self._short.setdefault(part.text, part.placeholder)
         for part in parts if kind not in AGING else ():
             raw = part.text.encode(errors="surrogatepass")
             for form in texts(raw) | blocks(raw):
@@ -275,9 +293,11 @@ class Secrets:
         return pattern
 
 
-def _is_plain(text: str) -> bool:
-    """Whether a text is all letters or all digits: a short one may stand anywhere."""
-    return text.isalpha() or text.isdecimal()
+def _may_be_words(text: str) -> bool:
+    """Whether a text, as a part of a secret, may stand anywhere: letters and blanks, or digits, and few."""
+    letters = text.replace(" ", "").replace("-", "")
+    is_word = letters.isalpha() and not (letters.isupper() and len(letters) >= LONGEST_ACRONYM)
+    return len(text) <= PHRASE and (is_word or letters.isdecimal())
 
 
 def _is_common(value: str | bytes) -> bool:

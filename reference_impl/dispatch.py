@@ -1,4 +1,4 @@
-"""What stands between a request and its handler: each rule of the chapter "Authentication", as one step."""
+"""The steps between a request and its handler, one for each rule of the chapter "Authentication"."""
 
 import hmac
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the time of a run went, drawn as SVG: per chapter, and along the run."""
+"""Draws the time of a run as SVG: per chapter, and along the run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ COLUMNS = 240
 MOST_WAITS = 200
 MOST_PAUSES = 16
 SQUEEZED = 26.0
-"""How wide a pause is drawn that is longer than its share of the drawing."""
+"""The width of a long pause, in pixels; it is drawn shorter than its share."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A part of the run, in epoch seconds, and where it is drawn, in pixels; a pause is one without
-    requests."""
+    """A part of the run, in epoch seconds, and its place in the drawing, in pixels. A pause is empty."""
 
     start: float
     end: float
@@ -40,8 +39,7 @@ class Timeline:
 
 
 def bars(timings: Sequence[OperationTime]) -> Markup:
-    """A bar for each group of endpoints: all the time that the target took, and the part that its median
-    makes."""
+    """A bar for each group of endpoints: the total time of the target, and its median times the requests."""
     groups: dict[str, list[OperationTime]] = {}
     for timing in timings:
         groups.setdefault(timing.group, []).append(timing)
@@ -64,7 +62,7 @@ def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> M
     total = sum(row.total_ms for row in rows)
     usual = min(total, sum(row.median_ms * row.requests for row in rows))
     requests = sum(row.requests for row in rows)
-    told = f"{duration(total / 1000)} in {plural(requests, 'request')}"
+    words = f"{duration(total / 1000)} in {plural(requests, 'request')}"
     return Markup(
         '<text class="ink" x="{}" y="{}" text-anchor="end">{}</text>'
         '<rect class="bar2" x="{}" y="{}" width="{:.1f}" height="15" rx="2"/>'
@@ -74,13 +72,13 @@ def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> M
         left - 12, top + 12, name,
         left, top, max(1.0, room * total / longest),
         left, top, max(1.0, room * usual / longest),
-        left + max(1.0, room * total / longest) + 8, top + 12, told,
+        left + max(1.0, room * total / longest) + 8, top + 12, words,
     )  # fmt: skip
 
 
 def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
-    """The run from its first request to its last: sign-ins, other requests and waits, long pauses drawn
-    short."""
+    """The run from its first request to its last: sign-ins, other requests and waits; long pauses are
+    shortened."""
     order = _in_order(pulse.started)
     if len(order) < 2:
         return None
@@ -110,7 +108,7 @@ def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:
 
 
 def _in_order(started: Sequence[float]) -> range | array[int]:
-    """The places of the known times, by time: a run of a million exchanges fits."""
+    """The indexes of the exchanges that have a time, by time, in little memory."""
     if all(0 < before <= after for before, after in pairwise(started)) and started and started[0] > 0:
         return range(len(started))
     return array("L", sorted((at for at in range(len(started)) if started[at] > 0), key=started.__getitem__))
@@ -121,7 +119,7 @@ OPPOSITE = bytes([1, *[0] * 255])
 
 
 def _stretches(starts: Sequence[float], ends: Sequence[float]) -> list[Stretch]:
-    """The run cut at its long pauses, so that minutes of waiting do not hide seconds of work."""
+    """Cuts the run at its long pauses, so that minutes of waiting do not hide seconds of work."""
     whole = max(ends) - starts[0]
     cuts = sorted(_long_pauses(starts, ends, whole))
     busy = max(0.001, whole - sum(end - start for start, end in cuts))
@@ -162,7 +160,7 @@ def _place(time: float, stretches: Sequence[Stretch]) -> float:
 
 
 def _columns(times: Iterable[float], stretches: Sequence[Stretch]) -> list[int]:
-    """How many of the times, which are in order, fall into each column."""
+    """The number of times in each column; the times are in order."""
     counts = [0] * COLUMNS
     wide = (WIDTH - LEFT) / COLUMNS
     rest = iter(stretches)
@@ -202,9 +200,9 @@ def _pauses(stretches: Sequence[Stretch]) -> Iterator[Markup]:
 
 
 def _waits(waits: Sequence[Timed], stretches: Sequence[Stretch]) -> Iterator[Markup]:
-    """Waits that run at once are drawn below each other, in at most three rows."""
+    """Overlapping waits are drawn below each other, in at most three rows."""
     taken = [0.0, 0.0, 0.0]
-    for wait in sorted(waits, key=lambda one: one.start)[:MOST_WAITS]:
+    for wait in sorted(waits, key=lambda span: span.start)[:MOST_WAITS]:
         start, end = _place(wait.start, stretches), _place(wait.end, stretches)
         lane = next((at for at, until in enumerate(taken) if start >= until), 2)
         taken[lane] = end
@@ -214,15 +212,15 @@ def _waits(waits: Sequence[Timed], stretches: Sequence[Stretch]) -> Iterator[Mar
 
 
 def aligned(timeline: Sequence[Timed], pulse: Pulse) -> list[Timed]:
-    """The waits on the exchanges' clock: one that was measured on another begins with them."""
-    waits = [one for one in timeline if one.kind == "wait"]
+    """The waits by the clock of the exchanges: waits by another clock are shifted to the first exchange."""
+    waits = [span for span in timeline if span.kind == "wait"]
     first = min((time for time in pulse.started if time > 0), default=0.0)
-    begin = min((one.start for one in timeline), default=0.0)
+    begin = min((span.start for span in timeline), default=0.0)
     if not waits or abs(begin - first) < 86_400:
         return waits
     return [
-        one.model_copy(update={"start": one.start - begin + first, "end": one.end - begin + first})
-        for one in waits
+        span.model_copy(update={"start": span.start - begin + first, "end": span.end - begin + first})
+        for span in waits
     ]
 
 
@@ -235,6 +233,6 @@ def _axis(stretches: Sequence[Stretch]) -> Iterator[Markup]:
         is_last = (time, at) in ends
         if at - taken > 84 and (is_last or WIDTH - at > 140):
             anchor = "end" if is_last else "start"
-            told = "0" if time == start else f"+{duration(time - start)}"
-            yield Markup('<text x="{:.1f}" y="149" text-anchor="{}">{}</text>').format(at, anchor, told)
+            label = "0" if time == start else f"+{duration(time - start)}"
+            yield Markup('<text x="{:.1f}" y="149" text-anchor="{}">{}</text>').format(at, anchor, label)
             taken = at

@@ -1,6 +1,6 @@
 """Whether what a finding prints works as it stands: its rerun line, and its script, for 20 faults.
 
-    .venv/bin/python benchmarks/seen_again.py [FAULT…]
+    .venv/bin/python benchmarks/reproduced_findings.py [FAULT…]
 
 Each fault of the reference portal is judged once; then the lines that the report prints are run against the
 same faulty portal, where they must show the contradiction, and against one without it, where they must not.
@@ -77,13 +77,13 @@ def trial(fault: str, folder: Path) -> Trial:
             if command:
                 with serve.start(faults=faults, seed=SEED, port=port):
                     codes[name].append(_run(command, folder))
-    found = next((one for one in run.findings if one.requirement == requirement), None)
-    strict = found is not None and found.verdict == "warn"
+    finding = next((entry for entry in run.findings if entry.requirement == requirement), None)
+    strict = finding is not None and finding.verdict == "warn"
     rerun = (codes["rerun"][0] or (1 if strict else 0), codes["rerun"][1])
     return Trial(
         fault,
         requirement,
-        f"{found.endpoint} {found.path}: {found.message}" if found else "",
+        f"{finding.endpoint} {finding.path}: {finding.message}" if finding else "",
         rerun,
         (codes["script"][0], codes["script"][1]) if commands["script"] else None,
         "With curl" in card,
@@ -97,8 +97,8 @@ def _card(page: str, requirement: str) -> str:
 
 
 def _printed(card: str, title: str) -> str:
-    found = re.search(rf"<h4>{title}</h4>.*?<pre>(.*?)</pre>", card, re.DOTALL)
-    return html.unescape(found[1]) if found else ""
+    match = re.search(rf"<h4>{title}</h4>.*?<pre>(.*?)</pre>", card, re.DOTALL)
+    return html.unescape(match[1]) if match else ""
 
 
 def _script(card: str, folder: Path) -> str:
@@ -121,13 +121,13 @@ def main(faults: list[str]) -> int:
         names = faults or [fault_of(requirement) for requirement in CHOSEN]
         trials = list(pool.map(lambda name: trial(name, Path(folder) / name), names))
     print("| fault | requirement | rerun | script | curl | finding |\n|---|---|---|---|---|---|")
-    for one in trials:
-        script = "none" if one.script is None else f"{one.script[0]}, then {one.script[1]}"
-        name = one.fault if one.ok else f"**FAILED** {one.fault}"
-        rerun = f"{one.rerun[0]}, then {one.rerun[1]}"
-        curl = "yes" if one.curl else "no"
-        print(f"| {name} | {one.requirement} | {rerun} | {script} | {curl} | {one.finding[:140]} |")
-    return 0 if all(one.ok for one in trials) else 1
+    for row in trials:
+        script = "none" if row.script is None else f"{row.script[0]}, then {row.script[1]}"
+        name = row.fault if row.ok else f"**FAILED** {row.fault}"
+        rerun = f"{row.rerun[0]}, then {row.rerun[1]}"
+        curl = "yes" if row.curl else "no"
+        print(f"| {name} | {row.requirement} | {rerun} | {script} | {curl} | {row.finding[:140]} |")
+    return 0 if all(row.ok for row in trials) else 1
 
 
 if __name__ == "__main__":

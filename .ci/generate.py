@@ -1,0 +1,128 @@
+"""Writes every generated file (``make generate``); with ``--check`` it fails where it would change one.
+
+It stands here and not in the product, as only a checkout has these files to write. Each is made from the code
+alone, so that two runs give the same bytes: costs are counts, and no file holds a time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from conformance.report.model.run import schema
+from conformance.spec import REQUIREMENTS
+from conformance.target.bundled import FAULTS, VARIANTS
+
+ROOT = Path(__file__).parents[1]
+PROOFS = "conformance/selftest/proofs.json"
+Generated = Mapping[str, Callable[[], str]]
+"""Files by their path in the project, each with the function that gives its text."""
+
+TOTALS = re.compile(
+    r"\d+ faults, \d+ variants: \d+ of \d+ musts and \d+ of \d+ shoulds are proven able to fail, 0 problems"
+)
+
+
+def results_schema() -> str:
+    """The JSON Schema of ``results.json``, from its model."""
+    return json.dumps(schema(), indent=1) + "\n"
+
+
+def readme() -> str:
+    """The README with its totals, which hold where the selftest finds no problem."""
+    levels = [row.level for row in REQUIREMENTS.values() if not row.untestable]
+    musts, shoulds = levels.count("must"), levels.count("should")
+    totals = (
+        f"{len(FAULTS)} faults, {len(VARIANTS)} variants: {musts} of {musts} musts and {shoulds} of {shoulds}"
+        " shoulds are proven able to fail, 0 problems"
+    )
+    text, replaced = TOTALS.subn(totals, (ROOT / "README.md").read_text(encoding="utf-8"))
+    if replaced != 1:
+        raise SystemExit("README.md: its sentence with the totals of the selftest is not there.")
+    return text
+
+
+def costs() -> str:
+    """What each case sends, counted in a run against the bundled portal."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "costs.json"
+        command("run", "--out", folder, "--record-costs", str(file))
+        return file.read_text(encoding="utf-8")
+
+
+def proofs(*, may_lose: bool = False) -> str:
+    """Which checks and cases are proven able to contradict each requirement, from a whole selftest. It fails
+    where one is not proven any more, unless it ``may_lose`` some."""
+    with tempfile.TemporaryDirectory() as folder:
+        command("selftest", "--out", folder, *["--update"] * may_lose)
+        matrix = json.loads((Path(folder) / "selftest.json").read_text(encoding="utf-8"))
+        return json.dumps(matrix["proofs"], indent=1) + "\n"
+
+
+def command(*arguments: str) -> None:
+    """Runs the suite's command, and prints its last line. SystemExit: it fails; all its output is printed."""
+    words = [sys.executable, "-m", "conformance.cli", *arguments]
+    done = subprocess.run(
+        words, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}portal-conformance {arguments[0]} fails; nothing is written for it.")
+    print(done.stdout.rstrip().rpartition("\n")[2], flush=True)
+
+
+def messages() -> str:
+    """The page of every message, by the script that stands beside it."""
+    return str(runpy.run_path(str(ROOT / "docs" / "generate_messages.py"))["page"]())
+
+
+GENERATED: Generated = {
+    "docs/messages.md": messages,
+    "conformance/report/model/results.schema.json": results_schema,
+    "README.md": readme,
+    "conformance/run/costs.json": costs,
+    PROOFS: proofs,
+}
+"""The quick ones first."""
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--check"]:
+        names = stale(GENERATED, ROOT)
+        for name in names:
+            print(f"{name} is stale. Run `make generate`.")
+        return int(bool(names))
+    names = write({**GENERATED, PROOFS: partial(proofs, may_lose=True)}, ROOT)
+    for name in names:
+        print(f"{name} has changed.")
+    return 0
+
+
+def stale(generated: Generated, root: Path) -> list[str]:
+    """The files that would change; writes none."""
+    return [name for name, text_of in generated.items() if text_of() != present(root / name)]
+
+
+def write(generated: Generated, root: Path) -> list[str]:
+    """Writes the files; gives those that changed."""
+    changed = []
+    for name, text_of in generated.items():
+        before, text = present(root / name), text_of()
+        if text != before:
+            (root / name).write_text(text, encoding="utf-8")
+            changed.append(name)
+    return changed
+
+
+def present(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8") if file.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,159 @@
+"""A comparison of two runs to read: as text, as JSON, as Markdown and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from conformance.report.across.compare import (
+    Comparison,
+    FindingPlace,
+    ReadingChange,
+    SeenObservation,
+    TimeChange,
+    VerdictChange,
+)
+from conformance.report.formats.page import render, spelled
+from conformance.report.formats.summary import code, quoted
+from conformance.report.model.marked import literal
+from conformance.report.model.run import Regression
+from conformance.report.model.visible import json_text, one_line
+from conformance.report.model.words import day_and_time, listed
+
+MOST = 200
+MOST_LINES = 40
+
+Safe = Callable[[str], str]
+"""Makes a text from a target harmless."""
+
+
+def as_json(comparison: Comparison) -> str:
+    return json_text(comparison.model_dump(mode="json"))
+
+
+def as_text(comparison: Comparison) -> str:
+    """For the terminal: what is worse last, so that it stands where one looks."""
+    blocks = [
+        [
+            f"{name}: {one_line(side.url)}, {day_and_time(side.started)}: {side.verdict} ({side.numbers})"
+            for name, side in (("old", comparison.old), ("new", comparison.new))
+        ],
+        *(
+            [title, *(f"  {line}" for line in lines)]
+            for title, lines in reversed(list(_blocks(comparison, one_line)))
+        ),
+        [conclusion(comparison)],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def as_markdown(comparison: Comparison) -> str:
+    """For a pull request: what is worse first."""
+    lines = [f"## {conclusion(comparison)}", "", "| | target | when | verdict | |", "|---|---|---|---|---|"]
+    for name, side in (("old", comparison.old), ("new", comparison.new)):
+        lines.append(
+            f"| {name} | {code(side.url)} | {day_and_time(side.started)} | {side.verdict} | {side.numbers} |"
+        )
+    for title, rows in _blocks(comparison, quoted):
+        lines += ["", f"### {title}", "", *(f"- {row}" for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def as_html(comparison: Comparison) -> str:
+    """One self-contained page of the same look as a run's report."""
+    return render(
+        "compare.html.j2",
+        comparison=comparison,
+        conclusion=conclusion(comparison),
+        spelled=spelled,
+        literal=literal,
+        day_and_time=day_and_time,
+        tone="bad" if comparison.is_worse else "good",
+        most=MOST,
+    )
+
+
+def conclusion(comparison: Comparison) -> str:
+    """The comparison in one sentence."""
+    counts = [
+        (len(comparison.newly_failing), "newly failing"),
+        (len(comparison.new_places), "failing in a new place"),
+        (len(comparison.new_regressions), "newly regressed"),
+        (len(comparison.fixed), "fixed"),
+        (len(comparison.changed_readings), "with a changed reading"),
+        (len(comparison.no_longer_tested), "no longer tested"),
+        (len(comparison.slower), "slower"),
+    ]
+    parts = [f"{count:,} {words}" for count, words in counts if count]
+    return ", ".join(parts) if parts else "Nothing changed"
+
+
+def write_all(comparison: Comparison, out: Path) -> None:
+    """``compare.html``, ``compare.json`` and ``compare.md`` in a folder, which is created where it is
+    missing."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in (
+        ("compare.html", as_html(comparison)),
+        ("compare.json", as_json(comparison)),
+        ("compare.md", as_markdown(comparison)),
+    ):
+        (out / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _blocks(comparison: Comparison, safe: Safe) -> Iterator[tuple[str, list[str]]]:
+    """Titles with their lines, the worst first."""
+    for title, lines in (
+        ("Newly failing", [_change_line(row, safe) for row in comparison.newly_failing]),
+        ("Failing in a new place", [_place_line(row, safe) for row in comparison.new_places]),
+        ("New regressions", [_regression_line(row, safe) for row in comparison.new_regressions]),
+        ("Changed readings", [_reading_line(row, safe) for row in comparison.changed_readings]),
+        ("Slower", [_time_line(row, safe) for row in comparison.slower]),
+        ("No longer tested", [_requirement_line(row, safe) for row in comparison.no_longer_tested]),
+        ("New observations", [_observation_line(row, safe) for row in comparison.new_observations]),
+        ("Fixed", [_requirement_line(row, safe) for row in comparison.fixed]),
+        ("No longer failing there", [_place_line(row, safe) for row in comparison.gone_places]),
+        ("No longer regressed", [_regression_line(row, safe) for row in comparison.fixed_regressions]),
+        ("Faster", [_time_line(row, safe) for row in comparison.faster]),
+    ):
+        if lines:
+            more = [f"and {len(lines) - MOST_LINES:,} more"] if len(lines) > MOST_LINES else []
+            yield f"{title} ({len(lines):,})", [*lines[:MOST_LINES], *more]
+
+
+def _requirement_line(change: VerdictChange, safe: Safe) -> str:
+    return f"{change.requirement} {safe(change.statement)}"
+
+
+def _place_line(place: FindingPlace, safe: Safe) -> str:
+    return f"{place.requirement} {safe(place.endpoint)}: {safe(place.message)}"
+
+
+def _reading_line(change: ReadingChange, safe: Safe) -> str:
+    return f"{change.key}: {safe(_values(change.old))} is now {safe(_values(change.new))}"
+
+
+def _observation_line(observation: SeenObservation, safe: Safe) -> str:
+    observed = safe(literal(observation.observed, 120))
+    return f"{safe(observation.topic)}: {observed} ({safe(observation.endpoint)})"
+
+
+def _change_line(change: VerdictChange, safe: Safe) -> str:
+    where = f": {safe(listed(change.endpoints, 3))}" if change.endpoints else ""
+    verdicts = f"{change.old or 'missing'} → {change.new or 'missing'}"
+    return f"{change.requirement} {safe(change.statement)} ({verdicts}){where}"
+
+
+def _regression_line(regression: Regression, safe: Safe) -> str:
+    values = f"{safe(literal(regression.recorded, 80))} is now {safe(literal(regression.replayed, 80))}"
+    return f"{safe(regression.endpoint)} {safe(regression.path)} {regression.kind}: {values}"
+
+
+def _time_line(change: TimeChange, safe: Safe) -> str:
+    times = f"{change.old_ms:,.0f} ms → {change.new_ms:,.0f} ms"
+    return f"{safe(change.endpoint)}: {times} ({change.factor:.1f} times)"
+
+
+def _values(values: list[JsonValue]) -> str:
+    return " and ".join(literal(value, 80) for value in values) or "nothing"

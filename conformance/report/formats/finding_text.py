@@ -1,0 +1,28 @@
+"""What was expected and seen by a finding, in words that every report uses."""
+
+from __future__ import annotations
+
+from conformance.report.model.marked import literal
+from conformance.report.model.run import FindingEntry
+from conformance.report.model.visible import one_line
+from conformance.traffic.exchange import Json
+
+
+def expectation(expected: Json) -> str:
+    """What was expected: a value as JSON, a description in its words."""
+    if isinstance(expected, dict) and len(expected) == 1:
+        ((name, value),) = expected.items()
+        if name in ("one of", "none of") and isinstance(value, list):
+            word = " or " if name == "one of" else " nor "
+            return ("neither " if name == "none of" else "") + word.join(literal(item) for item in value)
+    return in_words(expected)
+
+
+def seen(finding: FindingEntry, limit: int = 300) -> str:
+    """What was seen, in one line."""
+    return "nothing (missing)" if finding.missing else literal(finding.actual, limit)
+
+
+def in_words(value: Json) -> str:
+    """The value as JSON; a text of several words is a description and has no quotes."""
+    return one_line(value, 600) if isinstance(value, str) and " " in value.strip() else literal(value, 600)

@@ -1,0 +1,140 @@
+"""The exchanges of a finding as the page shows them: request and answer, headers and bodies as lines."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.marked import BodyLine, marked, place
+from conformance.report.model.run import FindingEntry
+from conformance.report.model.visible import cut, one_line
+from conformance.traffic.exchange import ABSENT, Exchange, Json, Message
+
+MOST_EXCHANGES = 6
+MOST_TEXT = 1_500
+MOST_HEADERS = 40
+
+UNKNOWN_BODIES = {
+    "omitted": "The record does not hold this body.",
+    "truncated": "The record holds only the beginning of this body.",
+    "sanitized": "The record has this body redacted.",
+    "undecodable": "This body cannot be decoded.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """One direction of an exchange: headers, and the body as lines."""
+
+    headers: Sequence[tuple[str, str]]
+    lines: Sequence[BodyLine]
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeView:
+    """One exchange as it is shown."""
+
+    number: int
+    method: str
+    path: str
+    outcome: str
+    when: str
+    answer_title: str
+    request: MessageView
+    response: MessageView
+    plain_request: MessageView | None
+    plain_response: MessageView | None
+    open: bool
+
+
+def exchange_views(finding: FindingEntry, evidence: RunEvidence) -> Iterator[ExchangeView]:
+    """The exchanges of a finding in order, the last one with the place marked and open."""
+    numbers = finding.exchanges
+    if len(numbers) > MOST_EXCHANGES:
+        numbers = [numbers[0], *numbers[-MOST_EXCHANGES + 1 :]]
+    for number in numbers:
+        exchange = evidence.exchanges.get(number)
+        if exchange is not None:
+            is_last = number == finding.exchanges[-1]
+            yield _view(number, exchange, finding.path if is_last else "", is_open=is_last)
+
+
+def _view(number: int, exchange: Exchange, path: str, *, is_open: bool) -> ExchangeView:
+    response, plain = exchange.response, exchange.plain
+    marks = place(path)
+    in_plain = plain is not None and plain.response is not ABSENT
+    return ExchangeView(
+        number=number,
+        method=one_line(exchange.request.method, 20),
+        path=one_line(_target(exchange), 240),
+        outcome=outcome(exchange),
+        when=f"{exchange.started[11:23]} · {exchange.elapsed_ms:,.0f} ms" if exchange.started else "",
+        answer_title="No answer" if response is None else "Response as sent" if in_plain else "Response",
+        request=MessageView(_headers(exchange.request), _body(exchange.request, [])),
+        response=_response(exchange, [] if in_plain else marks),
+        plain_request=None if plain is None else _plain(plain.request, []),
+        plain_response=None if plain is None else _plain(plain.response, marks),
+        open=is_open,
+    )
+
+
+def _response(exchange: Exchange, marks: Sequence[str | int]) -> MessageView:
+    if exchange.response is None:
+        reason = one_line(exchange.error or "The connection was closed without an answer.", 400)
+        return MessageView([], [BodyLine(0, "", reason)])
+    return MessageView(_headers(exchange.response), _body(exchange.response, marks))
+
+
+def _plain(body: Json, marks: Sequence[str | int]) -> MessageView | None:
+    """The decrypted body; None where there is none."""
+    return None if body is ABSENT else MessageView([], marked(body, marks))
+
+
+def _target(exchange: Exchange) -> str:
+    parts = exchange.request.parts
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def outcome(exchange: Exchange) -> str:
+    if exchange.status is None:
+        return "no answer"
+    try:
+        return f"{exchange.status} {HTTPStatus(exchange.status).phrase}"
+    except ValueError:
+        return str(exchange.status)
+
+
+def _headers(message: Message) -> list[tuple[str, str]]:
+    shown = [(one_line(name, 80), one_line(value, 400)) for name, value in message.headers[:MOST_HEADERS]]
+    if len(message.headers) > MOST_HEADERS:
+        shown.append(("…", f"{len(message.headers) - MOST_HEADERS:,} more"))
+    return shown
+
+
+def _body(message: Message, marks: Sequence[str | int]) -> list[BodyLine]:
+    """The body as lines, whatever it is."""
+    state = message.state
+    if state in UNKNOWN_BODIES:
+        return [BodyLine(0, "", UNKNOWN_BODIES[state])]
+    if state == "empty":
+        return [BodyLine(0, "", "no body")]
+    if state == "text":
+        return [BodyLine(0, "", line) for line in one_line(message.body["text"], MOST_TEXT).split("␊")[:60]]
+    if state == "base64":
+        return _bytes(message.body["base64"])
+    return marked(message.body, marks)
+
+
+def _bytes(encoded: str) -> list[BodyLine]:
+    """What cannot be read as text: its length, and the first bytes as hexadecimal numbers and letters."""
+    try:
+        start = base64.b64decode(encoded[:128] + "=" * (-len(encoded[:128]) % 4))
+    except (binascii.Error, ValueError):
+        return [BodyLine(0, "", f"not text, and not base64: {one_line(encoded, 200)}")]
+    letters = "".join(chr(byte) if 0x20 <= byte < 0x7F else "·" for byte in start[:48])
+    summary = f"{len(encoded) * 3 // 4:,} bytes, not UTF-8 text; the first of them:"
+    return [BodyLine(0, "", summary), BodyLine(0, "", start[:48].hex(" ")), BodyLine(0, "", cut(letters, 48))]

@@ -1,0 +1,143 @@
+"""The lists below the findings: regressions, readings, observations, what was not tested, and time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from conformance.report.formats.html import chart
+from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.page import spelled
+from conformance.report.model.evidence import OTHER, RunEvidence
+from conformance.report.model.marked import literal
+from conformance.report.model.run import ObservationEntry, OperationTime, Reading, Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import Untested, duration, plural, untested
+from conformance.spec import OPERATIONS
+
+MOST_ROWS = 300
+MOST_IDS = 14
+MOST_SLOW = 15
+MOVED_CLOCK_SECONDS = 30
+"""How much longer a run must be by the target's clock for the page to say that the clock was moved."""
+
+REMEDIES = {
+    "configuration": "The profile or an option can make it testable.",
+    "credentials": "An account that can sign in makes it testable.",
+    "environment": "The connection or the target's behaviour prevented it; run again.",
+    "suite": "This is an error of the suite; please report it.",
+}
+
+
+def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
+    """The values of these lists."""
+    keys = {reading.key for reading in run.readings}
+    others = [observation for observation in run.observations if observation.topic not in keys]
+    return {
+        "regressions": _regressions(run),
+        "more_regressions": _more(len(run.regressions)),
+        "readings": [_reading(reading) for reading in run.readings],
+        "varying": sum(len(reading.observed) > 1 for reading in run.readings),
+        "observations": [_observation(observation) for observation in others[:MOST_ROWS]],
+        "observation_words": f"{plural(len(others), 'other')}. {_more(len(others))}".strip(),
+        "untested": [_untested(group) for group in untested(run)],
+        "time": _time(run, evidence),
+    }
+
+
+def _regressions(run: Run) -> list[Cells]:
+    return [
+        cells(
+            number=regression.exchange,
+            endpoint=one_line(regression.endpoint, 200),
+            path=one_line(regression.path, 200),
+            kind=regression.kind,
+            recorded=literal(regression.recorded, 200),
+            replayed=literal(regression.replayed, 200),
+        )
+        for regression in run.regressions[:MOST_ROWS]
+    ]
+
+
+def _reading(reading: Reading) -> Cells:
+    return cells(
+        key=reading.key,
+        href=reading.requirement,
+        observed=" and ".join(literal(value, 120) for value in reading.observed[:4]),
+        differs=len(reading.observed) > 1,
+        pinned=literal(reading.pinned, 120) if reading.pinned is not None else "",
+        statement=spelled(reading.statement or ""),
+    )
+
+
+def _observation(observation: ObservationEntry) -> Cells:
+    return cells(
+        topic=one_line(observation.topic, 120),
+        observed=literal(observation.observed, 160),
+        endpoint=one_line(observation.endpoint, 160),
+        times=f"{observation.times:,}",
+    )
+
+
+def _untested(group: Untested) -> Cells:
+    ids = [entry.id for entry in group.requirements]
+    remedy = REMEDIES.get(group.fault_class or "", "")
+    return cells(
+        reason=one_line(group.reason, 400),
+        remedy="It cannot be observed from outside." if group.untestable else remedy,
+        count=len(ids),
+        ids=ids[:MOST_IDS],
+        more=max(0, len(ids) - MOST_IDS),
+    )
+
+
+def _time(run: Run, evidence: RunEvidence) -> Cells:
+    waits = chart.aligned(run.timeline, evidence.pulse)
+    timings = run.timings or evidence.timings
+    timeline = chart.timeline(evidence.pulse, waits)
+    start = min(chain(evidence.pulse.started, (wait.start for wait in waits)), default=0.0)
+    slow = [timing for timing in timings if timing.endpoint != OTHER]
+    return cells(
+        words=_time_in_words(run, timings, sum(wait.seconds for wait in waits)),
+        bars=chart.bars(_by_group(timings)),
+        line=timeline.drawing if timeline else None,
+        squeezed=timeline.squeezed if timeline else False,
+        moved=_moved(run, evidence),
+        waits=[
+            cells(
+                what=one_line(wait.label, 200),
+                started=f"+{duration(wait.start - start)}",
+                seconds=duration(wait.seconds),
+            )
+            for wait in waits[:MOST_ROWS]
+        ],
+        slowest=sorted(slow, key=lambda timing: -timing.median_ms)[:MOST_SLOW],
+    )
+
+
+def _time_in_words(run: Run, timings: Sequence[OperationTime], waited: float) -> str:
+    words = [f"The run took {duration(run.seconds)}"]
+    if timings:
+        answering = sum(timing.total_ms for timing in timings) / 1000
+        requests = plural(sum(timing.requests for timing in timings), "request")
+        words.append(f"the target took {duration(answering)} to answer {requests}")
+    if waited:
+        words.append(f"waits for the target's clock add up to {duration(waited)}, some of them overlapping")
+    return "; ".join(words) + "."
+
+
+def _moved(run: Run, evidence: RunEvidence) -> tuple[str, str] | None:
+    """How long the run took, and on the target's clock, where that was moved; else None."""
+    times = evidence.pulse.started
+    by_target = max(times, default=0.0) - min((time for time in times if time > 0), default=0.0)
+    is_moved = by_target > run.seconds + MOVED_CLOCK_SECONDS
+    return (duration(run.seconds), duration(by_target)) if is_moved else None
+
+
+def _by_group(timings: Sequence[OperationTime]) -> list[OperationTime]:
+    order = {name: at for at, name in enumerate(dict.fromkeys(row.group for row in OPERATIONS))}
+    return sorted(timings, key=lambda timing: order.get(timing.group, 10_000))
+
+
+def _more(total: int) -> str:
+    return f"{total - MOST_ROWS:,} more in results.json." if total > MOST_ROWS else ""

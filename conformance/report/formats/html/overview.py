@@ -1,0 +1,150 @@
+"""The top of the page: the facts of the run, what fails it, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from conformance.report.formats.finding_text import expectation, seen
+from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.traffic import ignored_entries
+from conformance.report.formats.page import anchor, spelled
+from conformance.report.model.marked import literal
+from conformance.report.model.regressions import RegressedPlace, places
+from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import (
+    ALLOWED,
+    Blocker,
+    blocking,
+    day_and_time,
+    duration,
+    headline,
+    levels,
+    listed,
+    plural,
+)
+
+MOST_BLOCKERS = 12
+
+COMMANDS = {"run": "run", "replay": "replay of recorded traffic", "check": "check of recorded traffic"}
+
+
+def overview(run: Run, exchanges: int) -> dict[str, object]:
+    """The values of the overview; ``exchanges`` is how many the run had."""
+    blockers = [*map(_regressed, places(run)), *map(_blocker, blocking(run))]
+    more = len(blockers) - MOST_BLOCKERS
+    has_earlier = bool(run.since or run.baseline)
+    return {
+        "head": headline(run),
+        "target": run.target.url,
+        "command": COMMANDS.get(run.command, run.command),
+        "levels": levels(run),
+        "facts": _facts(run, exchanges),
+        "blockers": [*blockers[:MOST_BLOCKERS], *_baseline_blockers(run)],
+        "more_blockers": f"and {more} more below" if more > 0 else "",
+        "nothing_blocks": "Nothing." if run.exit_code == 0 else "No requirement; see above.",
+        "changes_title": _changes_title(run),
+        "changes": list(_changes(run)),
+        "no_changes": "Nothing." if has_earlier else "There is no earlier run or baseline to compare with.",
+        "notes": [one_line(note, 600) for note in run.notes],
+    }
+
+
+def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
+    facts = [
+        ("Target", one_line(run.target.url, 200)),
+        ("Profile", one_line(run.target.profile or "none", 200)),
+        ("When", f"{day_and_time(run.started)}, took {duration(run.seconds)}"),
+        ("Impact", ALLOWED.get(run.impact, run.impact)),
+    ]
+    if run.strict:
+        facts.append(("Strict", "a warning counts as a failure"))
+    if exchanges:
+        facts.append(("Exchanges", f"{exchanges:,}"))
+    if ignored_entries(run):
+        facts.append(("Ignored", ignored_entries(run)))
+    return facts
+
+
+def _blocker(blocker: Blocker) -> Cells:
+    endpoints = list(dict.fromkeys(finding.endpoint for finding in blocker.findings))
+    entry = blocker.requirement
+    return cells(
+        verdict=entry.verdict,
+        id=entry.id,
+        href=anchor("finding", entry.id) if blocker.findings else entry.id,
+        statement=spelled(entry.statement),
+        under=_values(blocker.findings[0]) + " · " + listed(endpoints, 1)
+        if endpoints
+        else entry.reason or "",
+    )
+
+
+def _values(finding: FindingEntry) -> str:
+    values = f"{seen(finding, 60)}, expected {expectation(finding.expected)}"
+    return one_line(f"{finding.path or 'the answer'}: seen {values}", 200)
+
+
+def _regressed(place: RegressedPlace) -> Cells:
+    first = place.first
+    values = f"recorded {literal(first.recorded, 60)}, now {literal(first.replayed, 60)}"
+    times = f" · {plural(len(place.exchanges), 'answer')}"
+    return cells(
+        verdict="fail",
+        id=place.kind,
+        href="regressions",
+        statement=[(one_line(place.endpoint, 200), True)],
+        under=one_line(f"{place.path or 'the answer'}: {values}", 200) + times,
+    )
+
+
+def _baseline_blockers(run: Run) -> list[Cells]:
+    """The entries of the baseline that fail the run themselves."""
+    base = run.baseline
+    if base is None:
+        return []
+    problems = [
+        *((entry, "no longer fails, but is in the baseline: remove the entry") for entry in base.stale),
+        *((entry, f"was accepted by the baseline until {entry.expires}") for entry in base.expired),
+    ]
+    return [
+        cells(
+            verdict="warn",
+            href=entry.requirement,
+            id=entry.requirement,
+            statement=[(problem, False)],
+            under=entry.reason,
+        )
+        for entry, problem in problems[:MOST_BLOCKERS]
+    ]
+
+
+def _changes_title(run: Run) -> str:
+    if run.baseline is not None:
+        return f"Against the baseline {run.baseline.file}"
+    if run.since is not None:
+        return f"Since the run of {day_and_time(run.since.started)}"
+    return "What changed"
+
+
+def _changes(run: Run) -> Iterator[Cells]:
+    base, since = run.baseline, run.since
+    if base is not None:
+        for tone, name, entries, words in (
+            ("new", "new", base.new, "failing and not listed"),
+            ("known", "known", base.known, "failing and listed"),
+            ("warn", "stale", base.stale, "listed, but no longer failing"),
+            ("warn", "expired", base.expired, "listed, but expired"),
+        ):
+            yield from _change(tone, name, [entry.requirement for entry in entries], words)
+    if since is not None:
+        yield from _change("new", "new", since.newly_failing, "newly failing")
+        yield from _change("pass", "fixed", since.fixed, "no longer failing")
+        yield from _change("open", "reads", since.changed_readings, "changed")
+
+
+def _change(tone: str, word: str, names: Sequence[str], words: str) -> Iterator[Cells]:
+    unique = list(dict.fromkeys(names))
+    noun = "reading" if tone == "open" else "requirement"
+    if unique:
+        yield cells(tone=tone, word=word, text=f"{plural(len(unique), noun)} {words}: {listed(unique, 8)}")

@@ -1,0 +1,133 @@
+"""``report.html``: the whole run on one page, under three megabytes whatever the target sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from markupsafe import Markup
+
+from conformance.report.formats.html.cards import Card, Cards
+from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.listings import listings
+from conformance.report.formats.html.overview import overview
+from conformance.report.formats.html.requirements import RequirementList, contents
+from conformance.report.formats.html.traffic import tables
+from conformance.report.formats.page import part, render
+from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.run import VERDICTS, FindingEntry, Run
+from conformance.report.model.words import known_signatures, plural
+from conformance.spec import OPERATIONS
+
+ROOM = 2_850_000
+"""Bytes of the page, apart from the links to the findings."""
+
+ROOM_FOR_EVIDENCE = 1_200_000
+"""Bytes of findings that are shown with their exchanges."""
+
+MOST_CARDS = 400
+AT_ONCE = 3
+"""Findings of a requirement that are open; the others are folded."""
+
+MOST_LINKS = 12
+
+
+def report(run: Run, evidence: RunEvidence) -> str:
+    """The page of a run with the evidence of its findings."""
+    return HtmlReport(run, evidence).html()
+
+
+@dataclass
+class HtmlReport:
+    """The page of a run. ``anchors`` are the findings on the page by requirement, each with its name."""
+
+    run: Run
+    evidence: RunEvidence
+    numbers: dict[str, int] = field(default_factory=lambda: {row.key: row.number for row in OPERATIONS})
+    anchors: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    shortened: str = ""
+
+    def html(self) -> str:
+        if not self.run.findings:
+            return render("report.html.j2", page=self._view([]))
+        size = len(render("report.html.j2", page=self._view([])).encode())
+        cards = self._cards(ROOM - size)  # before the page: the requirements link to them
+        return render("report.html.j2", page=self._view(cards))
+
+    def _view(self, cards: Sequence[tuple[str, Markup]]) -> Cells:
+        """The values of the template."""
+        run = self.run
+        chapters = RequirementList(run, self.numbers, self.anchors).chapters()
+        return cells(
+            run=run,
+            contents=contents(run, chapters, len(cards)),
+            counts=[(verdict, len(run.by_verdict(verdict))) for verdict in VERDICTS],
+            chapters=chapters,
+            endpoints=[(number, key) for key, number in self.numbers.items()],
+            findings=cards,
+            groups=_grouped(cards),
+            findings_hint=self._findings_hint(),
+            traffic=tables(run),
+            shortened=self.shortened,
+            **overview(run, self.evidence.total),
+            **listings(run, self.evidence),
+        )
+
+    def _cards(self, room: int) -> list[tuple[str, Markup]]:
+        """The findings as far as there is room, in bytes: with evidence, then without, then only counted."""
+        maker = Cards(self.run, self.evidence, self.numbers)
+        shown: list[tuple[str, Markup]] = []
+        used = without_evidence = 0
+        findings = self._ordered()
+        for at, finding in enumerate(findings):
+            card = maker.card(finding)
+            if used > ROOM_FOR_EVIDENCE:
+                without_evidence += bool(card.exchanges)
+                card = card.without_exchanges()
+            text = part("finding.html.j2", finding=card)
+            size = len(text.encode())
+            if used + size > room or at >= MOST_CARDS:
+                self.shortened = f"{len(findings) - at:,} further findings are in results.json only."
+                break
+            used += size
+            shown.append((finding.requirement, text))
+            self._link(card)
+        if without_evidence and not self.shortened:
+            count = plural(without_evidence, "finding")
+            self.shortened = f"The page leaves out the exchanges of {count}; exchanges.jsonl has them."
+        return shown
+
+    def _ordered(self) -> list[FindingEntry]:
+        """New failures first, then the others by verdict; the specification's order within."""
+        known_failures = known_signatures(self.run)
+        place = {entry.id: at for at, entry in enumerate(self.run.requirements)}
+        weighed = [finding for finding in self.run.findings if finding.verdict in ("fail", "warn")]
+        return sorted(
+            weighed,
+            key=lambda finding: (
+                finding.signature in known_failures,
+                finding.verdict != "fail",
+                place.get(finding.requirement, 0),
+                finding.endpoint,
+            ),
+        )
+
+    def _findings_hint(self) -> str:
+        if not self._ordered():
+            return "No answer contradicts what the specification states or shows."
+        return (
+            "Each finding shows the requirement, what was seen and expected, the exchanges that led to it, "
+            "and how to reproduce it."
+        )
+
+    def _link(self, card: Card) -> None:
+        links = self.anchors.setdefault(card.entry.requirement, [])
+        if len(links) < MOST_LINKS:
+            links.append((card.anchor, f"{card.endpoint[1]} {card.place}".strip()))
+
+
+def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
+    """The cards by requirement, the first few of each open and the others folded."""
+    groups = [(name, [card for _, card in same]) for name, same in groupby(cards, key=lambda card: card[0])]
+    return [cells(requirement=name, first=same[:AT_ONCE], others=same[AT_ONCE:]) for name, same in groups]

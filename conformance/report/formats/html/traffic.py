@@ -1,0 +1,124 @@
+"""The tables of a check or a replay of recorded traffic: what it covered, and the result of each exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from conformance.report.model.marked import literal
+from conformance.report.model.run import Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import plural
+from conformance.traffic.exchange import Json, dig
+
+MOST = 150
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficTable:
+    """A table that can be folded: its title, a note, and rows of texts under their heads."""
+
+    title: str
+    note: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def tables(run: Run) -> list[TrafficTable]:
+    """The tables of the run's ``coverage`` and ``replay``; none where it has neither."""
+    extra: Mapping[str, Json] = run.model_extra or {}
+    return [table for table in (*_coverage(extra), *_replay(extra)) if table.rows]
+
+
+def _coverage(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
+    rows: list[tuple[str, ...]]
+    answered, missing = _at(extra, "coverage.operations.seen"), _at(extra, "coverage.operations.missing")
+    if isinstance(answered, dict) and isinstance(missing, list):
+        note = f"{len(answered)} of {len(answered) + len(missing)} were answered"
+        rows = [
+            *((str(name), str(times)) for name, times in answered.items()),
+            *((str(name), "not seen") for name in missing),
+        ]
+        yield _table("Endpoints in the traffic", note, ("Endpoint", "Answers"), rows)
+    codes, unseen = _at(extra, "coverage.codes.seen"), _at(extra, "coverage.codes.missing")
+    if isinstance(codes, dict) and isinstance(unseen, list):
+        rows = [
+            *((str(name), str(times)) for name, times in codes.items()),
+            *((str(name), "not seen") for name in unseen),
+        ]
+        note = f"{plural(len(codes), 'code')} seen, {len(unseen)} of the error table not seen"
+        yield _table("Error codes in the traffic", note, ("Code", "Times"), rows)
+    fields = _at(extra, "coverage.fields")
+    if isinstance(fields, dict):
+        rows = [
+            (
+                str(key),
+                f"{counts.get('seen')} of {counts.get('of')}",
+                ", ".join(map(str, counts.get("missing", [])[:12])),
+            )
+            for key, counts in fields.items()
+            if isinstance(counts, dict) and counts.get("missing")
+        ]
+        yield _table(
+            "Fields never seen", plural(len(rows), "endpoint"), ("Endpoint", "Seen", "Never seen"), rows
+        )
+    bodies = _at(extra, "coverage.unknown_bodies")
+    if isinstance(bodies, dict):
+        rows = [(str(name), str(times)) for name, times in bodies.items()]
+        yield _table("Bodies that the record does not hold", "not judged", ("Body", "Times"), rows)
+
+
+def _replay(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
+    rows: list[tuple[str, ...]]
+    states = _at(extra, "replay.states")
+    if isinstance(states, dict):
+        rows = [(str(name), str(times)) for name, times in states.items() if times]
+        note = f"{_at(extra, 'replay.compared')} of {_at(extra, 'replay.recorded')} compared"
+        yield _table("Results by exchange", note, ("State", "Exchanges"), rows)
+    others = _at(extra, "replay.others")
+    if isinstance(others, list):
+        rows = [
+            (
+                f"#{entry.get('recorded_exchange')}",
+                str(entry.get("endpoint")),
+                str(entry.get("state")),
+                str(entry.get("reason")),
+            )
+            for entry in others
+            if isinstance(entry, dict)
+        ]
+        heads = ("Recorded", "Endpoint", "State", "Reason")
+        yield _table("Not compared, by reason", plural(len(rows), "exchange"), heads, rows)
+    noise = _at(extra, "replay.noise")
+    if isinstance(noise, list):
+        rows = [
+            (
+                str(entry.get("operation")),
+                str(entry.get("path")),
+                str(entry.get("kind")),
+                str(entry.get("times")),
+            )
+            for entry in noise
+            if isinstance(entry, dict)
+        ]
+        note = "compared by type, shape or range only"
+        yield _table("Ignored differences (noise)", note, ("Endpoint", "Place", "Kind", "Times"), rows)
+
+
+def _table(title: str, note: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> TrafficTable:
+    shown = [tuple(one_line(cell, 300) for cell in row) for row in rows[:MOST]]
+    more = f"; {len(rows) - MOST:,} more in results.json" if len(rows) > MOST else ""
+    return TrafficTable(title, note + more, heads, shown)
+
+
+def _at(value: Mapping[str, Json], path: str) -> Json:
+    return dig(dict(value), path.split("."))
+
+
+def ignored_entries(run: Run) -> str:
+    """How many entries of the traffic were ignored, by reason; empty where none was."""
+    extra: Mapping[str, Json] = run.model_extra or {}
+    ignored = extra.get("set_aside")
+    if not isinstance(ignored, dict) or not ignored:
+        return ""
+    return ", ".join(f"{literal(times)} {one_line(str(name), 60)}" for name, times in ignored.items())

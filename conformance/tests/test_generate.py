@@ -1,0 +1,56 @@
+"""Generated files: each is as its generator writes it, and a check names the stale ones and writes none."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / ".ci" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_quick_files_are_as_they_are_generated(generate: ModuleType) -> None:
+    quick = {
+        "conformance/report/model/results.schema.json": generate.results_schema,
+        "README.md": generate.readme,
+    }
+
+    assert quick.items() <= generate.GENERATED.items()
+    assert generate.stale(quick, ROOT) == []
+
+
+def test_every_generated_file_is_in_the_project(generate: ModuleType) -> None:
+    assert [name for name in generate.GENERATED if not (ROOT / name).is_file()] == []
+
+
+def test_a_check_names_what_is_stale_and_writes_nothing(generate: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "same").write_text("text")
+    (tmp_path / "old").write_text("before")
+
+    names = generate.stale(dict.fromkeys(("same", "old", "new"), lambda: "text"), tmp_path)
+
+    assert names == ["old", "new"]
+    assert (tmp_path / "old").read_text() == "before"
+    assert not (tmp_path / "new").exists()
+
+
+def test_generating_writes_what_is_stale(generate: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("before")
+    files = dict.fromkeys(("old", "new"), lambda: "text")
+
+    assert generate.write(files, tmp_path) == ["old", "new"]
+
+    assert [(tmp_path / name).read_text() for name in files] == ["text", "text"]
+    assert generate.write(files, tmp_path) == []

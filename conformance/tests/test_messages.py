@@ -1,0 +1,38 @@
+"""``docs/messages.md`` shows every message that a user can meet, as it is now."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+GENERATOR = runpy.run_path(str(ROOT / "docs" / "generate_messages.py"))
+PAGE = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
+
+
+def test_the_page_is_what_the_generator_writes() -> None:
+    assert GENERATOR["page"]() == PAGE, "stale: run `python docs/generate_messages.py`"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "- judge recorded traffic without a target",  # an option's help
+        "- doctor needs --profile FILE. `portal-conformance init` prints one to fill in.",  # an error
+        "- the profile has no [accounts.{name}]",  # a reason for UNTESTED
+        "- Differences from the recording, by exchange.",  # a template
+        "- The run was interrupted. The report covers what was judged before that.",  # a report
+        '- [accounts] has no account "{name}". Did you mean "{known}"?',  # a profile error
+    ],
+)
+def test_messages_of_every_source_stand_on_the_page(message: str) -> None:
+    assert f"{message}\n" in PAGE
+
+
+@pytest.mark.parametrize(
+    "phrase", ["what it needs is told", "read otherwise", "left behind", "made anew", "is said"]
+)
+def test_no_message_speaks_the_old_dialect(phrase: str) -> None:
+    assert phrase not in PAGE

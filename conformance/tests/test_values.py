@@ -1,0 +1,38 @@
+"""What counts as a number, and which addresses stay on this machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.traffic.addresses import is_at_loopback, is_loopback
+from conformance.traffic.values import is_integer, is_number
+
+
+@pytest.mark.parametrize("value", [0, -7, 1.5, 10**30])
+def test_a_number_is_a_number(value: object) -> None:
+    assert is_number(value)
+
+
+@pytest.mark.parametrize("value", [True, False, None, "1", [1], {}])
+def test_a_boolean_and_what_is_no_number_are_none(value: object) -> None:
+    assert not is_number(value)
+    assert not is_integer(value)
+
+
+def test_a_number_without_a_fraction_is_an_integer() -> None:
+    assert is_integer(3)
+    assert is_integer(3.0)
+    assert not is_integer(3.5)
+    assert not is_integer(float("inf"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost", "portal.localhost"])
+def test_a_loopback_host_stays_on_this_machine(host: str) -> None:
+    assert is_loopback(host)
+    assert is_at_loopback(f"http://[{host}]:80/a" if ":" in host else f"http://{host}:80/a")
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "portal.example.test", "localhost.example.test", ""])
+def test_any_other_host_does_not(host: str) -> None:
+    assert not is_loopback(host)
+    assert not is_at_loopback(f"http://{host}/a")
