@@ -23,11 +23,11 @@ from pathlib import Path
 import pytest
 
 from conformance.run.catalogue import pytest_arguments
-from conformance.run.loop import forget_run, run_all
+from conformance.run.hooks.loop import forget_run, run_all
+from conformance.run.hooks.stash import SESSION
 from conformance.run.options import RunOptions
 from conformance.run.planning import ids_of
 from conformance.run.session import RunSession
-from conformance.run.stash import SESSION
 from conformance.selftest import QUIET, workers
 from conformance.selftest.choice import a_few_of_each, touching
 from conformance.selftest.fault_run import FaultOutcome, attempt

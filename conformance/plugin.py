@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from conformance.errors import SuiteError
-from conformance.run.loop import guarded, run_all, step_through
+from conformance.run.hooks.loop import guarded, run_all, step_through
+from conformance.run.hooks.selection import select_rerun
+from conformance.run.hooks.start import announce_limits, open_session, scope_of
+from conformance.run.hooks.stash import DESELECTED, DUE, FINAL, SESSION, VERIFY
+from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say
 from conformance.run.options import add_to_pytest
 from conformance.run.planning import ids_of, is_generator
-from conformance.run.selection import select_rerun
-from conformance.run.start import announce_limits, open_session, scope_of
-from conformance.run.stash import DESELECTED, DUE, FINAL, SESSION, VERIFY
-from conformance.run.terminal import case_properties, closing_lines, finding_text, say
 from conformance.verdicts.findings import Verdict
 
 __all__ = ["say"]
 
-pytest_plugins = ["conformance.run.fixtures"]
+pytest_plugins = ["conformance.run.hooks.fixtures"]
 
 COLUMNS = ("requirements", "verdicts", "exchanges")
 """Further columns of pytest-html's ``cases.html``: what each case is about."""

@@ -190,21 +190,21 @@ def claims_of(token: Json) -> dict[str, Json] | None:
     """The payload of a JWT; None where a token is opaque."""
     if not isinstance(token, str) or token.count(".") != 2:
         return None
-    part = token.split(".")[1]
-    try:
-        claims, form = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    except (ValueError, binascii.Error):
-        return None
-    return claims if form is None and isinstance(claims, dict) else None
+    return _object_in(token.split(".")[1])
 
 
 def _header_of(token: str) -> dict[str, Json]:
-    part = token.split(".")[0]
+    return _object_in(token.split(".")[0]) or {}
+
+
+def _object_in(part: str) -> dict[str, Json] | None:
+    """The JSON object that a part of a token encodes; None where it is none: bytes are no claims."""
     try:
-        header, form = body_of(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        octets = base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
     except (ValueError, binascii.Error):
-        return {}
-    return header if form is None and isinstance(header, dict) else {}
+        return None
+    value, _ = body_of(octets)
+    return value if isinstance(value, dict) and octets.lstrip().startswith(b"{") else None
 
 
 def is_jwt(token: str) -> bool:

@@ -14,7 +14,7 @@ from conformance.cli.options import (
     format_option,
     out_option,
 )
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.report.across import compare, compare_pages, history, matrix
 from conformance.report.model.run import Run
 from conformance.run.settings import path, text
@@ -86,7 +86,7 @@ def compare_runs(options: argparse.Namespace) -> int:
     print(
         compare_pages.as_json(comparison) if options.format == "json" else compare_pages.as_text(comparison)
     )
-    return 1 if comparison.is_worse else 0
+    return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
 
 
 def show_matrix(options: argparse.Namespace) -> int:

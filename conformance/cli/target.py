@@ -14,7 +14,7 @@ from conformance.cli.options import (
     target_options,
     wait_option,
 )
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.report.model.visible import one_line
 from conformance.run.settings import path
 from conformance.spec import Impact
@@ -64,8 +64,10 @@ def examine(options: argparse.Namespace) -> int:
         print(f"\n{_expectation(profile, options.impact or 'read-only', results)}")
     wrong = {result.fault_class for result in results if result.state == "wrong"}
     if "environment" in wrong:
-        return 6
-    return 4 if wrong & {"configuration", "credentials"} else int(bool(wrong))
+        return ExitCode.UNREACHABLE
+    if wrong & {"configuration", "credentials"}:
+        return ExitCode.USAGE
+    return ExitCode.FAILED if wrong else ExitCode.CONFORMANT
 
 
 def _expectation(profile: Profile, impact: Impact, results: list[doctor.Diagnosis]) -> str:
@@ -106,4 +108,4 @@ def clean_up(options: argparse.Namespace) -> int:
         print(f"not restored: {one_line(line, 600)}")
     if not left:
         print("Restored everything.")
-    return 7 if left else 0
+    return ExitCode.LEFT_BEHIND if left else ExitCode.CONFORMANT

@@ -27,7 +27,7 @@ class Cost:
 
 
 @dataclass
-class Plan:
+class RunPlan:
     """``minutes`` is how long the waits make a run last at the least, where time cannot be moved;
     ``testable`` is how many of the ``musts`` it can test."""
 
@@ -52,9 +52,9 @@ def costs() -> dict[str, Cost]:
     return {case: Cost(**row) for case, row in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
-def plan(profile: Profile, impact: Impact) -> Plan:
+def plan(profile: Profile, impact: Impact) -> RunPlan:
     """Adds up what the cases that can be tried would do."""
-    measured, planned = costs(), Plan(impact)
+    measured, planned = costs(), RunPlan(impact)
     tried: list[CaseRow] = []
     for row in collect():
         reason = why_not(row, profile, impact)
@@ -83,7 +83,7 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
-def _add(planned: Plan, row: CaseRow, cost: Cost | None) -> None:
+def _add(planned: RunPlan, row: CaseRow, cost: Cost | None) -> None:
     planned.cases += 1
     if cost is None:
         planned.unmeasured.append(row.id)
@@ -97,11 +97,11 @@ def _add(planned: Plan, row: CaseRow, cost: Cost | None) -> None:
         planned.longest_wait = max(planned.longest_wait, row.waits)
 
 
-def as_json(planned: Plan) -> str:
+def as_json(planned: RunPlan) -> str:
     return json.dumps(asdict(planned), indent=2, ensure_ascii=False)
 
 
-def as_text(planned: Plan) -> str:
+def as_text(planned: RunPlan) -> str:
     """The plan as a person reads it."""
     lines = [
         f"With --impact {planned.impact} a run would try {planned.cases} cases: {planned.requests} requests,",

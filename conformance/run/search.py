@@ -349,10 +349,10 @@ class Search:
     def _once(self, run: Callable[[settings, int], None], examples: int, number: int) -> None:
         """One search of Hypothesis's."""
         chosen = settings(
-            backend=Plain.__name__,
+            backend=RandomProvider.__name__,
             max_examples=examples,
             stateful_step_count=self.effort.steps,
-            database=Kept(self._run.options.out / FOLDER, f"{self.case} {number}"),
+            database=KeptExamples(self._run.options.out / FOLDER, f"{self.case} {number}"),
             derandomize=False,
             deadline=None,
             phases=(Phase.reuse, Phase.generate, Phase.shrink),
@@ -437,7 +437,7 @@ def _simplest(value: Any) -> Any:
 # Examples that failed.
 
 
-class Kept(ExampleDatabase):
+class KeptExamples(ExampleDatabase):
     """Failing examples under a name that stays, whatever becomes of the code around them."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -467,7 +467,7 @@ def shortly(value: object, limit: int = 300) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
-class Plain(HypothesisProvider):
+class RandomProvider(HypothesisProvider):
     """Draws at random, and nothing else: neither what stands in the loaded modules, on which examples
     would then depend, nor the many variations of one example that Hypothesis makes by itself."""
 
@@ -475,4 +475,4 @@ class Plain(HypothesisProvider):
         return None
 
 
-AVAILABLE_PROVIDERS[Plain.__name__] = Plain
+AVAILABLE_PROVIDERS[RandomProvider.__name__] = RandomProvider

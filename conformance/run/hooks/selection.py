@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from conformance.errors import UsageError
+from conformance.run.hooks.stash import DESELECTED
 from conformance.run.options import value_of
 from conformance.run.planning import ids_of
 from conformance.run.readings import pinned_by
-from conformance.run.stash import DESELECTED
 from conformance.spec import BY_KEY, REQUIREMENTS, present_id
 
 BY_OPTION = {"keyword": "-k", "markexpr": "-m", "ignore": "--ignore", "ignore_glob": "--ignore-glob"}

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conformance.run.hooks.stash import SESSION, VERIFY
 from conformance.run.options import value_of
 from conformance.run.session import RunSession
-from conformance.run.stash import SESSION, VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal import ProfileAccount as Account
 from conformance.verdicts.verify import Verify

@@ -10,10 +10,10 @@ import pytest
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
+from conformance.run.hooks.stash import SESSION
 from conformance.run.options import value_of
 from conformance.run.planning import ids_of
 from conformance.run.session import RunSession
-from conformance.run.stash import SESSION
 from conformance.target.clock import SimulatedClock, wall
 from conformance.verdicts.findings import Finding
 

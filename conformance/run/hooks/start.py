@@ -10,12 +10,12 @@ from typing import cast
 import pytest
 
 from conformance.report.model.run import Scope
+from conformance.run.hooks.selection import selection_of
+from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import RunOptions, value_of
 from conformance.run.planning import ids_of, why_not
-from conformance.run.selection import selection_of
 from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
-from conformance.run.terminal import say, wait_announcer
 from conformance.run.testable import reachable_musts
 from conformance.spec import Impact
 from conformance.target.clock import Clock, SimulatedClock

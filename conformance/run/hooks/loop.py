@@ -11,11 +11,11 @@ from _pytest.runner import runtestprotocol
 
 from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
 from conformance.report.model.run import Timed
+from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
+from conformance.run.hooks.terminal import say
 from conformance.run.planning import forecast, ids_of, is_generator, planned, why_not
 from conformance.run.schedule import Agenda, Due, Planned, Steps
 from conformance.run.session import RunSession
-from conformance.run.stash import DUE, SESSION, STEPS, VERIFY
-from conformance.run.terminal import say
 from conformance.target.clock import wall
 from conformance.verdicts.verify import Verify
 
