@@ -84,7 +84,7 @@ def _is_changed_back(portal: Portal, account: Account, own: str) -> bool:
 
 def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
     """The answer to a sign-in that is begun with a password, and not completed."""
-    return answered(portal.login.initiate(account.email, password))
+    return unless_paced(portal.login.initiate(account.email, password))
 
 
 def signs_in_at_last(portal: Portal, account: Account, password: str, *, expected: bool) -> Exchange:

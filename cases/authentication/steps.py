@@ -20,6 +20,9 @@ PENDING = "ACCOUNT_PENDING_APPROVAL"
 SETTLING = 1.0
 """Seconds more than a time-out or a cooldown: a portal may count in whole seconds."""
 
+LEEWAY_SECONDS = 300.0 + SETTLING
+"""How long after its end a token may be taken: libraries allow clocks to differ by up to five minutes."""
+
 
 def an_account(portal: Portal, *names: str, factor: Factor | None = None) -> Account:
     """The first of these accounts that the profile has and that can do a factor. Raises Untestable."""

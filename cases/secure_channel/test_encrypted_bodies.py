@@ -107,7 +107,7 @@ def test_an_expired_session_opens_no_body(
     if expiring.ends_at is None:
         raise Untestable("expiresAt and the portal's own time give the session no lifetime", "target")
     lasts = left_until(portal, expiring.ends_at + SETTLING)
-    if lasts > PATIENCE and not portal.clock.movable:
+    if lasts > PATIENCE and not portal.clock.is_simulated:
         raise Untestable(f"a secure-channel session lasts {lasts:.0f} s here, and no [clock] moves the time")
     yield lasts, "the end of a secure-channel session"
 

@@ -116,7 +116,8 @@ def in_order(
     """The second of two times is not before the first, where both are known."""
     early, late = moment(record.get(first)), moment(record.get(second))
     if early is not None and late is not None:
-        held = late >= early
+        # One of two times may be kept, or shown, without its fraction.
+        held = late >= (early if late.microsecond else early.replace(microsecond=0))
         yield HELD if held else holds(exchange, f"{path}.{second}", held, f"not before {record[first]}")
 
 
@@ -158,6 +159,33 @@ def filter_rule(requirement: str, key: str, name: str) -> None:
             if isinstance(record.get(name), str):
                 same = record[name].casefold() == wanted.casefold()
                 yield holds(exchange, f"{path}.{name}", same, wanted)
+
+
+def owner_filter_rule(requirement: str, key: str, name: str, total: str) -> None:
+    """A filter by an institution narrows the listing. Whether records of institutions beneath or above count
+    as its own is not stated: others contradict it where of two institutions neither left anything out."""
+
+    @check(requirement, on=successes(key), remembers=True)
+    def the_owner_narrows_the_listing(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        given = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        wanted, count = given.pop(name, None), exchange.at(total)
+        if given.keys() - PLACE or not is_integer(count) or exchange.request.is_unknown:
+            return
+        whole, passed_over = f"whole {exchange.request.bearer}", f"passed over {exchange.request.bearer}"
+        if wanted is None:
+            memory[whole] = count
+        if not isinstance(wanted, str):
+            return
+        owners = [
+            (path, record[name]) for path, record in records(exchange) if isinstance(record.get(name), str)
+        ]
+        others = [path for path, owner in owners if owner.casefold() != wanted.casefold()]
+        if not others:
+            yield from (HELD for _ in owners)
+        elif count >= memory.get(whole, count + 1):
+            memory[passed_over] = sorted({*memory.get(passed_over, []), wanted})
+            if len(memory[passed_over]) > 1:
+                yield holds(exchange, f"{others[0]}.{name}", False, wanted)
 
 
 Matching = Callable[[Exchange, str, Json], Iterator[Comparison]]

@@ -57,6 +57,12 @@ def baseline_options(added: argparse.ArgumentParser) -> None:
     )
 
 
+def wait_option(added: argparse.ArgumentParser) -> None:
+    added.add_argument(
+        "--wait", action="store_true", help="wait for another run on this target, --out or --history to end"
+    )
+
+
 def cache_option(added: argparse.ArgumentParser) -> None:
     added.add_argument(
         "--no-cache", action="store_true", help="judge every exchange anew; slower, with the same result"

@@ -12,6 +12,7 @@ from conformance.cli.options import (
     impact_option,
     profile_of,
     target_options,
+    wait_option,
 )
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.visible import one_line
@@ -42,6 +43,7 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     tidied = command(commands, "cleanup", clean_up, "restore what an interrupted run changed")
     tidied.add_argument("ledger", metavar="LEDGER", type=path, help="the changes.jsonl of that run")
     target_options(tidied)
+    wait_option(tidied)
 
 
 def serve_portal(options: argparse.Namespace) -> int:
@@ -101,7 +103,7 @@ def clean_up(options: argparse.Namespace) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("cleanup needs --profile FILE, the profile of the portal that the run changed.")
-    left = cleanup(options.ledger, profile)
+    left = cleanup(options.ledger, profile, on_wait=print if options.wait else None)
     for line in left:
         print(f"not restored: {one_line(line, 600)}")
     if not left:

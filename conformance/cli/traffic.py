@@ -8,6 +8,7 @@ from conformance import record
 from conformance.cli.options import (
     Commands,
     baseline_options,
+    cache_option,
     command,
     format_option,
     impact_option,
@@ -71,6 +72,7 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     baseline_options(replay)
     replay.add_argument("--dry-run", action="store_true", help="print what would be sent, and send nothing")
     replay.add_argument("--explain", action="store_true", help="print where each dynamic value comes from")
+    cache_option(replay)
     format_option(replay)
 
 

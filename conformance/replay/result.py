@@ -6,104 +6,108 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from conformance.errors import TargetUnreachable
+from conformance.replay.assembly import Replay
+from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
-from conformance.replay.compare.outcome import Outcome, State, Tally
-from conformance.replay.engine.evidence import Evidence
-from conformance.replay.engine.machine import Machine
-from conformance.replay.options import Lag, Replayed
-from conformance.replay.options import Options as ReplayOptions
-from conformance.replay.recording.plan import Plan
+from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
+from conformance.replay.options import Lag, ReplayOptions, ReplayResult
+from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.clip import clipped
 from conformance.report.model.run import Ending, Regression
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import ABSENT, Json
-from conformance.traffic.redaction.redact import Secrets
-from conformance.verdicts.findings import Ledger
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """A replay whose last exchange has ended: the recording's plan, the machine that replayed it, and what
-    it was judged and written with."""
+class FinishedReplay:
+    """A replay whose last exchange has ended."""
 
-    plan: Plan
-    machine: Machine
-    ledger: Ledger
+    replay: Replay
     lag: Lag
-    secrets: Secrets
-    evidence: Evidence
     started: datetime
     gone: TargetUnreachable | None = None
     interrupted: bool = False
 
+    @property
+    def plan(self) -> ReplayPlan:
+        return self.replay.plan
+
+    @property
+    def tally(self) -> OutcomeTally:
+        return self.replay.sessions.tally
+
 
 def finish_replay(
-    played: Played, profile: Profile, options: ReplayOptions, *, baseline: Baseline | None
-) -> Replayed:
-    """Writes the reports of a replay that is over, and returns what it came to."""
-    plan, machine = played.plan, played.machine
-    tally, noise = machine.assessor.tally, machine.assessor.comparer.noise
-    notes = list(_notes(played))
+    finished: FinishedReplay, profile: Profile, options: ReplayOptions, *, baseline: Baseline | None
+) -> ReplayResult:
+    """Writes the reports of a replay that is over, and returns its result."""
+    replay, tally = finished.replay, finished.tally
+    notes = list(_notes(finished))
     if options.learn is not None:
-        save_noise(noise, options.learn)
-        notes.append(f"{len(noise.rules)} places that differ were learned as noise: {options.learn}.")
-    finished = datetime.now(UTC)
+        notes.append(_learned(replay.noise, options.learn))
+    ended = datetime.now(UTC)
     run = finish_run(
-        played.ledger,
-        _outputs(played, options, baseline),
-        details={"replay": _details(plan, machine, tally)},
+        replay.ledger,
+        _outputs(replay, options, baseline),
+        details={"replay": _details(finished)},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
-        started=played.started,
-        finished=finished,
+        started=finished.started,
+        finished=ended,
         impact=options.impact,
         strict=options.strict,
         command="replay",
-        ending=_ending(played, options),
+        ending=_ending(finished, options),
         regressions=list(regressions(tally)),
         notes=notes,
     )
-    return Replayed(
-        plan=plan,
+    return ReplayResult(
+        plan=finished.plan,
         tally=tally,
-        identities=machine.renewal.identities,
-        noise=noise,
+        correlation=replay.correlation,
+        noise=replay.noise,
         notes=notes,
-        lag=played.lag,
-        seconds=(finished - played.started).total_seconds(),
+        lag=finished.lag,
+        seconds=(ended - finished.started).total_seconds(),
         run=run,
     )
 
 
-def _outputs(played: Played, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
-    path, update = played.evidence.path, options.baseline_update
-    return Outputs(options.out, path, played.secrets, baseline, baseline_update=update)
+def _learned(noise: Noise, path: Path) -> str:
+    save_noise(noise, path)
+    return f"{len(noise.rules)} places that differ were learned as noise: {path}."
 
 
-def _ending(played: Played, options: ReplayOptions) -> Ending:
+def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
+    path, update = replay.log.path, options.baseline_update
+    return Outputs(options.out, path, replay.secrets, baseline, baseline_update=update)
+
+
+def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
     """How the replay ended; too little compared is inconclusive, never green."""
-    tally = played.machine.assessor.tally
+    tally = finished.tally
     enough = tally.compared and tally.share >= options.min_share
     return Ending(
-        interrupted=played.interrupted,
-        unreachable=str(played.gone or ""),
+        interrupted=finished.interrupted,
+        unreachable=str(finished.gone or ""),
         inconclusive="" if enough else _too_little(tally, options),
     )
 
 
-def _too_little(tally: Tally, options: ReplayOptions) -> str:
+def _too_little(tally: OutcomeTally, options: ReplayOptions) -> str:
     share = f"{tally.compared} of {tally.wanted} exchanges were compared"
     return f"{share}, fewer than {options.min_share:.0%}; the notes say why."
 
 
-def regressions(tally: Tally) -> Iterator[Regression]:
+def regressions(tally: OutcomeTally) -> Iterator[Regression]:
     """Every difference that is held against the target, in the order of the recording."""
-    for outcome in sorted(tally.kept, key=lambda one: one.number):
+    for outcome in sorted(tally.kept, key=lambda outcome: outcome.number):
         if outcome.state is not State.REGRESSED:
             continue
         stated = dict(outcome.requirements)
@@ -122,8 +126,9 @@ def regressions(tally: Tally) -> Iterator[Regression]:
             )
 
 
-def _details(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
+def _details(finished: FinishedReplay) -> dict[str, Json]:
     """The part of ``results.json`` that a replay alone has, beside the regressions."""
+    plan, tally, replay = finished.plan, finished.tally, finished.replay
     return {
         "recorded": len(plan.store),
         "sessions": plan.sessions,
@@ -134,7 +139,7 @@ def _details(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
         },
         "compared": tally.compared,
         "share": round(tally.share, 4),
-        "set_aside": dict(plan.set_aside),
+        "set_aside": dict(plan.ignored),
         "others": [_outcome(outcome) for outcome in tally.kept if outcome.state is not State.REGRESSED][
             :2000
         ],
@@ -143,13 +148,13 @@ def _details(plan: Plan, machine: Machine, tally: Tally) -> dict[str, Json]:
         ],
         "noise": [
             {"operation": operation, "path": path, "kind": kind, "times": times}
-            for (operation, path, kind), times in machine.assessor.comparer.noise.excused.most_common()
+            for (operation, path, kind), times in replay.noise.excused.most_common()
         ],
-        "ambiguous": len(machine.renewal.identities.ambiguous),
+        "ambiguous": len(replay.correlation.ambiguous),
     }
 
 
-def _outcome(outcome: Outcome) -> dict[str, Json]:
+def _outcome(outcome: ExchangeOutcome) -> dict[str, Json]:
     return {
         "recorded_exchange": outcome.number,
         "exchange": outcome.line,
@@ -168,28 +173,28 @@ def _outcome(outcome: Outcome) -> dict[str, Json]:
     }
 
 
-def _notes(played: Played) -> Iterator[str]:
-    plan, machine, tally = played.plan, played.machine, played.machine.assessor.tally
-    if played.interrupted:
-        left = len(plan.store) - tally.counts.total() - plan.set_aside.total()
-        yield f"Interrupted: {left} of the recorded exchanges were not replayed."
-    if played.gone is not None:
-        yield str(played.gone)
+def _notes(finished: FinishedReplay) -> Iterator[str]:
+    plan, tally, replay = finished.plan, finished.tally, finished.replay
+    if finished.interrupted:
+        left = len(plan.store) - tally.counts.total() - plan.ignored.total()
+        yield f"Interrupted: {left} of the recorded exchanges were not refinished."
+    if finished.gone is not None:
+        yield str(finished.gone)
     states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
     yield f"{len(plan.store)} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
     yield from plan.notes
-    yield from machine.renewal.notes
-    for why, times in plan.set_aside.most_common():
-        yield f"{times} entries were set aside: {why}."
+    yield from replay.machine.rebuilder.context.notes
+    for why, times in plan.ignored.most_common():
+        yield f"{times} entries were ignored: {why}."
     reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
     for (state, reason), times in reasons.most_common(20):
         yield f"{times} {state.value}: {reason}."
-    excused = machine.assessor.comparer.noise.excused
+    excused = replay.noise.excused
     if excused:
         yield f"{excused.total()} differences at {len(excused)} places were noise, compared more weakly."
-    for value, lives in list(machine.renewal.identities.ambiguous.items())[:10]:
+    for value, lives in list(replay.correlation.ambiguous.items())[:10]:
         yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
-    yield from _lateness(played.lag)
+    yield from _lateness(finished.lag)
 
 
 def _lateness(lag: Lag) -> Iterator[str]:

@@ -63,6 +63,7 @@ OPTIONS = (
     Option("min_tested", "exit code 5 where fewer requirements were tested", "N", int, default=0),
     Option("history", "keep the run in this database", "FILE", path),
     Option("record_costs", "write what each case sent, for `plan`", "FILE", path),
+    Option("wait", "wait for another run on this target, --out or --history to end", type=None),
     Option("brief", "print the verdict only", type=None, cli="--quiet"),
 )
 BY_NAME = {option.name: option for option in OPTIONS}

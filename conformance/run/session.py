@@ -22,6 +22,7 @@ from conformance.run.readings import pin_readings
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal
+from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import refusal_at_ingress
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
@@ -80,7 +81,7 @@ class RunSession:
             clock=self.clock,
             secrets=self.secrets,
             on_exchange=self.take,
-            ledger=self.options.out / "changes.jsonl" if self.options.keep_ledger else None,
+            ledger=self.options.out / LEDGER if self.options.keep_ledger else None,
             handler=self.handler,
         )
 
@@ -198,6 +199,7 @@ class RunSession:
                 interrupted=interrupted,
                 unreachable=self.unreachable or "",
                 left_behind=left_behind,
+                cleanup=(self.portal.cleanup_command or "") if left_behind else "",
                 inconclusive=" ".join(self._shortfalls()),
             ),
             scope=self.scope,
@@ -223,13 +225,12 @@ class RunSession:
 
     def _restore(self) -> list[str]:
         """Restores what was changed; what could not be, as sentences."""
-        if self.unreachable is not None:
-            return []
-        try:
-            return self.portal.restore()
-        except TargetUnreachable as gone:
-            self.lose(gone)
-        return []
+        if self.unreachable is None:
+            try:
+                return self.portal.restore()
+            except TargetUnreachable as gone:
+                self.lose(gone)
+        return self.portal.pending("the target could not be reached")
 
     def _leave_all(self, reason: str) -> None:
         """Leaves every requirement untested for one reason."""

@@ -21,7 +21,7 @@ from conformance.run.session import ActingCase, Listener, RunSession
 from conformance.selftest.choice import function_of
 from conformance.spec import REQUIREMENTS, operation_of
 from conformance.target.bundled import InProcess, in_process
-from conformance.target.clock import Clock, MovableClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Comparison, Finding, Ledger, Verdict
@@ -105,7 +105,7 @@ def _scope(request: httpx.Request) -> dict[str, Any]:
     }
 
 
-class FaultRunClock(MovableClock):
+class FaultRunClock(SimulatedClock):
     """The target's clock moves, and so does ours: a pause takes no time either."""
 
     def __init__(self, target: InProcess) -> None:

@@ -27,9 +27,9 @@ LONG_WAIT = 1.0
 
 
 class Clock(Protocol):
-    """The target's time, in epoch seconds. ``movable`` says whether waiting costs nothing."""
+    """The target's time, in epoch seconds. ``is_simulated``: waiting moves it, and costs nothing."""
 
-    movable: bool
+    is_simulated: bool
     on_wait: Watch | None
 
     def now(self) -> float:
@@ -74,7 +74,7 @@ class SystemClock:
     ``time_budget`` counts in seconds from the making of the clock.
     """
 
-    movable = False
+    is_simulated = False
 
     def __init__(
         self,
@@ -164,13 +164,13 @@ class SystemClock:
             self.on_wait(seconds, why)
 
 
-class MovableClock(SystemClock):
+class SimulatedClock(SystemClock):
     """The time of a test deployment: a wait moves it, and takes no time here.
 
     ``advance`` moves the target's clock by seconds; where it returns a number, that is the time there now.
     """
 
-    movable = True
+    is_simulated = True
 
     def __init__(
         self,

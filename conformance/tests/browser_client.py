@@ -11,7 +11,7 @@ import httpx
 from playwright.sync_api import BrowserContext, expect
 
 from conformance import record
-from conformance.target.portal.headers import edge_headers
+from conformance.target.portal.calls.headers import edge_headers
 from conformance.tests import mitmproxy
 from conformance.tests.browser import chromium
 from reference_impl import serve as reference

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from conformance.spec.operations import Impact
-from conformance.target.clock import Clock, MovableClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile, parse
 from conformance.traffic.exchange import Exchange, Json
@@ -64,8 +64,8 @@ def answer(
     return httpx.Response(status, json=envelope(data, code=code), headers=headers)
 
 
-def moved() -> MovableClock:
-    return MovableClock(lambda seconds: None)
+def moved() -> SimulatedClock:
+    return SimulatedClock(lambda seconds: None)
 
 
 def answering(

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.errors import CannotSignIn
 from conformance.spec.endpoints import PASSWORD_FORGOT, PROFILE, ROLES
-from conformance.target.portal.accounts import lifetime
+from conformance.target.portal.sign_ins.session import lifetime
 from conformance.tests.reached import MINIMAL, answer, answering, connected
 from conformance.traffic.exchange import Exchange
 

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+import runpy
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,9 +20,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from conformance.errors import OutOfTime
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.clock import SystemClock
+from conformance.target.locks import FileLock, locks_of, target_lock
 from conformance.target.portal import Portal
-from conformance.target.profile.model import Profile, parse
-from conformance.tests.deployment import Deployment, Done, deployed
+from conformance.target.profile.model import Profile, load, parse
+from conformance.tests.deployment import Deployment, Done, command, deployed, done
 from reference_impl.limits import Limits
 from reference_impl.serve import Running, start
 
@@ -45,7 +52,7 @@ def test_a_wrong_authenticator_secret_ends_a_run_within_seconds(tmp_path: Path, 
     assert took < 30
     assert run.fails == []
     assert 1 <= len(refused_codes(run)) <= 5
-    assert "left behind" not in run.said
+    assert "Not restored" not in run.said
     assert after == before
 
 
@@ -172,14 +179,18 @@ def test_where_a_password_history_is_kept_no_password_is_changed(tmp_path: Path)
 
 
 class RefusingPasswords:
-    """A portal that refuses every change of a password while it ``is_on``."""
+    """A portal that refuses every change of a password while it ``is_on``, from the one after so many that
+    were not refused."""
 
-    def __init__(self) -> None:
-        self.is_on = False
+    def __init__(self, after: int = 0) -> None:
+        self.is_on = after > 0
+        self.after = after
 
     def wrap(self, app: ASGIApp) -> ASGIApp:
         async def answering(scope: Scope, receive: Receive, send: Send) -> None:
-            if self.is_on and scope["type"] == "http" and scope["path"].endswith("/password/change"):
+            is_change = scope["type"] == "http" and scope["path"].endswith("/password/change")
+            self.after -= is_change
+            if self.is_on and is_change and self.after < 0:
                 body = {"success": False, "code": "PASSWORD.TOO_SOON", "message": "Later.", "data": None}
                 await JSONResponse(body, 409)(scope, receive, send)
             else:
@@ -206,3 +217,115 @@ def test_what_is_not_restored_is_written_down_with_its_present_value(
     assert rows[-1]["event"] == "not restored"
     assert rows[-1]["present"] == {"email": "spare@example.test", "password": new}
     assert ledger.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_not_restored_stands_in_every_report(
+    tmp_path: Path,
+) -> None:
+    refusing = RefusingPasswords(after=3)
+    with deployed(tmp_path, wrap=refusing.wrap, limits=Limits(login_window=1)) as portal:
+        run = portal.run("--impact", "disruptive", "--rerun", "SECURE-021")
+        diagnosed = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "reports")
+        ledger = run.out / "changes.jsonl"
+        secret = json.loads(ledger.read_text(encoding="utf-8").splitlines()[-1])["present"]["password"]
+        refusing.is_on = False
+        cleaned = done(
+            command("cleanup", str(ledger), "--profile", str(portal.profile)), tmp_path / "reports"
+        )
+        restored = signs_in(portal.running, own_password(portal.running))
+        healthy = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "reports")
+
+    cleanup = f"portal-conformance cleanup {ledger} --profile {portal.profile}"
+    names = ("report.html", "summary.md", "results.json")
+    whole = [run.said, *((run.out / name).read_text("utf-8").replace("\\", "") for name in names)]
+
+    assert run.code == 7
+    assert run.results["ending"]["cleanup"] == cleanup
+    assert "PASSWORD.TOO_SOON" in run.results["ending"]["left_behind"][0]
+    assert all("the password of [accounts.spare]" in text for text in whole)
+    assert all(cleanup in text for text in whole)
+    assert all(str(ledger) in text for text in whole)
+    assert not any(secret in text for text in whole)
+    assert cleanup in diagnosed.said
+    assert diagnosed.code == 4  # the spare account no longer signs in with the password of the profile
+    assert (cleaned.code, restored) == (0, True), cleaned.said
+    assert cleanup not in healthy.said
+
+
+@contextmanager
+def holding(lock: FileLock) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that holds a lock, until it is killed."""
+    program = (
+        "import sys, time; from pathlib import Path; from conformance.target.locks import FileLock\n"
+        "with FileLock(Path(sys.argv[1]), '').held(on_wait=None, note=''):\n"
+        "    print('held', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(lock.path)], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("what", ["target", "out", "history"])
+def test_of_two_runs_at_once_the_second_ends_with_4(tmp_path: Path, what: str) -> None:
+    out, history = tmp_path / "out", tmp_path / "runs.db"
+    with deployed(tmp_path) as portal:
+        locks = locks_of(load(portal.profile), out=out, history=history)
+        options = ("--impact", "read-only", "--rerun", "ENV-001", "--history", str(history))
+        held = next(lock for lock in locks if lock.path.name.startswith(NAMES[what]))
+        with holding(held) as other:
+            refused = portal.run(*options, out=out)
+            pid = other.pid
+            requests = len(portal.received()["requests"])
+        later = portal.run(*options, out=out)
+
+    assert refused.code == 4, refused.said
+    assert f"{held.subject} is in use by process {pid}" in refused.said
+    assert "--wait" in refused.said
+    assert requests == 0
+    assert later.code == 0, later.said
+
+
+NAMES = {"target": "target-", "out": ".lock", "history": ".runs.db.lock"}
+
+
+def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        target = target_lock(load(portal.profile))
+        assert target is not None
+        options = ("--impact", "read-only", "--rerun", "ENV-001", "--wait")
+        with holding(target) as other:
+            run = subprocess.Popen(
+                portal.arguments(*options, out=tmp_path / "out"),
+                stdout=subprocess.PIPE,
+                text=True,
+                cwd=tmp_path,
+            )
+            assert run.stdout is not None
+            line = next(line for line in run.stdout if "in use" in line)
+            other.kill()
+            rest, _ = run.communicate(timeout=120)
+
+    assert f"is in use by process {other.pid}" in line
+    assert "waiting for its end" in line
+    assert run.returncode == 0, rest
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("clock", ["with the clock", "without the clock"])
+def test_a_long_lived_portal_is_after_each_run_as_it_was(tmp_path: Path, clock: str) -> None:
+    """The short form of ``benchmarks/long_lived.py``: a few runs of the kinds that change most."""
+    proof = runpy.run_path(str(ROOT / "benchmarks" / "long_lived.py"))
+    moment = random.Random(5)
+    with start(limits=proof["QUICK"]) as running:
+        lodging = proof["lodged"](tmp_path, running)
+        for manner in ("killed", "interrupted", "disruptive"):
+            outcome = lodging.run(manner, clock, moment)
+
+            assert outcome.is_clean, outcome

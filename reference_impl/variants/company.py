@@ -176,7 +176,7 @@ def slow_down_once_refused(seen: Seen, answer: Answer) -> None:
         seen.memory["last"] = now
 
 
-def _locking(operation: str, refused: str, of: Of, *, most: int, told: str) -> Change:
+def locking(operation: str, refused: str, of: Of, *, most: int, told: str) -> Change:
     """After so many refusals in a row the account is shut for ten minutes."""
 
     def around(handler: Handler) -> Handler:
@@ -290,7 +290,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "locked-silently-after-three-passwords",
         _LOCKS,
-        _locking(
+        locking(
             INITIATE,
             "AUTH.INVALID_CREDENTIALS",
             _by_email,

@@ -190,13 +190,15 @@ class Since(Part):
 
 class Ending(Part):
     """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
-    ``left_behind`` is what was changed at the target and not restored; ``inconclusive`` says why too little
+    ``left_behind`` is what was changed at the target and not restored, ``cleanup``
+    the command that restores it; ``inconclusive`` says why too little
     was tested."""
 
     interrupted: bool = False
     unreachable: str = ""
     errors: dict[str, str] = {}
     left_behind: list[str] = []
+    cleanup: str = ""
     inconclusive: str = ""
 
 
@@ -324,6 +326,11 @@ class Run(Part):
                 ],
             }
         )
+
+    @property
+    def remarks(self) -> list[str]:
+        """The notes, and what was not restored."""
+        return [*self.notes, *(f"Not restored: {sentence}." for sentence in self.ending.left_behind)]
 
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""

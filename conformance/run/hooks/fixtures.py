@@ -9,7 +9,8 @@ import pytest
 from conformance.run.hooks.stash import SESSION, VERIFY
 from conformance.run.options import value_of
 from conformance.run.session import RunSession
-from conformance.target.portal import Account, Portal
+from conformance.target.portal import Portal
+from conformance.target.portal import ProfileAccount as Account
 from conformance.verdicts.verify import Verify
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def step_through(item: pytest.Function, run: RunSession) -> None:
         arguments = {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters}
         item.stash[STEPS] = item.obj(**arguments)
     for seconds, why in item.stash[STEPS]:
-        if not run.clock.movable:
+        if not run.clock.is_simulated:
             item.stash[DUE] = (run.clock.now() + seconds, why)
             return
         run.clock.wait(seconds, why)
@@ -90,7 +90,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
 
 def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     """Where time can be moved, no wait and no sign-in costs anything."""
-    if run.clock.movable:
+    if run.clock.is_simulated:
         return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
     cases = planned(session.items, run.profile, run.options.impact)
     for line in forecast(cases, window=run.profile.limits.login_window, budget=run.clock.remaining()):

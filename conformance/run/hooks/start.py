@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +18,9 @@ from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import reachable_musts
 from conformance.spec import Impact
-from conformance.target.clock import Clock, MovableClock
+from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.locks import held, locks_of
+from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
 
@@ -46,10 +48,20 @@ def open_session(config: pytest.Config) -> RunSession:
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
+    stack.enter_context(_locks(config, profile, options))
     clock = _clock(config, profile)
-    if isinstance(clock, MovableClock):
+    if isinstance(clock, SimulatedClock):
         clock.move(0)  # where the profile's clock is none, nothing is begun
     return RunSession.open(profile, clock, options)
+
+
+def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> AbstractContextManager[None]:
+    """Holds the target's accounts, the reports' folder and the history against other runs."""
+    return held(
+        locks_of(profile, out=options.out, history=options.history),
+        on_wait=(lambda line: say(config, line)) if value_of(config, "wait") else None,
+        note=str((options.out / LEDGER).absolute()),
+    )
 
 
 def announce_limits(config: pytest.Config, run: RunSession) -> None:

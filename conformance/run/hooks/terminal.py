@@ -9,11 +9,12 @@ import pytest
 
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run
+from conformance.report.model.visible import one_line
 from conformance.run.hooks.stash import SESSION
 from conformance.run.options import value_of
 from conformance.run.planning import ids_of
 from conformance.run.session import RunSession
-from conformance.target.clock import MovableClock, wall
+from conformance.target.clock import SimulatedClock, wall
 from conformance.verdicts.findings import Finding
 
 SHORT_WAIT = 3.0
@@ -37,7 +38,7 @@ def wait_announcer(config: pytest.Config) -> Callable[[float, str], None]:
 
     def announce(seconds: float, why: str) -> None:
         run = config.stash.get(SESSION, None)
-        if run is None or isinstance(run.clock, MovableClock):
+        if run is None or isinstance(run.clock, SimulatedClock):
             return
         run.waited(why, seconds, wall())
         if seconds >= SHORT_WAIT:
@@ -77,4 +78,6 @@ def closing_lines(config: pytest.Config, run: Run, *, colour: bool) -> Iterator[
     if run.ending.unreachable:
         yield run.ending.unreachable
     for left in run.ending.left_behind:
-        yield f"left behind: {left}"
+        yield f"Not restored: {one_line(left, 600)}."
+    if run.ending.cleanup:
+        yield f"To restore it: {run.ending.cleanup}"

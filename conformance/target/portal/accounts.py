@@ -6,17 +6,12 @@ import base64
 import hashlib
 import hmac
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import jwt
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
-from conformance.target.clock import as_seconds
-from conformance.target.portal.attempts import Attempts
 from conformance.target.portal.codes import STEP, wrong_code
-from conformance.target.portal.inboxes import Mark, NothingArrived, Reader, reader
+from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     Answer,
     Ask,
@@ -31,13 +26,13 @@ from conformance.target.portal.login import (
     sign_in,
     text_at,
 )
+from conformance.target.portal.sign_ins.attempts import Attempts
+from conformance.target.portal.sign_ins.session import SignedIn, lifetime
 from conformance.target.profile.model import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-
-ASSUMED_LIFETIME = 300.0
 
 A_MOMENT = 2.0
 """Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
@@ -46,26 +41,7 @@ MAILS_KEPT = 3
 """Mails that are left for cases about mails."""
 
 
-@dataclass(frozen=True)
-class SignedIn:
-    """A session at the target. ``expires_at`` is on the target's clock, in epoch seconds."""
-
-    account: str
-    token: str
-    refresh_token: str | None
-    issued_at: float
-    expires_at: float
-    factor: Factor
-    initiated: Exchange
-    completed: Exchange
-
-    @property
-    def due(self) -> float:
-        """When to refresh: a tenth of the lifetime before its end, and a minute at most."""
-        return self.expires_at - min(60.0, (self.expires_at - self.issued_at) / 10)
-
-
-class Account:
+class ProfileAccount:
     """One of ``[accounts]``. Cases share its session, which is refreshed when it nears its end."""
 
     def __init__(self, portal: Portal, name: str, settings: AccountSettings) -> None:
@@ -81,12 +57,12 @@ class Account:
         self._attempts = Attempts(name, self._limit, lambda: portal.account_stopped(self))
         self._passwords = 0
         self._preferred: Factor | None = None
-        self._reader: Reader | None = None
+        self._reader: InboxReader | None = None
         self._mark: Mark = None
         self._last_mailed: str | None = None
 
     def __repr__(self) -> str:
-        return f"<Account {self.name}>"
+        return f"<ProfileAccount {self.name}>"
 
     @property
     def mfa(self) -> Factor | None:
@@ -138,9 +114,11 @@ class Account:
         return code
 
     def _totp(self) -> str:
-        """The current code; after a refusal one beside it, for which nothing is waited."""
+        """The current code; after a refusal one beside it, for which nothing is waited. Where waiting costs
+        nothing, the next code in its own time comes after one that is early."""
         codes, refused = self._portal.codes, self._attempts.codes_refused
-        if refused == 0 or self._attempts.has_held_token or self._portal.clock.movable:
+        is_waited_for = self._portal.clock.is_simulated and refused != 1
+        if refused == 0 or self._attempts.has_held_token or is_waited_for:
             return codes.totp(self._otp_secret)
         return codes.adjacent_totp(self._otp_secret, refused)
 
@@ -189,11 +167,11 @@ class Account:
             raise CannotSignIn(f"[accounts.{self.name}] has no {lacking}", "configuration")
         return chosen
 
-    def read_from(self, reader: Reader) -> None:
+    def read_from(self, reader: InboxReader) -> None:
         """Takes the account's emailed codes from elsewhere than the profile's inbox."""
         self._reader = reader
 
-    def _inbox(self) -> Reader:
+    def _inbox(self) -> InboxReader:
         if self._reader is None:
             name = self._settings.inbox or ""
             self._reader = reader(self._portal.profile.inboxes[name], self.email, name)
@@ -258,8 +236,10 @@ class Account:
                 raise
 
     def prefer(self, factor: Factor) -> None:
-        """From now on it signs in by this factor, where it can."""
+        """From now on it signs in by this factor, where it can: refusals of the other do not count."""
         self._preferred = factor
+        if self._attempts.given_up is None:
+            self._attempts = Attempts(self.name, self._limit)
 
     def forget(self) -> None:
         """Drops the shared session, where a case has ended it."""
@@ -274,7 +254,10 @@ class Account:
         """``begun``: the answer to the first step, where that was taken before."""
         login = self._portal.login
         password = self.usable_password()
-        flow = sign_in(self.email, password, factors=self.ready_factors, cooldown=login.cooldown)
+        factors = self.ready_factors
+        if begun is None and factors[:1] == ("OTP",):
+            self._portal.codes.await_unused(self._otp_secret)  # a login session may be over by then
+        flow = sign_in(self.email, password, factors=factors, cooldown=login.cooldown)
         step = next(flow)
         answer = self._take(step) if begun is None else begun
         while True:
@@ -394,18 +377,3 @@ class Account:
         self._attempts.is_password_accepted = True
         self._portal.login.left.drop(self.email)
         self.doubt()
-
-
-def lifetime(told: float | None, token: str, now: float) -> float:
-    """Seconds that a token lives: what the answer said, taken as milliseconds where seconds make no sense.
-
-    Without that, the token's own ``exp``, else five minutes.
-    """
-    if told is not None and told > 0:
-        return told / 1000 if told >= 1_000_000 else told
-    try:
-        claims = jwt.decode(token, options={"verify_signature": False})
-        ends = as_seconds(claims["exp"])
-    except (jwt.PyJWTError, KeyError, TypeError, ValueError, RecursionError):
-        ends = None
-    return ASSUMED_LIFETIME if ends is None else max(1.0, ends - now)

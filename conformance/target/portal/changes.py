@@ -21,10 +21,13 @@ from conformance.traffic.redaction.redact import Secrets
 
 Kind = Literal["creating", "changing", "password"]
 
+LEDGER = "changes.jsonl"
+"""The ledger's name in the folder of a run's reports."""
+
 
 @dataclass(frozen=True)
-class Change:
-    """One thing to put back. ``name`` is found again in a listing; ``result`` is the created record's id;
+class TargetChange:
+    """One change to restore. ``name`` is what a listing shows; ``result`` is the created record's id;
     ``number`` says which of the run's passwords was set."""
 
     id: int
@@ -51,7 +54,7 @@ class Change:
 class ChangeLedger:
     """Append-only, a line for each step, on the disk before the request is sent. It holds no secret.
 
-    ``check_way_back`` raises Untestable where a change could not be put back: then it is not made.
+    ``check_way_back`` raises Untestable where a change could not be restored: then it is not made.
     Without a path it is kept in memory only. The file appears with the first change. What an earlier run left
     in it stays in it. Raises LedgerError where that was at another target.
     """
@@ -64,7 +67,7 @@ class ChangeLedger:
         clock: Clock | None = None,
         target: str = "",
         secrets: Secrets | None = None,
-        check_way_back: Callable[[Change], None] = lambda change: None,
+        check_way_back: Callable[[TargetChange], None] = lambda change: None,
     ) -> None:
         self.path = path
         self._check_way_back = check_way_back
@@ -75,7 +78,7 @@ class ChangeLedger:
         self._lock = threading.RLock()
         self._file: IO[str] | None = None
         self._cut = 0
-        self._changes: dict[int, Change] = {}
+        self._changes: dict[int, TargetChange] = {}
         self._undone: set[int] = set()
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
@@ -89,7 +92,7 @@ class ChangeLedger:
         return ledger
 
     def _go_on(self, path: Path, run_id: str, target: str) -> None:
-        """Starts the file anew where nothing in it is pending, else leaves that to be put back."""
+        """Starts the file anew where nothing in it is pending, else keeps that to be restored."""
         self._read(path)
         if not self.pending:
             self._changes.clear()
@@ -98,7 +101,7 @@ class ChangeLedger:
             path.unlink()
         elif self.target != target:
             raise LedgerError(
-                f"{path}: an earlier run left changes at {self.target} that are not put back yet. "
+                f"{path}: an earlier run left changes at {self.target} that are not restored yet. "
                 f"`portal-conformance cleanup {path}` does that."
             )
         self.run_id, self.target = run_id, target
@@ -120,8 +123,8 @@ class ChangeLedger:
                 raise LedgerError(f"{path}, line {number}: this is not a ledger of changes.") from None
 
     @property
-    def pending(self) -> list[Change]:
-        """What is still to be put back, the latest first."""
+    def pending(self) -> list[TargetChange]:
+        """The changes that are still to be restored, the latest first."""
         with self._lock:
             return [
                 change for id, change in sorted(self._changes.items(), reverse=True) if id not in self._undone
@@ -141,7 +144,7 @@ class ChangeLedger:
         ``undo_body`` may hold ``{result_id}``; without one the profile's is used, else the record's
         ``bizId``. Gives the id to hand to ``created`` and ``undone``.
         """
-        return self._note(Change(0, "creating", key, account, undo_key, undo_body, name))
+        return self._note(TargetChange(0, "creating", key, account, undo_key, undo_body, name))
 
     def created(self, id: int, result_id: str) -> None:
         """Notes the id of the record that was made."""
@@ -150,17 +153,17 @@ class ChangeLedger:
             self._changes[id] = replace(self._changes[id], result=result_id)
 
     def changed(self, key: str, undo_key: str, undo_body: Json = ABSENT, *, account: str = "admin") -> int:
-        """Notes, before it is sent, a change that ``undo_key`` with ``undo_body`` puts back."""
+        """Notes, before it is sent, a change that ``undo_key`` with ``undo_body`` restores."""
         return self._note(
-            Change(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
+            TargetChange(0, "changing", key, account, undo_key, None if undo_body is ABSENT else undo_body)
         )
 
     def changing_password(self, account: str, number: int, key: str = PASSWORD_CHANGE) -> int:
         """Notes that an account gets the run's password of this number (``Account.next_password``)."""
-        return self._note(Change(0, "password", key, account, number=number))
+        return self._note(TargetChange(0, "password", key, account, number=number))
 
     def undone(self, id: int) -> None:
-        """Notes that a change was put back, or never took place."""
+        """Notes that a change was restored, or never took place."""
         with self._lock:
             if id not in self._undone:
                 self._write({"event": "undone", "id": id})
@@ -179,7 +182,7 @@ class ChangeLedger:
                 self._file.close()
                 self._file = None
 
-    def _note(self, change: Change) -> int:
+    def _note(self, change: TargetChange) -> int:
         self._check_way_back(change)
         if self._secrets.redact_json(change.undo_body) != change.undo_body:
             raise Untestable(f"{change.key} could not be undone without writing down a secret")
@@ -217,7 +220,7 @@ class ChangeLedger:
         if event == "run":
             self.run_id, self.target = row["run"], row["target"]
         elif event == "change":
-            fields = {name: row[name] for name in Change.__dataclass_fields__ if name in row}
+            fields = {name: row[name] for name in TargetChange.__dataclass_fields__ if name in row}
             self._changes[row["id"]] = _change_of(fields)
         elif event == "created":
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
@@ -225,9 +228,9 @@ class ChangeLedger:
             self._undone.add(row["id"])
 
 
-def _change_of(fields: dict[str, Json]) -> Change:
+def _change_of(fields: dict[str, Json]) -> TargetChange:
     """A change as a ledger holds it. ValueError: a field is of another type. KeyError: no such endpoint."""
-    change = msgspec.convert(fields, Change)
+    change = msgspec.convert(fields, TargetChange)
     operation(change.key)
     if change.kind != "password":
         operation(change.undo_key)

@@ -6,10 +6,11 @@ import base64
 import hashlib
 import hmac
 import secrets
+import string
 import threading
 
 from conformance.target.clock import Clock
-from conformance.target.portal.used_steps import UsedSteps
+from conformance.target.portal.sign_ins.used_steps import UsedSteps
 from conformance.traffic.redaction.redact import Secrets
 
 STEP = 30
@@ -35,18 +36,24 @@ class Codes:
         with self._lock:
             now = self._clock.now()
             step = max(int(now // STEP), self._last(secret, now) + 1)
-            if not self._clock.movable and STEP - now % STEP < NEARLY_OVER:
+            if not self._clock.is_simulated and STEP - now % STEP < NEARLY_OVER:
                 step = max(step, int(now // STEP) + 1)
             self._clock.wait_until(step * STEP, "the authenticator's next code")
             self._used.record(secret, step)
         return self._code(secret, step)
+
+    def await_unused(self, secret: str) -> None:
+        """Waits until there is a code that has not been used. Raises OutOfTime."""
+        with self._lock:
+            ready = (self._last(secret, self._clock.now()) + 1) * STEP
+        self._clock.wait_until(ready, "the authenticator's next code")
 
     def wait_for_totp(self, secret: str) -> float:
         """Seconds until a code that has not been used; nothing where time can be moved."""
         with self._lock:
             now = self._clock.now()
             ready = (self._last(secret, now) + 1) * STEP
-            return 0.0 if self._clock.movable else max(0.0, ready - now)
+            return 0.0 if self._clock.is_simulated else max(0.0, ready - now)
 
     def early_totp(self, secret: str) -> str:
         """The code of the time step that follows: right already for who allows a clock to be a step ahead
@@ -98,7 +105,14 @@ def totp_at(secret: str, step: int) -> str:
 
 
 def wrong_code(right: set[str]) -> str:
-    """Six digits that are none of these."""
-    while (code := f"{secrets.randbelow(1_000_000):06d}") in right:
+    """A code of the form of these that is none of them: six digits where none shows the form."""
+    form = next((code for code in sorted(right) if code), "0" * 6)
+    while (code := "".join(map(_another, form))) in right:
         continue
     return code
+
+
+def _another(letter: str) -> str:
+    """A random letter of the same kind."""
+    kinds = (string.digits, string.ascii_uppercase, string.ascii_lowercase)
+    return secrets.choice(next((kind for kind in kinds if letter in kind), letter))

@@ -11,7 +11,7 @@ from conformance.target.portal.budget import is_rate_limited
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-    from conformance.target.portal.accounts import Account
+    from conformance.target.portal.accounts import ProfileAccount
 
 STATED_CODES = frozenset(row.code for row in ERRORS)
 
@@ -23,7 +23,7 @@ class PasswordHistory:
         self._portal = portal
         self._answers: dict[str, str | None] = {}
 
-    def check(self, account: Account) -> None:
+    def check(self, account: ProfileAccount) -> None:
         """Raises Untestable where the portal refuses the present password as a new one, by a code of its own:
         then the password of before could not be set again."""
         if account.name not in self._answers and self._is_shown():
@@ -41,7 +41,7 @@ class PasswordHistory:
         settings = self._portal.profile.operations.get(PASSWORD_CHANGE)
         return settings is not None and "{new_password}" in str(settings.body)
 
-    def _ask(self, account: Account) -> None:
+    def _ask(self, account: ProfileAccount) -> None:
         portal, present = self._portal, account.password
         token = account.token
         body = portal.operation_body(

@@ -23,7 +23,7 @@ class LeftSessions:
 
     def put(self, email: str, begun: Exchange) -> None:
         """Leaves the session that this answer began to the next who needs one."""
-        if begun.success and not self._clock.movable:
+        if begun.success and not self._clock.is_simulated:
             with self._lock:
                 self._begun.setdefault(email.lower(), []).append(begun)
 
@@ -59,5 +59,5 @@ class LeftSessions:
 
 
 def _lifetime(begun: Exchange) -> float:
-    told = begun.at("data.expiresIn")
-    return min(told, LIMITS.login_session) if is_number(told) else LIMITS.login_session
+    seconds = begun.at("data.expiresIn")
+    return min(seconds, LIMITS.login_session) if is_number(seconds) else LIMITS.login_session

@@ -36,7 +36,7 @@ def request_headers(
     own: Mapping[str, str | None],
 ) -> list[Header]:
     """All headers of one request. ``own`` adds, replaces, and with None removes; names in any case."""
-    found: dict[str, tuple[str, str | None]] = {}
+    pairs: dict[str, tuple[str, str | None]] = {}
     layers: list[Mapping[str, str | None]] = [
         {
             "X-PORTAL-ACCESS-CODE": profile.portal.access_code or None,
@@ -54,5 +54,5 @@ def request_headers(
     ]
     for layer in layers:
         for name, value in layer.items():
-            found[name.lower()] = (name, value)
-    return [(name, value) for name, value in found.values() if value is not None]
+            pairs[name.lower()] = (name, value)
+    return [(name, value) for name, value in pairs.values() if value is not None]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 RECORDS = ("account", "workspace", "institution", "role", "channel", "channel_type")
 
 
-def filled(portal: Portal, key: str, given: Mapping[str, Json]) -> Json:
+def filled(portal: Portal, key: str, placeholders: Mapping[str, Json]) -> Json:
     """The body of ``[operations."KEY"]``. Raises Untestable where there is none, or a value is missing.
 
     A record is taken from the profile alone where the endpoint changes something: what merely exists at the
@@ -26,12 +26,12 @@ def filled(portal: Portal, key: str, given: Mapping[str, Json]) -> Json:
     settings = portal.profile.operations.get(key)
     if settings is None or settings.body is None:
         raise Untestable(f'the profile has no [operations."{key}"] body')
-    values = dict(given)
+    values = dict(placeholders)
     for name in sorted(placeholders_in(settings.body) - set(values)):
         if name == "unique":
             values[name] = portal.unique()
         elif name in RECORDS:
-            values[name] = portal.record(name, given=row.impact != "read-only")
+            values[name] = (portal.record if row.impact == "read-only" else portal.own_record)(name)
         else:
             raise Untestable(f'[operations."{key}"] body has {{{name}}}, and there is none here')
     return _replaced(settings.body, values.__getitem__)
@@ -47,5 +47,5 @@ def _replaced(value: Json, of: Callable[[str], Json]) -> Json:
     alone = PLACEHOLDER.fullmatch(value)
     if alone:
         return of(alone[1])
-    text = PLACEHOLDER.sub(lambda found: str(of(found[1])), value)
+    text = PLACEHOLDER.sub(lambda match: str(of(match[1])), value)
     return text.replace("{{", "{").replace("}}", "}")

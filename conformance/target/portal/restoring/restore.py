@@ -21,16 +21,18 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.operations import operation
 from conformance.spec.requests import UNFILTERED
-from conformance.target.portal.attempts import PasswordRefused
+from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
-from conformance.target.portal.changes import Change, ChangeLedger
+from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import records_in
+from conformance.target.portal.sign_ins.attempts import PasswordRefused
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-    from conformance.target.portal.accounts import Account
+    from conformance.target.portal.accounts import ProfileAccount
 
 LISTED_BY = {
     CHANNEL_CREATE: (CHANNELS_QUERY, "data.items"),
@@ -40,20 +42,22 @@ LISTED_BY = {
 }
 """The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
 
-GONE = ("RESOURCE.NOT_FOUND", "4040")
-
 
 @dataclass(frozen=True)
 class NotRestored:
     """A change that could not be restored, and why. ``present`` is the value there now, where the suite made
     it: a secret, for the ledger alone."""
 
-    change: Change
+    change: TargetChange
     reason: str
     present: Json = None
 
-    def __str__(self) -> str:
-        return f"{self.change.subject}: {self.reason}"
+    def sentence(self, ledger: ChangeLedger) -> str:
+        """What was not restored, why, and where its present value stands."""
+        text = f"{self.change.subject}: {self.reason}"
+        if self.present is None or ledger.path is None:
+            return text
+        return f"{text}. Its present value is in {ledger.path}, which only you may read"
 
 
 def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[NotRestored]:
@@ -69,6 +73,11 @@ def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> 
         )
     with portal.clock.restoring():
         return list(Restoring(portal, ledger).all_of(run))
+
+
+def restored_in_words(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> list[str]:
+    """Restores as ``restore`` does; what could not be restored, as sentences without secrets."""
+    return [portal.secrets.redact(left.sentence(ledger)) for left in restore(portal, ledger, run=run)]
 
 
 def cleanup_command(portal: Portal, ledger: ChangeLedger) -> str | None:
@@ -101,7 +110,7 @@ class Restoring:
                 self._ledger.not_restored(change.id, reason, present)
                 yield NotRestored(change, reason, present)
 
-    def _restored(self, change: Change) -> str | None:
+    def _restored(self, change: TargetChange) -> str | None:
         """None where it is as it was, else why not. A refusal is tried anew from scratch: the session, the
         secure channel or the factor may be what is refused."""
         reason: str | None = "the account cannot sign in"
@@ -115,22 +124,22 @@ class Restoring:
                 return None
         return reason
 
-    def _ways(self, change: Change) -> Iterator[Callable[[], None]]:
+    def _ways(self, change: TargetChange) -> Iterator[Callable[[], None]]:
         account = self._portal.account(change.account)
         yield lambda: None
         yield lambda: self._begin_anew(account)
         if len(account.factors) > 1:
             yield lambda: self._begin_by_other_factor(account)
 
-    def _begin_anew(self, account: Account) -> None:
+    def _begin_anew(self, account: ProfileAccount) -> None:
         account.forget()
         self._portal.secure.forget()
 
-    def _begin_by_other_factor(self, account: Account) -> None:
+    def _begin_by_other_factor(self, account: ProfileAccount) -> None:
         self._begin_anew(account)
         account.prefer(account.factors[1])
 
-    def _restored_once(self, change: Change) -> str | None:
+    def _restored_once(self, change: TargetChange) -> str | None:
         if change.kind == "password":
             return self._password_restored(change)
         result = change.result
@@ -141,7 +150,7 @@ class Restoring:
         body = undo_body(self._portal, change, result)
         token = self._portal.account(change.account).token
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        gone = change.kind == "creating" and (answer.status == 404 or answer.code in GONE)
+        gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
         return None if answer.success or gone else f"{change.undo_key} was refused: {refusal(answer)}"
 
     def _paced(self, send: Callable[[], Exchange]) -> Exchange:
@@ -150,11 +159,11 @@ class Restoring:
         if not is_rate_limited(answer):
             return answer
         seconds = retry_after(answer)
-        pause = self._portal.budget.window if seconds is None else seconds + 0.1
+        pause = self._portal.budget.window if seconds is None else min(seconds, LONGEST_WAIT) + 0.1
         self._portal.clock.wait(pause, "the target's rate limit to pass")
         return send()
 
-    def _password_restored(self, change: Change) -> str | None:
+    def _password_restored(self, change: TargetChange) -> str | None:
         """Signs in with whichever of the passwords works, and changes it to the profile's own."""
         account = self._portal.account(change.account)
         own = account.profile_password
@@ -174,7 +183,7 @@ class Restoring:
                 self._ledger.undone(other.id)
         return None
 
-    def _signed_in(self, account: Account, change: Change) -> str:
+    def _signed_in(self, account: ProfileAccount, change: TargetChange) -> str:
         """A token of the account, by the first password that works. Raises CannotSignIn."""
         reason = CannotSignIn(f"[accounts.{account.name}]: none of its passwords signs in")
         for password in self._candidates(account, change):
@@ -188,7 +197,7 @@ class Restoring:
             return token
         raise reason
 
-    def _candidates(self, account: Account, change: Change) -> list[str]:
+    def _candidates(self, account: ProfileAccount, change: TargetChange) -> list[str]:
         """The password that works, or those that may: the one that the account has in this run, the
         profile's, and those that the pending changes may have set."""
         if account.name in self._passwords:
@@ -202,7 +211,7 @@ class Restoring:
         candidates = dict.fromkeys((*own_run, account.profile_password, *set_by_runs))
         return [password for password in candidates if (account.name, password) not in self._refused]
 
-    def _present(self, change: Change) -> Json:
+    def _present(self, change: TargetChange) -> Json:
         """The password that the account has now, where a run made it."""
         if change.kind != "password":
             return None
@@ -213,7 +222,7 @@ class Restoring:
         )
 
 
-def undo_body(portal: Portal, change: Change, result: str | None) -> Json:
+def undo_body(portal: Portal, change: TargetChange, result: str | None) -> Json:
     """The body of the request that restores a change. Raises Untestable where the profile lacks it."""
     if operation(change.undo_key).request is None:
         return ABSENT
@@ -235,7 +244,7 @@ def _with_result(body: Json, result: str | None) -> Json:
     return result if body == "{result_id}" else body
 
 
-def record_id(portal: Portal, change: Change) -> str | None:
+def record_id(portal: Portal, change: TargetChange) -> str | None:
     """The id of a record that may or may not have been created; None where it was not.
 
     Raises Untestable where no listing shows it.

@@ -1,4 +1,4 @@
-"""How each field of an answer is compared: by value, as an identity, or by its shape."""
+"""The kind of each field of a message, by its name: a value, an identity, a time, or a shape."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SHAPES = frozenset(
         "p",
     ]
 )
-"""What a portal makes at random and nobody refers to: it is compared by what it looks like."""
+"""Random values that nobody refers to: only their form is compared."""
 
 ADDRESSES = frozenset(["clientIp", "lastLoginIp", "ip", "ipAddress", "remoteAddress"])
 
@@ -71,15 +71,15 @@ OPAQUE = re.compile(
     r"|eyJ[\w-]+\.[\w-]+\.[\w-]*\Z"
     r"|\[[a-z-]+-\d+\]\Z"
 )
-"""What is plainly an identity or a secret, wherever it stands; the last is the recorder's placeholder."""
+"""Texts that are plainly an identity or a secret, in any field; the last is the recorder's placeholder."""
 
-TAKEN_OUT = re.compile(r"\[[a-z-]+-\d+\]")
-"""What the recorder writes in place of a secret: equal for equal secrets."""
+PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]")
+"""The recorder's text in place of a redacted secret: equal for equal secrets."""
 
 
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> Kind:
-    """How a field of this name is compared, whatever stands in it."""
+    """How a field of this name is compared, whatever its value."""
     if name in SHAPES:
         return "shape"
     if name == "timezone" or name.endswith(("Language", "Country", "Timezone")):
@@ -94,20 +94,19 @@ def kind_of(name: str) -> Kind:
 
 
 def is_opaque(value: str) -> bool:
-    """Whether a text is plainly made by a machine to stand for something."""
+    """Whether a text is plainly an identifier that a machine generated."""
     return len(value) >= 9 and OPAQUE.match(value) is not None
 
 
 def is_alike(old: Json, new: Json) -> bool:
-    """Whether two values made at random look the same. What the recorder took out may have looked like
-    any text or whole number."""
-    if isinstance(old, str) and TAKEN_OUT.fullmatch(old):
+    """Whether two random values have the same form. A redacted one may have been any text or whole number."""
+    if isinstance(old, str) and PLACEHOLDER.fullmatch(old):
         return (isinstance(new, str) and bool(new)) or type(new) is int
     return bool(shape_of(old) == shape_of(new))
 
 
 def shape_of(value: Json) -> Json:
-    """What stays the same of a value that is made anew each time: its form, not what it says."""
+    """The form of a random value, without its content."""
     if isinstance(value, str):
         return text_shape(value)
     if isinstance(value, bool) or value is None:
@@ -125,8 +124,8 @@ def text_shape(value: str) -> str:
         return "time with a zone" if ISO.match(value)[1] else "time without a zone"  # type: ignore[index]
     if value.startswith("-----BEGIN"):
         return "PEM"
-    if TAKEN_OUT.fullmatch(value):
-        return "taken out"
+    if PLACEHOLDER.fullmatch(value):
+        return "redacted"
     if re.fullmatch(r"\w+:.*", value):
         return f"{value.partition(':')[0]} address"
     if value.isdigit():

@@ -1,4 +1,4 @@
-"""Answers that say what one said before: known by their bytes, and only where they say no more."""
+"""Cached responses: a repeated response is recognised by its bytes, and only where it differs in no more."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from conformance.judging import watch
-from conformance.replay.engine.evidence import Evidence
-from conformance.replay.engine.wire import Answer
-from conformance.replay.fast_lane.answers import Familiar, familiar_of
-from conformance.replay.fast_lane.lines import sent_again
+from conformance.replay.engine.step import Attempt
+from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
+from conformance.replay.fast_lane.epoch import Epoch
+from conformance.replay.fast_lane.log import CachingLog
+from conformance.replay.rebuild.actions import Received, Send, WireResponse
+from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
 from conformance.tests.traffic import role
 from conformance.traffic.capture.bodies import body_of
@@ -29,11 +31,11 @@ def body(*, stamp: object = STAMP, echo: str | None = None, name: str = "one") -
     return json.dumps({**told, "data": data}).encode()
 
 
-def answer(content: bytes, *headers: tuple[str, str], status: int = 200) -> Answer:
+def answer(content: bytes, *headers: tuple[str, str], status: int = 200) -> WireResponse:
     raw = [
         (name.encode(), value.encode()) for name, value in (("content-type", "application/json"), *headers)
     ]
-    return Answer(status=status, raw_headers=raw, body=content)
+    return WireResponse(status=status, raw_headers=raw, body=content)
 
 
 def request(id: str) -> Request:
@@ -42,39 +44,38 @@ def request(id: str) -> Request:
 
 
 class Replay:
-    """A judge and the evidence, as a replay has them."""
+    """A judge and a log, as a replay has them."""
 
     def __init__(self, folder: Path) -> None:
         self.judge = watch(Ledger(REQUIREMENTS))
-        self.evidence = Evidence(folder / "exchanges.jsonl", Secrets())
+        self.secrets = Secrets()
+        self.log = CachingLog(folder / "exchanges.jsonl", Epoch(Correlation(used=()), self.secrets))
 
-    def first(self, came: Answer) -> Familiar | None:
-        """What the first answer makes familiar."""
-        told, form = body_of(came.body)
-        response = Response(status=came.status, headers=came.headers, body=told, form=form)
+    def first(self, came: WireResponse) -> CachedResponse | None:
+        """The cached response that the first response makes."""
+        content, form = body_of(came.body)
+        response = Response(status=came.status, headers=came.headers, body=content, form=form)
         exchange = Exchange(n=0, started="2026-11-22T02:49:34Z", request=request(ID), response=response)
-        self.live = self.evidence.take(exchange, came)
-        self.judge(self.live)
-        return familiar_of(self.live)
+        line = self.log.add(exchange)
+        self.judge(line.exchange)
+        send = Send(0, exchange.request, b"", b"")
+        received = Received(came, exchange.started, 1.0)
+        return cached_response_of(Attempt(exchange, send, received, line))
 
-    def again(self, familiar: Familiar | None, came: Answer, id: str = "request-000002") -> Exchange | None:
-        assert familiar is not None
-        headers = [(name, id if value == ID else value) for name, value in self.live.request.headers]
-        made = familiar.again(
-            sent_again(self.live.request, headers),
-            came,
-            n=self.evidence.count + 1,
-            started="2026-11-22T02:49:35Z",
-            elapsed_ms=1.0,
-        )
-        if made is None:
+    def again(
+        self, cached: CachedResponse | None, came: WireResponse, id: str = "request-000002"
+    ) -> Exchange | None:
+        assert cached is not None
+        received = Received(came, "2026-11-22T02:49:35Z", 1.0)
+        repeated = cached.repeated(request(id), id, received, number=self.log.count + 1)
+        if repeated is None:
             return None
-        self.evidence.take_familiar(made[0], familiar.halves, made[1])
-        return made[0]
+        self.log.add_repeated(repeated.exchange, cached.templates, repeated.values)
+        return repeated.exchange
 
     def written(self) -> list[Exchange]:
-        self.evidence.close()
-        lines = self.evidence.path.read_text().splitlines()
+        self.log.close()
+        lines = self.log.path.read_text().splitlines()
         return [json.loads(line) for line in lines]
 
 
@@ -84,22 +85,22 @@ def replay(tmp_path: Path) -> Replay:
 
 
 @pytest.mark.parametrize("echoed", [False, True])
-def test_what_differs_by_date_time_and_id_is_familiar_and_recorded_with_its_own(
+def test_what_differs_by_date_time_and_id_is_recognised_and_recorded_with_its_own(
     echoed: bool, replay: Replay
 ) -> None:
-    def came(id: str, stamp: int, date: str) -> Answer:
+    def came(id: str, stamp: int, date: str) -> WireResponse:
         more = [("x-request-id", id)] if echoed else []
         return answer(body(stamp=stamp, echo=id if echoed else None), ("date", date), *more)
 
-    familiar = replay.first(came(ID, STAMP, DATE))
+    cached = replay.first(came(ID, STAMP, DATE))
     later = DATE.replace(":34", ":35")
-    made = replay.again(familiar, came("request-000002", STAMP + 1000, later))
+    repeated = replay.again(cached, came("request-000002", STAMP + 1000, later))
 
-    assert made is not None
-    assert made.response is not None
+    assert repeated is not None
+    assert repeated.response is not None
     first, second = replay.written()
     whole = came("request-000002", STAMP + 1000, later)
-    assert second["response"]["body"] == made.response.body == json.loads(whole.body)  # type: ignore[index]
+    assert second["response"]["body"] == repeated.response.body == json.loads(whole.body)  # type: ignore[index]
     assert [tuple(one) for one in second["response"]["headers"]] == whole.headers  # type: ignore[index]
     assert ["X-Request-Id", "request-000002"] in second["request"]["headers"]  # type: ignore[index]
     assert first["response"]["body"] == json.loads(came(ID, STAMP, DATE).body)  # type: ignore[index]
@@ -121,11 +122,11 @@ def test_what_differs_by_date_time_and_id_is_familiar_and_recorded_with_its_own(
         answer(b"", ("date", DATE)),
     ],
 )
-def test_what_says_anything_else_is_not_familiar(other: Answer, replay: Replay) -> None:
-    familiar = replay.first(answer(body(), ("date", DATE)))
+def test_a_response_that_differs_otherwise_is_not_recognised(other: WireResponse, replay: Replay) -> None:
+    cached = replay.first(answer(body(), ("date", DATE)))
 
-    assert replay.again(familiar, answer(body(), ("date", DATE))) is not None
-    assert replay.again(familiar, other) is None
+    assert replay.again(cached, answer(body(), ("date", DATE))) is not None
+    assert replay.again(cached, other) is None
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_what_says_anything_else_is_not_familiar(other: Answer, replay: Replay) 
         answer(body(), ("date", DATE), ("x-trace", f"of {ID}")),
     ],
 )
-def test_where_the_marks_are_not_certain_nothing_is_familiar(first: Answer, replay: Replay) -> None:
+def test_where_the_marks_are_not_certain_nothing_is_cached(first: WireResponse, replay: Replay) -> None:
     assert replay.first(first) is None
 
 
@@ -148,8 +149,8 @@ def test_a_secret_in_an_answer_is_looked_for_each_time(replay: Replay) -> None:
 
 
 def test_an_answer_that_names_a_secret_later_is_written_without_it(replay: Replay) -> None:
-    familiar = replay.first(answer(body(name="later-known-1"), ("date", DATE)))
-    replay.again(familiar, answer(body(name="later-known-1"), ("date", DATE)))
-    replay.evidence._secrets.add("later-known-1", "secret")
+    cached = replay.first(answer(body(name="later-known-1"), ("date", DATE)))
+    replay.again(cached, answer(body(name="later-known-1"), ("date", DATE)))
+    replay.secrets.add("later-known-1", "secret")
 
     assert all("later-known-1" not in json.dumps(line) for line in replay.written())

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-
-def state_folder() -> Path | None:
-    """The user's own folder for what outlives a run and holds no secret; None where there can be none."""
-    folder = Path(tempfile.gettempdir()) / f"portal-conformance-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    is_own = found.st_uid == os.getuid() and not found.st_mode & 0o077 and not folder.is_symlink()
-    return folder if is_own else None
+from conformance.target.state import state_file
 
 
 def step_files(target: str, secrets: Mapping[str, str]) -> dict[str, Path]:
     """The file of each authenticator, by its secret; ``secrets`` names the account's email for each."""
-    folder = state_folder()
-    if folder is None:
-        return {}
-    return {
-        secret: folder / f"step-{hashlib.sha256(f'{target} {email}'.encode()).hexdigest()[:24]}"
-        for secret, email in secrets.items()
-    }
+    files = {secret: state_file("step", target, email) for secret, email in secrets.items()}
+    return {secret: path for secret, path in files.items() if path is not None}
 
 
 class UsedSteps:
