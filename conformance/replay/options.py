@@ -1,18 +1,20 @@
-"""What the user asks of a replay, and what it comes to."""
+"""The options of a replay, and its result."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.outcome import Tally
-from conformance.replay.rebuild.correlation import Identities
-from conformance.replay.recording.plan import Plan
+from conformance.replay.compare.outcome import OutcomeTally
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.model.run import Run
 from conformance.spec import Impact
+from conformance.target.profile.model import Profile
 
 
 @dataclass
@@ -30,12 +32,13 @@ class Lag:
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the user asked of a replay.
+class ReplayOptions:
+    """The options that the user chose for a replay.
 
     ``pace`` is ``max``, ``recorded``, or how many times faster than recorded, such as ``10x``.
     ``accounts`` says which account of the profile stands for a recorded email. ``min_share`` is the least
-    share of the exchanges that must have been compared for a replay to tell anything.
+    share of the exchanges that must have been compared for a conclusive replay.
+    ``cache``: repeated exchanges take the fast lane.
     """
 
     out: Path = Path("reports")
@@ -53,27 +56,42 @@ class Options:
     baseline_update: bool = False
     min_share: float = 0.5
     profile_name: str = ""
+    cache: bool = True
 
     @property
     def scale(self) -> float | None:
-        """What recorded seconds are multiplied with; None where nothing is waited for. UsageError."""
+        """The factor of recorded seconds; None where nothing is waited for. UsageError."""
         if self.pace == "max":
             return None
         if self.pace == "recorded":
             return 1.0
         try:
-            return 1 / float(self.pace.removesuffix("x"))
-        except (ValueError, ZeroDivisionError):
-            raise UsageError(f"--pace {self.pace}: give max, recorded, or a factor such as 10x.") from None
+            factor = float(self.pace.removesuffix("x"))
+        except ValueError:
+            factor = 0.0
+        if not 0 < factor < math.inf:
+            raise UsageError(f"--pace {self.pace}: give max, recorded, or a factor such as 10x.")
+        return 1 / factor
+
+    def check(self, profile: Profile) -> None:
+        """UsageError: an option that this profile cannot fulfil, or a number that means nothing."""
+        if self.concurrency < 1:
+            raise UsageError(f"--concurrency {self.concurrency}: give 1 or more.")
+        for email, name in self.accounts.items():
+            if name not in profile.accounts:
+                present = ", ".join(sorted(profile.accounts))
+                raise UsageError(
+                    f"--account {email}={name}: the profile has no [accounts.{name}]; it has {present}."
+                )
 
 
 @dataclass
-class Replayed:
-    """What a replay came to."""
+class ReplayResult:
+    """The result of a replay."""
 
-    plan: Plan
-    tally: Tally
-    identities: Identities
+    plan: ReplayPlan
+    tally: OutcomeTally
+    correlation: Correlation
     noise: Noise
     notes: list[str]
     lag: Lag
