@@ -15,7 +15,7 @@ from conformance.traffic.capture.bodies import LARGEST_ANSWER
 LARGEST_HEAD = 100 * 1024
 """Bytes that may come before an response's headers have ended."""
 
-UNASKED = "bytes that nobody asked for followed the response: the connection was closed"
+UNASKED = "unexpected bytes followed the response: the connection was closed"
 FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
@@ -171,7 +171,7 @@ class _Pipe(asyncio.Protocol):
             return
         except httptools.HttpParserError as error:
             if not self._is_whole:
-                self._owner.finish(self, WireResponse(error=f"this is no HTTP response ({error})"))
+                self._owner.finish(self, WireResponse(error=f"this is not an HTTP response ({error})"))
                 return
             self._is_unasked = True
         if self._is_unasked and not self._response.is_cut:

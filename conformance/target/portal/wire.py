@@ -26,7 +26,7 @@ FRESH = 2.0
 """Seconds after which an idle connection is given up: a server closes one after 5 s or later."""
 
 MOST_IDLE = 20
-UNASKED = "bytes that nobody asked for followed the answer: the connection was closed"
+UNASKED = "unexpected bytes followed the answer: the connection was closed"
 
 Place: TypeAlias = tuple[str, str, int]
 
@@ -248,7 +248,7 @@ def _head_of(request: httpx.Request, target: bytes, proxy: str | None) -> h11.Re
     try:
         return h11.Request(method=request.method, target=target, headers=headers)
     except h11.LocalProtocolError:
-        raise httpx.LocalProtocolError("a header or the path has characters that none may have") from None
+        raise httpx.LocalProtocolError("a header or the path has characters that are not allowed") from None
 
 
 def _place_of(url: httpx.URL) -> Place:
