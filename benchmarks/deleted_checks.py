@@ -37,17 +37,17 @@ TRIED = """
 import json, sys
 from conformance.bundled import FAULTS
 from conformance.planning import ids_of
-from conformance.selftest import _Trials, _tried
+from conformance.selftest import FaultRuns, matrix_of
 from conformance.selftest.verdicts import judge
 
-class Restricted(_Trials):
+class Restricted(FaultRuns):
     def pytest_collection_finish(self, session):
         super().pytest_collection_finish(session)
         self.deciders = {sys.argv[2]}
         items = [item for item in session.items if ids_of(item)]
         self.matrix.alone = self._tried_alone(session, items, self.matrix.clean, self.matrix)
 
-matrix = _tried(Restricted(tuple(json.loads(sys.argv[1])), False, 2))
+matrix = matrix_of(Restricted(tuple(json.loads(sys.argv[1])), False, 2))
 judge(matrix, deciders=(), known={}, whole=False)
 print(json.dumps({"proofs": matrix.proofs, "problems": matrix.problems}))
 """

@@ -22,13 +22,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance.plugin import EXAMINATION, VERIFY, run_all
 from conformance.run.catalogue import pytest_arguments
+from conformance.run.hooks.loop import forget_run, run_all
+from conformance.run.hooks.stash import SESSION
+from conformance.run.options import RunOptions
 from conformance.run.planning import ids_of
-from conformance.run.session import Examination, Options
+from conformance.run.session import RunSession
 from conformance.selftest import QUIET, workers
 from conformance.selftest.choice import a_few_of_each, touching
-from conformance.selftest.trial import TrialOutcome, attempt
+from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.spec.openapi import document
 from conformance.target.bundled import FAULTS, Fault, running_portal
 from conformance.target.portal.transport import clock_of
@@ -83,23 +85,21 @@ def theirs(fault: Fault) -> tuple[list[str], float]:
 
 
 def ours(session: pytest.Session, items: Sequence[pytest.Item], fault: Fault) -> tuple[list[str], float]:
-    for item in items:
-        if VERIFY in item.stash:
-            del item.stash[VERIFY]
+    forget_run(items)
     with running_portal(seed=1, faults=[fault.name]) as profile, tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        options = Options(out=Path(folder), impact="disruptive")
-        examination = Examination(profile, clock_of(profile), options)
+        options = RunOptions(out=Path(folder), impact="disruptive")
+        run = RunSession.open(profile, clock_of(profile), options)
         session.config.option.collectonly = False
-        session.config.stash[EXAMINATION] = examination
+        session.config.stash[SESSION] = run
         session.items = list(items)
-        run_all(session, examination)
+        run_all(session, run)
         seconds = time.perf_counter() - began
-        examination.portal.close()
-        examination.log.close()
-        del session.config.stash[EXAMINATION]
+        run.portal.close()
+        run.log.close()
+        del session.config.stash[SESSION]
     weighs = (Verdict.FAIL, Verdict.WARN)
-    found = {one.requirement for one in examination.ledger.findings if one.verdict in weighs}
+    found = {one.requirement for one in run.ledger.findings if one.verdict in weighs}
     return sorted(found & {*fault.breaks, *fault.also}), seconds
 
 
@@ -118,7 +118,7 @@ class Comparing:
             print(f"{fault.name}: {self.rows[-1].theirs}, {self.rows[-1].ours}", file=sys.stderr, flush=True)
 
     def _row(
-        self, session: pytest.Session, items: list[pytest.Item], clean: TrialOutcome, fault: Fault
+        self, session: pytest.Session, items: list[pytest.Item], clean: FaultOutcome, fault: Fault
     ) -> Row:
         their, their_seconds = theirs(fault)
         if fault.operations:

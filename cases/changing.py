@@ -32,6 +32,7 @@ def put_back(
     tries again.
     """
     undo = undo_key or key
+    by.signed_in()  # first: of what was never asked for nothing is to be put back
     number = portal.changes.changed(key, undo, undo_body, account=by.name)
     change = Change(portal, key, by)
     try:
@@ -76,6 +77,7 @@ def creation(
 
     ``undo_body`` has ``{result_id}`` where the record's id goes; ``name`` is what a listing shows it by.
     """
+    by.signed_in()  # first: what was never asked for leaves nothing behind
     number = portal.changes.creating(key, undo_key, undo_body, name=name, account=by.name)
     making = Creation(portal, number, undo_key, undo_body, by)
     try:

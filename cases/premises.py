@@ -40,9 +40,19 @@ def answered(exchange: Exchange) -> Exchange:
     return exchange
 
 
+def unchallenged(exchange: Exchange) -> Exchange:
+    """An answer to a request that was let through: which endpoints want a bot challenge is not shown. Raises
+    Untestable."""
+    if answered(exchange).code == "4030":
+        place = endpoint_of(exchange)
+        raise Untestable(f"{place} asks for a bot challenge; see [bot_challenge]", "configuration")
+    return exchange
+
+
 def unless_paced(exchange: Exchange) -> Exchange:
-    """An answer that is not that of a rate limit, whose code is not shown. Raises Untestable."""
-    answered(exchange)
+    """An answer that is neither that of a bot challenge nor of a rate limit, whose code is not shown. Raises
+    Untestable."""
+    unchallenged(exchange)
     if may_keep_a_rate(exchange):
         raise Untestable(f"{endpoint_of(exchange)} may keep a rate ({refusal_text(exchange)})", "environment")
     return exchange
@@ -50,10 +60,7 @@ def unless_paced(exchange: Exchange) -> Exchange:
 
 def authorized(exchange: Exchange) -> Exchange:
     """An answer to a caller who may call. Raises Untestable where the caller was refused, not the request."""
-    answered(exchange)
-    place = endpoint_of(exchange)
-    if exchange.code == "4030":
-        raise Untestable(f"{place} asks for a bot challenge; see [bot_challenge]", "configuration")
+    place = endpoint_of(unchallenged(exchange))
     if exchange.status == 401 or exchange.code in TOKEN_REFUSED:
         raise Untestable(f"{place} did not take the session's access token", "target")
     if exchange.status == 403 or exchange.code == "ACCESS.PERMISSION_DENIED":
@@ -194,3 +201,15 @@ def _others(letters: str) -> Iterator[str]:
     for letter in letters:
         alphabet = next((letters for letters in _ALPHABETS if letter in letters), "")
         yield alphabet[(alphabet.index(letter) + len(alphabet) // 2) % len(alphabet)] if alphabet else letter
+
+
+MOST_SKEW = 20.0
+"""Seconds between the clocks here and there from which authenticator codes are in danger."""
+
+
+def clocks_agree(portal: Portal, answer: Exchange) -> bool:
+    """Whether the target's clock shows our time, as far as its answer tells; one that can be moved is set."""
+    stamp = answer.at("timestamp")
+    if portal.clock.is_simulated or not isinstance(stamp, int) or isinstance(stamp, bool):
+        return True
+    return abs(stamp / 1000 - answer.time) <= MOST_SKEW

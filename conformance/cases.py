@@ -11,7 +11,8 @@ from conformance.errors import Untestable
 from conformance.judging.shapes import shape_of
 from conformance.spec import BY_KEY, CONSTANT_LISTS, OPERATIONS, Impact, Operation
 from conformance.spec.tables import INVALID_PARAMETER, LANGUAGES, LIMITS, TOKEN_REFUSED
-from conformance.target.portal import Account, Portal, SignedIn
+from conformance.target.portal import Portal, SignedIn
+from conformance.target.portal import ProfileAccount as Account
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import (
     contradicts,

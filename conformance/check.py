@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from conformance.errors import UsageError
-from conformance.judging import judge_of
-from conformance.report.across import baseline
+from conformance.judging import judge_of, watch
+from conformance.report.across.baseline import initial_baseline
+from conformance.report.finish import Outputs, finish_run
 from conformance.report.formats.terminal import summary_lines, wants_colour
-from conformance.report.formats.write import write_all
-from conformance.report.model.run import Run
+from conformance.report.model.run import Ending, Run
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
@@ -27,133 +27,128 @@ from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
 
-"""What is the portal's: everything below this prefix, whatever stands before it."""
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What the user asked of a check. ``target`` is the portal's address, where the traffic of several
+    portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what stands
+    before a break in a file. ``no_cache`` judges every exchange anew."""
+
+    out: Path = Path("reports")
+    salvage: bool = False
+    strict: bool = False
+    target: str | None = None
+    baseline: Path | None = None
+    baseline_update: bool = False
+    no_cache: bool = False
+
+
+DEFAULTS = CheckOptions()
 
 
 @dataclass
 class Checked:
-    """What became of the files: the run with its reports, and what was set aside."""
+    """The result of a check: the run with its reports, and the entries that were ignored, by reason."""
 
     run: Run
     exchanges: int
-    set_aside: Counter[str]
+    ignored: Counter[str]
 
 
 @dataclass
-class Passing:
-    """The portal's exchanges of some files, in order; everything else is counted apart."""
+class PortalTraffic:
+    """The portal's exchanges of some files, in order; everything else is ignored and counted."""
 
     files: Sequence[Path]
-    target: str | None
-    salvage: bool
-    set_aside: Counter[str] = field(default_factory=Counter)
+    options: CheckOptions
+    ignored: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     hosts: Counter[str] = field(default_factory=Counter)
+    count: int = 0
 
     def __iter__(self) -> Iterator[Exchange]:
         """Numbered through from 1 over all the files. CaptureError: one cannot be read."""
-        number = 0
         for path in self.files:
-            reader = capture.read(path, salvage=self.salvage)
+            reader = capture.read(path, salvage=self.options.salvage)
             for exchange in reader:
-                why = self._why_aside(exchange)
+                why = self._why_ignored(exchange)
                 if why:
-                    self.set_aside[why] += 1
+                    self.ignored[why] += 1
                     continue
-                number += 1
+                self.count += 1
                 self.hosts[exchange.request.parts.netloc] += 1
-                yield exchange if exchange.n == number else replace(exchange, n=number)
-            self.set_aside.update(reader.set_aside)
+                yield exchange if exchange.n == self.count else replace(exchange, n=self.count)
+            self.ignored.update(reader.set_aside)
             self.notes.extend(reader.notes)
 
-    def _why_aside(self, exchange: Exchange) -> str | None:
-        if self.target is not None and not exchange.request.url.startswith(self.target):
+    @property
+    def target(self) -> str:
+        """The portal's address, or the host that most of the traffic went to."""
+        most = self.hosts.most_common(1)
+        return self.options.target or (urlsplit(f"//{most[0][0]}").netloc if most else "no portal")
+
+    def sentences(self) -> Iterator[str]:
+        """What was ignored, and whether the traffic of several hosts was judged as one portal's."""
+        for why, times in self.ignored.most_common():
+            yield f"{times} entries were set aside: {why}."
+        if len(self.hosts) > 1:
+            hosts = ", ".join(f"{host} ({times})" for host, times in self.hosts.most_common(5))
+            yield f"Several hosts were judged as one portal: {hosts}. Name one with --target."
+
+    def _why_ignored(self, exchange: Exchange) -> str | None:
+        target = self.options.target
+        if target is not None and not exchange.request.url.startswith(target):
             return "another host or path"
         return None if PORTAL_PATH in exchange.request.path else "another path"
 
 
+@dataclass
+class _Judged:
+    """What a check keeps of its traffic."""
+
+    ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
+    coverage: Coverage = field(default_factory=Coverage)
+    secrets: Secrets = field(default_factory=Secrets)
+    interrupted: bool = False
+
+
 def check(
     files: Sequence[str | Path],
+    options: CheckOptions = DEFAULTS,
     *,
-    out: str | Path = "reports",
-    salvage: bool = False,
-    strict: bool = False,
-    target: str | None = None,
-    known_failures: Path | None = None,
-    baseline_update: bool = False,
-    no_cache: bool = False,
+    listeners: Sequence[Callable[[Exchange], None]] = (),
 ) -> Checked:
     """Judges every exchange of the portal in these captures and HAR files, and writes the reports.
 
-    ``target`` is the portal's address, where the traffic of several portals is mixed; without it, every
-    path below ``/web/v1/`` is the portal's. ``known_failures`` is a baseline. CaptureError: a file cannot be
-    read, or breaks (``salvage`` uses what stands before the break). ``no_cache`` judges every exchange anew.
+    ``listeners`` get each exchange once it is judged. CaptureError: a file cannot be read, or breaks
+    (``salvage`` uses what stands before the break).
     """
     if not files:
         raise UsageError("check: name at least one capture or HAR file.")
-    known = baseline.known_at_first(known_failures, is_updated=baseline_update)
+    baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
     started = datetime.now(UTC)
-    passing = Passing([Path(file) for file in files], target, salvage)
-    secrets, ledger, coverage = Secrets(), Ledger(REQUIREMENTS), Coverage()
-    log = ExchangeLog(Path(out) / "exchanges.jsonl", secrets)
-    judge = judge_of(no_cache=no_cache)
-    count, interrupted = 0, False
-    try:
-        for exchange in passing:
-            count += 1
-            log.write(exchange)
-            ledger.take(judge.judge(exchange))
-            coverage.feed(exchange)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        log.close()
-    del judge  # the reports need the room of its cache
-    told = [f"It was interrupted: no more than {count} exchanges were judged."] if interrupted else []
-    notes = [*told, *passing.notes, *coverage.sentences(), *_aside_sentences(passing)]
-    run = Run.of(
-        ledger.results(),
-        ledger.findings,
-        ledger.observations,
-        target_url=target or _shown_target(passing),
+    traffic, judged = PortalTraffic([Path(file) for file in files], options), _Judged()
+    exchanges = _judge(traffic, judged, options.out / "exchanges.jsonl", [judged.coverage.feed, *listeners])
+    run = finish_run(
+        judged.ledger,
+        Outputs(options.out, exchanges, judged.secrets, baseline, baseline_update=options.baseline_update),
+        details={"coverage": judged.coverage.as_json(), "set_aside": dict(traffic.ignored)},
+        target_url=traffic.target,
         target_profile=None,
         started=started,
         finished=datetime.now(UTC),
         impact="read-only",
-        strict=strict,
-        exit_code=2 if interrupted else _exit_code(ledger, strict=strict),
+        strict=options.strict,
         command="check",
-        notes=notes,
-    ).model_copy(update={"coverage": coverage.as_json(), "set_aside": dict(passing.set_aside)})
-    if known is not None:
-        run = baseline.held_against(run, known, is_updated=baseline_update)
-    run = write_all(run, Path(out), exchanges=log.path, secrets=secrets)
-    return Checked(run, count, passing.set_aside)
-
-
-def run(
-    files: Sequence[str | Path],
-    *,
-    out: str | Path = "reports",
-    salvage: bool = False,
-    strict: bool = False,
-    target: str | None = None,
-    known_failures: Path | None = None,
-    baseline_update: bool = False,
-    output: str = "text",
-    no_cache: bool = False,
-) -> int:
-    """``check`` for the command line: prints what was found, and gives the exit code."""
-    checked = check(
-        files,
-        out=out,
-        salvage=salvage,
-        strict=strict,
-        target=target,
-        known_failures=known_failures,
-        baseline_update=baseline_update,
-        no_cache=no_cache,
+        ending=Ending(interrupted=judged.interrupted),
+        notes=list(_notes(traffic, judged)),
     )
+    return Checked(run, traffic.count, traffic.ignored)
+
+
+def run(files: Sequence[str | Path], options: CheckOptions, *, output: str = "text") -> int:
+    """``check`` for the command line: prints what was found, and returns the exit code."""
+    checked = check(files, options)
     if output == "json":
         print(checked.run.text(), end="")
         return checked.run.exit_code
@@ -164,23 +159,28 @@ def run(
     return checked.run.exit_code
 
 
-def _exit_code(ledger: Ledger, *, strict: bool) -> int:
-    verdicts = [result.verdict for result in ledger.results()]
-    if ledger.errors:
-        return 3
-    if "fail" in verdicts or (strict and "warn" in verdicts):
-        return 1
-    return 0 if "pass" in verdicts or "warn" in verdicts else 5
+def _judge(
+    traffic: PortalTraffic, judged: _Judged, path: Path, listeners: Sequence[Callable[[Exchange], None]]
+) -> Path:
+    """Judges all of the traffic, or what came before an interrupt, and writes it redacted to the path."""
+    log = ExchangeLog(path, judged.secrets)
+    judge = watch(judged.ledger, judge=judge_of(no_cache=traffic.options.no_cache))
+    try:
+        for exchange in traffic:
+            log.write(exchange)
+            judge(exchange)
+            for listener in listeners:
+                listener(exchange)
+    except KeyboardInterrupt:
+        judged.interrupted = True
+    finally:
+        log.close()
+    return log.path
 
 
-def _shown_target(passing: Passing) -> str:
-    most = passing.hosts.most_common(1)
-    return urlsplit(f"//{most[0][0]}").netloc if most else "no portal"
-
-
-def _aside_sentences(passing: Passing) -> Iterator[str]:
-    for why, times in passing.set_aside.most_common():
-        yield f"{times} entries were set aside: {why}."
-    if len(passing.hosts) > 1:
-        told = ", ".join(f"{host} ({times})" for host, times in passing.hosts.most_common(5))
-        yield f"The traffic is that of several hosts, judged as one portal: {told}. Name one with --target."
+def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:
+    if judged.interrupted:
+        yield f"Interrupted after {traffic.count} exchanges."
+    yield from traffic.notes
+    yield from judged.coverage.sentences()
+    yield from traffic.sentences()

@@ -18,6 +18,7 @@ Untestable                 something cannot be tried, and why; never held agains
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 if TYPE_CHECKING:  # errors stand below everything that raises them
@@ -27,16 +28,29 @@ FaultClass = Literal["target", "configuration", "credentials", "environment", "s
 """Where the cause lies: the portal, the profile, what it signs in with, what lies between, or this suite."""
 
 
+class ExitCode(IntEnum):
+    """The exit codes of every command; pytest's as far as pytest has them."""
+
+    CONFORMANT = 0
+    FAILED = 1
+    INTERRUPTED = 2
+    INTERNAL_ERROR = 3
+    USAGE = 4
+    INCONCLUSIVE = 5
+    UNREACHABLE = 6
+    LEFT_BEHIND = 7
+
+
 class SuiteError(Exception):
     """Ends the run with a message that says where, what, and what to do next."""
 
-    exit_code: ClassVar[int] = 3
+    exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL_ERROR
 
 
 class UsageError(SuiteError):
     """What the user wrote cannot be followed."""
 
-    exit_code = 4
+    exit_code = ExitCode.USAGE
 
 
 class ProfileError(UsageError):
@@ -54,7 +68,7 @@ class LedgerError(UsageError):
 class TargetUnreachable(SuiteError):
     """Nothing answers at the target, also on a second try."""
 
-    exit_code = 6
+    exit_code = ExitCode.UNREACHABLE
 
 
 class Untestable(Exception):

@@ -21,7 +21,7 @@ class Choices:
     constants_complete: bool = True  # or only the codes that were seen
 
     # Values whose form is not stated.
-    ids: Literal["uuid", "numeric", "checked", "prefixed", "ulid", "urn"] = "uuid"
+    ids: Literal["uuid", "numeric", "checked", "prefixed", "ulid", "urn", "upper", "counted"] = "uuid"
     fraction_digits: Literal[3, 6, 9] = 3  # "with fractional seconds", not how many
 
     # Statuses of errors: two are given, or none.
@@ -52,6 +52,7 @@ class Choices:
     rate_scope: Literal["address", "account", "all"] = "address"
     rate_window: Literal["sliding", "fixed"] = "sliding"
     rate_counts_invalid: bool = True  # whether a body that fails validation uses up the window
+    rate_window_known: bool = True  # its length is not shown, so that a profile may lack it
     retry_after: bool = True  # the header is usual, not stated
     cooldown_scope: Literal["session", "account"] = "session"
     pending_at_initiate: Literal["flag", "code"] = "flag"  # pendingApproval, or ACCOUNT_PENDING_APPROVAL
@@ -74,6 +75,7 @@ class Choices:
     public_key_format: Literal["spki-base64", "pem", "jwk"] = "spki-base64"
     rsa_padding: Literal["oaep-sha256", "oaep-sha1", "pkcs1v15"] = "oaep-sha256"
     mgf1: Literal["sha256", "sha1"] = "sha256"
+    wrapped_key: Literal["bytes", "base64"] = "bytes"  # whether RSA wraps the key or its base64 text
     aes_mode: Literal["gcm", "cbc"] = "gcm"
     payload: str = "iv+ciphertext+tag"
     encrypted_body: Literal["string", "object", "either"] = "string"
@@ -92,6 +94,7 @@ class Choices:
     edge_headers_required: bool = False  # an edge proxy sets them; nothing says what their absence gives
     request_id_required: bool = False
     bot_challenge_also_on: tuple[str, ...] = ()  # "which further endpoints": not shown
+    bot_token_known: bool = True  # a challenge that only people solve gives no token to a profile
 
     # Answers that are not shown (N4, N5).
     changes_answer: Literal["created", "null", "empty", "success", "true", "text", "array", "resource"] = (

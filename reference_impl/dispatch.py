@@ -74,7 +74,7 @@ def _signed_in(portal: Portal, asked: Asked) -> tuple[Session, Record]:
         raise Refusal("ACCESS.TOKEN_MISSING")
     claims = portal.tokens.read(token)
     session = portal.sessions.get(claims.get("sid", ""))
-    expired = claims.get("exp", 0) <= portal.now()
+    expired = claims.get("exp", 0) + portal.limits.token_leeway <= portal.now()
     if session is None or expired or portal.next_state("session", session.state, "call") is None:
         raise Refusal("TOKEN_INVALID")
     if not address_admitted(portal, session.account_id, asked.client_ip):

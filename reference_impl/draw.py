@@ -3,14 +3,20 @@
 import base64
 import random
 import uuid
+from collections import Counter
 from typing import Any
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
+UNGUESSABLE = frozenset({"login session", "session", "secure session", "key"})
+"""What whoever knows its id may use."""
+
+
 class Draw:
     def __init__(self, seed: int | None = None) -> None:
         self._random: random.Random = random.SystemRandom() if seed is None else random.Random(seed)
+        self._counts: Counter[str] = Counter()
 
     def bytes(self, count: int) -> bytes:
         return self._random.getrandbits(8 * count).to_bytes(count, "big")
@@ -31,7 +37,10 @@ class Draw:
         return self._random.randint(low, high)
 
     def id(self, form: str, kind: str) -> str:
-        """An id nobody can guess, in one of the forms a deployment may use."""
+        """An id in one of the forms a deployment may use; nobody can guess it unless records are counted."""
+        if form == "counted" and kind not in UNGUESSABLE:
+            self._counts[kind] += 1
+            return str(self._counts[kind])
         return _FORMS[form](self._random.getrandbits(128), kind)
 
 
@@ -47,6 +56,8 @@ def _checked(bits: int) -> str:
 
 _FORMS = {
     "uuid": lambda bits, kind: str(uuid.UUID(int=bits, version=4)),
+    "upper": lambda bits, kind: str(uuid.UUID(int=bits, version=4)).upper(),
+    "counted": lambda bits, kind: str(uuid.UUID(int=bits, version=4)),
     "numeric": lambda bits, kind: str(10**18 + bits % (9 * 10**18)),
     "checked": lambda bits, kind: _checked(bits),
     "prefixed": lambda bits, kind: f"{kind.replace(' ', '_')}_{bits:032x}",

@@ -20,6 +20,8 @@ class Limits:
     # Open; a value had to be taken.
     login_window: float = 60
     refresh_token: float = 30 * 86400
+    token_leeway: float = 0  # after ``exp``, for clocks that differ
+    mfa_code_digits: int = 6
     password_code: float = 900
     secure_session: float = 1800
     secure_key: float = 86400

@@ -83,7 +83,7 @@ def profile(portal: Portal, seeded: Seeded, url: str, *, clock: bool, inbox: boo
         *([_inbox(url)] if inbox else []),
         _section("records", seeded.ids),
         _section("secure_channel", _secure_channel(portal)),
-        _section("bot_challenge", {"token": portal.bot_token, "header": "X-Turnstile-Token"}),
+        *([_bot_challenge(portal)] if portal.choices.bot_token_known else []),
         *(_operation(portal, name, body) for name, body in BODIES),
         *([_section(f'operations."{INVITE}"', {"result_id": "data.bizId"})] if _tells_id(portal) else []),
         _section(f'operations."{OTP_SETUP}"', {"secret": "data.secret"}),
@@ -123,10 +123,15 @@ def _secure_channel(portal: Portal) -> dict[str, str]:
     }
 
 
+def _bot_challenge(portal: Portal) -> str:
+    return _section("bot_challenge", {"token": portal.bot_token, "header": "X-Turnstile-Token"})
+
+
 def _limits(portal: Portal) -> str:
     """Mails and failed sign-ins cost nobody anything here."""
-    window = f"login_window = {portal.limits.login_window:g}"
-    return f"[limits]\n{window}\nmax_mails = 500\nmax_failed_sign_ins = 100"
+    known = portal.choices.rate_window_known
+    window = f"login_window = {portal.limits.login_window:g}\n" if known else ""
+    return f"[limits]\n{window}max_mails = 500\nmax_failed_sign_ins = 100"
 
 
 def _operation(portal: Portal, name: str, body: str) -> str:

@@ -38,6 +38,8 @@ def unwrap(wrapped: str, key: rsa.RSAPrivateKey, choices: Choices) -> bytes:
     """The AES-256 key inside; raises Unreadable."""
     try:
         plain = key.decrypt(base64.b64decode(wrapped, validate=True), _padding(choices))
+        if choices.wrapped_key == "base64":
+            plain = base64.b64decode(plain, validate=True)
     except ValueError:
         raise Unreadable("the key cannot be decrypted") from None
     if len(plain) != 32:

@@ -16,6 +16,7 @@ from cases.accounts.queries import (
     total,
 )
 from cases.premises import answered, granted
+from cases.profile.values import is_shown_whole
 from cases.reading import NO_FILTER
 from conformance.cases import (
     Account,
@@ -78,13 +79,28 @@ def test_institutions_filter_their_own_accounts(portal: Portal, admin: Account) 
 
 @requirement("ACCOUNT-023", "ACCOUNT-044", "ACCOUNT-026")
 def test_a_whole_address_finds_its_account(portal: Portal, verify: Verify, admin: Account) -> None:
-    """And the longest part of its name, which others hardly have: a domain all may share."""
-    parts = [part for part in SIGNS.split(admin.email.partition("@")[0]) if part]
+    """And the longest part of its name, which others hardly have: a domain all may share. It is the address
+    of an account that is listed: whether the caller's own is, is not stated."""
+    email = listed_address(portal, admin)
+    parts = [part for part in SIGNS.split(email.partition("@")[0]) if part]
     if parts:
         matching(portal, admin, email=max(parts, key=len))
-    filtered = matching(portal, admin, email=admin.email)
-    there = any(has_email(record, admin.email) for record in accounts(filtered))
+    filtered = matching(portal, admin, email=email)
+    there = any(has_email(record, email) for record in accounts(filtered))
+    if not there and total(filtered) > len(accounts(filtered)):
+        raise Untestable("an address finds more accounts than stand on a page", "target")
     verify("ACCOUNT-026", holds(filtered, LISTING, there, "the account with this address"))
+
+
+def listed_address(portal: Portal, admin: Account) -> str:
+    """The address of an account on the first page, the caller's own where it stands there. Raises
+    Untestable."""
+    shown = [record.get("accountEmail") for record in accounts(matching(portal, admin))]
+    whole = [email for email in shown if isinstance(email, str) and is_shown_whole(email)]
+    own_first = sorted(whole, key=lambda email: email.casefold() != admin.email.casefold())
+    if not own_first:
+        raise Untestable("the first page shows no address as a whole", "target")
+    return own_first[0]
 
 
 @requirement("ACCOUNT-024")
@@ -139,7 +155,8 @@ def test_each_filter_that_is_null_filters_nothing(
 def test_a_filter_that_nothing_matches_gives_an_empty_page(
     portal: Portal, verify: Verify, admin: Account, field: str
 ) -> None:
-    nobody = matching(portal, admin, **{field: f"{portal.unique()}@example.test"})
+    marker = portal.unique()
+    nobody = matching(portal, admin, **{field: f"{marker}@{marker}.invalid"})
     verify("ACCOUNT-028", equal(nobody, LISTING, []), equal(nobody, "data.totalElements", 0))
 
 

@@ -10,6 +10,7 @@ from cases.changing import Creation, creation
 from cases.premises import authorized, granted, listed, refusal_text, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
+from conformance.verdicts.comparisons import KNOWN_CODES
 
 Invitation = dict[str, Json]
 
@@ -56,6 +57,18 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
         if record is not None and isinstance(record.get("bizId"), str):
             making.came_to(record["bizId"])
         yield Invited(record, sent, answer, making)
+
+
+def unless_used_up(portal: Portal, admin: Account, refused: Exchange) -> Exchange:
+    """A refusal that speaks of what was sent. Raises Untestable where a proper invitation is refused too: a
+    quota may be used up, and kept before anything is read."""
+    if refused.success or refused.code is None or refused.code in KNOWN_CODES:
+        return refused
+    if portal.impact != "disruptive":
+        raise Untestable(f"the refusal may be that of a quota ({refusal_text(refused)})", "environment")
+    marker = portal.unique()
+    with invited(portal, admin, address_of(marker), marker):
+        return refused
 
 
 def shows(record: Invitation, marker: str) -> bool:

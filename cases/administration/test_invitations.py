@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cases.administration.inviting import address_of, invited
+from cases.administration.inviting import address_of, invited, unless_used_up
 from cases.changing import creation
 from cases.premises import authorized, form, granted, listed, settled, unknown_id
 from conformance.cases import (
@@ -58,6 +58,7 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
         refused = authorized(portal.call(INVITE, json=body, token=admin.token))
         if not refused.success:
             invitation.settled()
+        unless_used_up(portal, admin, refused)
         if requirement_id != "INVITE-001":
             verify(requirement_id, is_error_of_table(refused, INVALID))
         elif verify("INVITE-001", is_invalid_parameter(refused)):

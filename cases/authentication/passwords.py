@@ -70,13 +70,21 @@ def replaced_passwords(portal: Portal, account: Account, key: str, *numbers: int
 
 
 def _changed_back(portal: Portal, account: Account, own: str) -> bool:
-    """Once more after a while where it is refused: the last change may not have been heard of everywhere."""
-    return settled(portal, lambda: change(portal, account, own).success, bool, why=HEARD_OF)
+    """Once more after a while where it is refused: another part of the portal may still have the password of
+    before, or the secure channel may have ended."""
+    return settled(portal, lambda: _is_changed_back(portal, account, own), bool, why=HEARD_OF)
+
+
+def _is_changed_back(portal: Portal, account: Account, own: str) -> bool:
+    answer = change(portal, account, own)
+    if not answer.success:
+        portal.secure.forget()
+    return answer.success
 
 
 def signs_in(portal: Portal, account: Account, password: str) -> Exchange:
     """The answer to a sign-in that is begun with a password, and not completed."""
-    return answered(portal.login.initiate(account.email, password))
+    return unless_paced(portal.login.initiate(account.email, password))
 
 
 def signs_in_at_last(portal: Portal, account: Account, password: str, *, expected: bool) -> Exchange:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from cases.premises import answered, count, refusal_text, unless_paced
+from cases.premises import answered, clocks_agree, count, refusal_text, unless_paced
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE
@@ -19,6 +19,9 @@ PENDING = "ACCOUNT_PENDING_APPROVAL"
 
 SETTLING = 1.0
 """Seconds more than a time-out or a cooldown: a portal may count in whole seconds."""
+
+LEEWAY_SECONDS = 300.0 + SETTLING
+"""How long after its end a token may be taken: libraries allow clocks to differ by up to five minutes."""
 
 
 def an_account(portal: Portal, *names: str, factor: Factor | None = None) -> Account:
@@ -114,7 +117,8 @@ def completed(portal: Portal, session: Exchange | str, factor: Factor, code: str
 
 def code_at_hand(portal: Portal, account: Account) -> Iterator[Wait]:
     """Waits until the account's authenticator has a code that was not used, so that a login session does not
-    come to its end meanwhile."""
+    come to its end meanwhile. Raises CannotSignIn where the account is given up."""
+    account.check_usable()
     secret = portal.profile.accounts[account.name].otp_secret
     while secret is not None and (seconds := portal.codes.wait_for_totp(secret)) > 0:
         yield seconds, "the authenticator's next code"
@@ -135,6 +139,8 @@ def taken_elsewhere(portal: Portal, but: Account, factor: Factor) -> bool | None
     others = [portal.account(name) for name in names if portal.account(name).can(factor)]
     for other in others[:1]:
         session = begun(portal, other)
+        if factor == "OTP" and not clocks_agree(portal, session):
+            return None
         if factor == "EMAIL" and not portal.login.send(session).success:
             return None
         return portal.login.complete(session, method=factor, code=other.code(factor)).success

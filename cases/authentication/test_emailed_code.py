@@ -211,6 +211,8 @@ def _completed(
     _unless_refused_lawfully(portal, first, second, answer)
     if answer.success or answer.code == NO_SESSION:
         verify("LOGIN-030" if answer.code == NO_SESSION else "LOGIN-028", is_success(answer, *before))
+    elif serves_everywhere(portal, account, "EMAIL"):
+        raise Untestable(f"the fixed code of the inbox is refused ({refusal_text(answer)})", "credentials")
     elif taken_elsewhere(portal, account, "EMAIL") is False:
         # Else it is the inbox that gives another number for the code, or the account that is locked.
         verify("LOGIN-028", is_success(answer, *before))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from cases.authentication.steps import NO_SESSION, judged
-from cases.premises import answered
+from cases.premises import unchallenged
 from conformance.cases import Account, Portal, Verify, is_error, is_invalid_parameter, is_refused, requirement
 from conformance.spec.endpoints import TOKEN_REFRESH
 
@@ -22,6 +22,6 @@ def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, 
 
 @requirement("TOKEN-023")
 def test_a_refresh_without_a_token_is_invalid(portal: Portal, verify: Verify) -> None:
-    refused = answered(portal.call(TOKEN_REFRESH, json={}))
+    refused = unchallenged(portal.call(TOKEN_REFRESH, json={}))
 
     verify("TOKEN-023", is_invalid_parameter(refused))

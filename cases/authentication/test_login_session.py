@@ -20,7 +20,7 @@ from cases.authentication.steps import (
     right_code,
     seconds_at,
 )
-from cases.premises import answered, outcome, refusal_text, text, unknown_id
+from cases.premises import answered, outcome, refusal_text, text, unchallenged, unknown_id
 from conformance.cases import (
     INVALID_PARAMETER,
     LIMITS,
@@ -72,7 +72,7 @@ def test_a_login_session_lives_as_long_as_stated(
 
 def _verify_incomplete_steps(portal: Portal, verify: Verify, session: Exchange, factor: Factor) -> None:
     body = {"sessionId": text(session, "data.sessionId"), "method": method_of(factor)}
-    without_code = answered(portal.call(LOGIN_COMPLETE, json=body))
+    without_code = unchallenged(portal.call(LOGIN_COMPLETE, json=body))
     verify("LOGIN-060", is_invalid_parameter(without_code, session))
     needless = answered(portal.login.send(session, "OTP"))
     verify.observe("mfa-send-otp", needless, outcome(needless))
@@ -117,6 +117,6 @@ def test_an_unknown_login_session_is_refused_at_both_steps(
 
 @requirement("LOGIN-057")
 def test_a_code_is_sent_for_no_session_only_if_one_is_named(portal: Portal, verify: Verify) -> None:
-    refused = answered(portal.call(LOGIN_MFA_SEND, json={"method": method_of("EMAIL")}))
+    refused = unchallenged(portal.call(LOGIN_MFA_SEND, json={"method": method_of("EMAIL")}))
 
     verify("LOGIN-057", is_invalid_parameter(refused))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cases.authentication.steps import an_account, nobody
-from cases.premises import answered, granted, outcome
+from cases.premises import answered, granted, outcome, unchallenged
 from conformance.cases import (
     Exchange,
     Json,
@@ -73,6 +73,6 @@ def test_a_forgotten_password_asks_for_the_bot_challenge(portal: Portal, verify:
 @needs("bot_challenge")
 @impact("mutating")
 def test_a_forgotten_password_without_an_email_is_invalid(portal: Portal, verify: Verify) -> None:
-    refused = answered(portal.call(PASSWORD_FORGOT, json={"turnstileToken": portal.bot_token}))
+    refused = unchallenged(portal.call(PASSWORD_FORGOT, json={"turnstileToken": portal.bot_token}))
 
     verify("PASSWORD-006", is_invalid_parameter(refused))

@@ -15,7 +15,7 @@ from cases.notifications.queries import (
     matching,
     state_of,
 )
-from cases.premises import authorized, is_invalid
+from cases.premises import authorized, granted, is_invalid
 from conformance.cases import Account, Portal, Untestable, Verify, holds, is_success, requirement
 from conformance.spec.endpoints import CHANNELS_QUERY
 from conformance.spec.tables import CONSTANTS, STATES
@@ -36,6 +36,17 @@ def test_a_channel_is_found_by(portal: Portal, verify: Verify, admin: Account, f
         raise Untestable("the channel was changed or taken away meanwhile", "environment")
     expected = f"channels with {field} {value[field]}"
     verify(id, holds(listing, "data.items", value[field] in values, expected, everything))
+
+
+@requirement("CHANNEL-041")
+def test_channels_of_several_institutions_are_listed(portal: Portal, admin: Account) -> None:
+    """That the filter leaves anything out is judged on the wire."""
+    everything = items(matching(portal, admin, CHANNELS_QUERY))
+    institutions = {str(record["institutionBizId"]) for record in everything if "institutionBizId" in record}
+    if len(institutions) < 2:
+        raise Untestable("the first page has channels of no more than one institution", "environment")
+    for institution in sorted(institutions)[:3]:
+        matching(portal, admin, CHANNELS_QUERY, institutionBizId=institution)
 
 
 @requirement("CHANNEL-042")
@@ -77,6 +88,7 @@ def test_active_channels_alone_are_listed(portal: Portal, admin: Account) -> Non
 def test_null_filters_leave_no_channel_out(portal: Portal, verify: Verify, admin: Account) -> None:
     everything = asked(portal, admin, CHANNELS_QUERY)
     if is_invalid(everything):
+        granted(portal.call(CHANNELS_QUERY, json={}, token=admin.token))
         # Whether all of them are nullable, or the last one only, the document leaves to its reader.
         alone = authorized(portal.call(CHANNELS_QUERY, json={"channelStatus": None}, token=admin.token))
         verify("CHANNEL-045", is_success(alone, everything))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cases.notifications.making import TYPE, OwnRecord, a_record, differences
-from cases.premises import code_of
-from conformance.cases import Account, Portal, Verify, equal, holds, impact, needs, requirement
+from cases.premises import code_of, without
+from conformance.cases import Account, Json, Portal, Verify, equal, holds, impact, needs, requirement
 
 CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 
@@ -17,7 +17,7 @@ CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 @impact("mutating")
 def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, TYPE) as channel_type:
-        listing, record = channel_type.read()
+        listing, record = channel_type.read_once(lambda record: record is not None)
         verify(
             "CHANNELTYPE-026",
             holds(listing, "data.items", record is not None, channel_type.id, *channel_type.steps),
@@ -59,13 +59,28 @@ def is_updated(channel_type: OwnRecord, requirement: str) -> None:
 
 
 def is_deleted(channel_type: OwnRecord, requirement: str) -> None:
+    """It is gone from the listing, or is there as something else than before, such as DELETED."""
+    before = without(channel_type.read()[1] or {}, *TRACES)
     deleted = channel_type.call("delete", requirement)
     if deleted is None:
         return
-    listing, record = channel_type.read_once(lambda record: record is None)
-    if record is None:
+
+    def is_gone(record: dict[str, Json] | None) -> bool:
+        return record is None or without(record, *TRACES) != before
+
+    listing, record = channel_type.read_once(is_gone)
+    if is_gone(record):
         channel_type.creation.settled()
-    channel_type.verify(
-        requirement,
-        holds(listing, "data.items", record is None, f"no {channel_type.id}", *channel_type.steps),
+    gone = holds(
+        listing,
+        "data.items",
+        is_gone(record),
+        f"no {channel_type.id}, or one that is marked",
+        *channel_type.steps,
     )
+    channel_type.verify(requirement, gone)
+    channel_type.answers["after delete"] = "gone" if record is None else "listed with a mark"
+
+
+TRACES = ("updatedAt", "updatedBy")
+"""What any change leaves behind, also one that changed nothing else."""

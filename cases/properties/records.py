@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from cases.changing import Creation
-from cases.notifications.making import CHANNEL, TYPE, Family, differences, listed_id, told_id
+from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences, listed_id, told_id
 from cases.notifications.queries import asked, ids, items, record_of, state_of
-from cases.premises import authorized, change_accepted, settled
+from cases.notifications.test_type_changes import TRACES
+from cases.premises import authorized, change_accepted, settled, without
 from cases.properties.signing_in import newest
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
 from conformance.run.search import Machine, Trial, move
@@ -81,6 +82,12 @@ class Kept:
     state: str | None = None
     switched: str = ""
     is_gone: bool = False
+    shown: dict[str, Json] = field(default_factory=dict)
+
+
+def is_gone(record: Kept, shown: dict[str, Json] | None) -> bool:
+    """Whether a record that was taken away is listed no more, or as something else than before."""
+    return shown is None or without(shown, *TRACES) != without(record.shown, *TRACES)
 
 
 class Records(Machine):
@@ -113,6 +120,7 @@ class Records(Machine):
         key, delete = family.verb("create"), family.verb("delete")
         body = portal.operation_body(key, unique=name)
         undo = portal.operation_body(delete, result_id="{result_id}", unique=name)
+        self.by.signed_in()  # first: what was never asked for leaves nothing behind
         number = portal.changes.creating(key, delete, undo, name=name, account=self.by.name)
         creation = Creation(portal, number, delete, undo, self.by)
         answer = portal.call(key, json=body, token=self.by.token)
@@ -207,7 +215,9 @@ class Records(Machine):
     def _look(self, record: Kept, verb: str) -> None:
         """Reads a record by its id, and holds it to what is known of it."""
         try:
-            listing, shown = record_of(self.portal, self.by, self.kind.family.query, record.id)
+            listing, shown = settled(
+                self.portal, lambda: self._read(record), lambda one: self._fits(record, one[1])
+            )
         except Untestable:
             if record.is_gone:
                 # An id that is no more may be refused as well.
@@ -218,15 +228,14 @@ class Records(Machine):
             listing, "data.items", {*listed} <= {record.id}, f"nothing but {record.id}", actual=listed
         )
         self._verify("bizId", alone)
-        expected, as_known = (
-            f"no {record.id}" if record.is_gone else record.id,
-            (shown is None) == record.is_gone,
-        )
+        expected = f"no {record.id}, or one that is marked" if record.is_gone else record.id
+        as_known = is_gone(record, shown) if record.is_gone else shown is not None
         there = holds(listing, "data.items", as_known, expected, *record.steps, actual=listed)
         if record.is_gone or not record.steps[1:]:
             self._verify(verb, there)
         if shown is None or record.is_gone:
             return
+        record.shown = shown
         other = differences(shown, record.fields)
         self._verify(
             "update", holds(listing, "data.items", not other, record.fields, *record.steps, actual=other)
@@ -236,6 +245,17 @@ class Records(Machine):
             at += ".code" if self.kind is TYPES else ""
             if state_of(shown, self.kind.status) is not None:
                 self._verify(record.switched, equal(listing, at, record.state, *record.steps))
+
+    def _read(self, record: Kept) -> Found:
+        return record_of(self.portal, self.by, self.kind.family.query, record.id)
+
+    def _fits(self, record: Kept, shown: dict[str, Json] | None) -> bool:
+        """Whether every change shows that was made."""
+        if record.is_gone:
+            return is_gone(record, shown)
+        if shown is None or differences(shown, record.fields):
+            return False
+        return record.state is None or state_of(shown, self.kind.status) in (None, record.state)
 
     def _verify(self, what: str, comparison: Comparison) -> None:
         if what in self.kind.ids:

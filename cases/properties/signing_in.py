@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cases.authentication.steps import (
     COOLDOWN,
+    LEEWAY_SECONDS,
     NO_SESSION,
     SETTLING,
     WRONG_CODE,
@@ -19,7 +20,7 @@ from cases.authentication.steps import (
     profile_by,
     seconds_at,
 )
-from cases.premises import answered, refusal_text, text
+from cases.premises import answered, refusal_text, settled, text, unless_paced
 from cases.security.sessions import ids
 from conformance.cases import (
     LIMITS,
@@ -53,7 +54,7 @@ WHICH = st.integers(0, AT_ONCE - 1)
 HOW = ("right", "mailed", "wrong", "used", "other")
 SOON = st.sampled_from([0.0, 0.0, 20.0, 62.0])
 LATER = st.sampled_from([0.0, 0.0, 0.0, 200.0, 302.0])
-AT_LAST = st.sampled_from([0.0, 0.0, 0.0, 3602.0])
+AT_LAST = st.sampled_from([0.0, 0.0, 0.0, 3602.0 + LEEWAY_SECONDS])
 """Seconds before a move: less and more than a cooldown, a login session and an access token last."""
 
 T = TypeVar("T")
@@ -124,8 +125,8 @@ class Pair:
     def is_young(self, answer: Exchange) -> bool:
         return ended(answer) < self.answer.time + min(SURELY, self.lifetime)
 
-    def is_over(self, answer: Exchange) -> bool:
-        return answer.time > ended(self.answer) + self.lifetime + SETTLING
+    def is_over(self, answer: Exchange, *, leeway: float = 0.0) -> bool:
+        return answer.time > ended(self.answer) + self.lifetime + leeway + SETTLING
 
     def doubt(self) -> None:
         """What was alive may be so no longer."""
@@ -203,7 +204,7 @@ class SigningIn(Machine):
         if not self.sessions:
             self._start_afresh()
         chosen = self.players[who % len(self.players)]
-        answer = answered(self.portal.login.initiate(chosen.account))
+        answer = unless_paced(self.portal.login.initiate(chosen.account))
         self.trial.verify("LOGIN-020", is_success(answer))
         id = text(answer, "data.sessionId")
         if id in chosen.session_ids:
@@ -342,7 +343,7 @@ class SigningIn(Machine):
         if pair.access_lives is False:
             if answer.time > pair.left + HEARD_OF:
                 self.trial.verify("TOKEN-011", is_refused(answer, pair.answer))
-        elif pair.is_over(answer):
+        elif pair.is_over(answer, leeway=LEEWAY_SECONDS):
             self.trial.verify("AUTHN-011", is_refused(answer, pair.answer))
         elif pair.access_lives and pair.is_young(answer):
             id = "TOKEN-014" if pair.is_refreshed else "TOKEN-013"
@@ -403,7 +404,11 @@ class SigningIn(Machine):
         self._list(newest(self.listable(), which))
 
     def _list(self, pair: Pair) -> None:
-        listing = answered(self.portal.call(SESSIONS, token=pair.access))
+        listing = settled(
+            self.portal,
+            lambda: answered(self.portal.call(SESSIONS, token=pair.access)),
+            lambda one: not one.success or all(self._is_listed(other, one) for other in self._others(pair)),
+        )
         if not listing.success or not isinstance(listing.data, list):
             return
         pair.is_seen = pair.access_lives = True
@@ -414,9 +419,17 @@ class SigningIn(Machine):
         ]
         if len(own) == 1 and isinstance(own[0].get("sessionId"), str):
             pair.session_id = own[0]["sessionId"]
-        for other in self.pairs:
-            if other.session_id not in (None, pair.session_id) and other.player is pair.player:
-                self._is_listed_rightly(other, listing)
+        for other in self._others(pair):
+            self._is_listed_rightly(other, listing)
+
+    def _others(self, pair: Pair) -> list[Pair]:
+        """The pairs of the account's other sessions, as far as these are known."""
+        known = [one for one in self.pairs if one.player is pair.player and one.session_id is not None]
+        return [one for one in known if one.session_id != pair.session_id]
+
+    def _is_listed(self, pair: Pair, listing: Exchange) -> bool:
+        """Whether a listing shows a session that lives, and none that has ended."""
+        return pair.access_lives is None or (pair.session_id in ids(listing)) == pair.access_lives
 
     def _is_listed_rightly(self, pair: Pair, listing: Exchange) -> None:
         listed = ids(listing)

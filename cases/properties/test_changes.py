@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
+from cases.administration.inviting import unless_used_up
 from cases.changing import creation
 from cases.notifications.making import CHANNEL, TYPE, Family, listed_id, told_id
 from cases.premises import authorized, unknown_id
@@ -74,6 +75,8 @@ def test_nobody_is_invited_without_an_address(portal: Portal, admin: Account, se
             if not answer.success:
                 invitation.settled()
             refuses_what_is_no_object(trial, drawn, answer)
+            if drawn.is_usual:
+                unless_used_up(portal, admin, answer)
             if drawn.is_usual and drawn.has("missing", "inviteeEmail"):
                 trial.verify("INVITE-004", is_error_of_table(answer, INVALID))
             elif drawn.is_usual and isinstance(body.get("inviteeEmail"), str):

@@ -13,7 +13,7 @@ from conformance.cases import (
     Portal,
     Untestable,
 )
-from conformance.checks.records import moment
+from conformance.checks.records import moment, portal_time
 from conformance.spec.endpoints import SESSIONS_HISTORY
 
 AROUND = timedelta(seconds=5)
@@ -59,7 +59,7 @@ def new_entries(portal: Portal, token: str, earlier: set[Json], begun: Exchange)
 
 
 def since(page: Exchange, earlier: set[Json], begun: Exchange) -> list[dict[str, Json]]:
-    start = datetime.fromisoformat(begun.started) - AROUND
+    start = portal_time(begun) - AROUND
     fresh = [entry for entry in entries(page) if entry.get("bizId") not in earlier]
     return [entry for entry in fresh if (time := moment(entry.get("loginTime"))) and time >= start]
 
@@ -69,4 +69,5 @@ def ids(page: Exchange) -> set[Json]:
 
 
 def is_refusal(entry: dict[str, Json]) -> bool:
-    return entry.get("failureReason") is not None
+    """An empty text says no more than null."""
+    return entry.get("failureReason") not in (None, "")

@@ -109,7 +109,7 @@ def signed_in_with(
 ) -> Generator[Wait, None, tuple[Exchange, Exchange]]:
     """A sign-in by an authenticator that was verified just now: by a code a step ahead, which many take,
     before the step itself is waited for."""
-    if not portal.clock.movable:
+    if not portal.clock.is_simulated:
         session = begun(portal, account)
         early = completed(portal, session, "OTP", portal.codes.early_totp(secret))
         if early.success:

@@ -10,12 +10,12 @@ from conformance.checks.records import (
     are_alike,
     asks_for_text,
     coded_filter_rule,
-    filter_rule,
     folded,
     has_offset,
     in_order,
     matches_enumeration,
     moment,
+    owner_filter_rule,
     records,
     sent_fields,
 )
@@ -83,17 +83,17 @@ def _coded_filter_rule(requirement: str, name: str, family: Mapping[str, int]) -
 
 _coded_filter_rule("ACCOUNT-020", "accountStatus", STATES["Account"])
 _coded_filter_rule("ACCOUNT-021", "accountPortal", PORTAL_TYPES)
-filter_rule("ACCOUNT-022", ACCOUNTS_QUERY, "institutionBizId")
+owner_filter_rule("ACCOUNT-022", ACCOUNTS_QUERY, "institutionBizId", "data.totalElements")
 
 
-def _text_filter_rule(requirement: str, asked: str, field: str, found: Callable[[str, str], bool]) -> None:
+def _text_filter_rule(requirement: str, asked: str, field: str, matches: Callable[[str, str], bool]) -> None:
     @check(requirement, on=successes(ACCOUNTS_QUERY).where(asks_for_text(asked)))
     def the_text_is_found_in_the_field(exchange: Exchange) -> Iterator[Comparison]:
         wanted = sent_fields(exchange)[asked]
         for path, record in records(exchange):
             # What is put out of sight for whoever looks on says nothing of what was looked for.
             if isinstance(record.get(field), str) and not is_mask(record[field]):
-                held = found(wanted, record[field])
+                held = matches(wanted, record[field])
                 yield holds(exchange, f"{path}.{field}", held, f"contains {wanted!r}")
 
 
@@ -102,7 +102,10 @@ def has_the_text(wanted: str, field: str) -> bool:
 
 
 def has_a_word(wanted: str, field: str) -> bool:
-    """How a name is looked for is not stated: a search by words finds what has any of them."""
+    """How a name is looked for is not stated: a search by words finds what has any of them, and one by sound
+    what is written in other letters."""
+    if not (wanted.isascii() and field.isascii()):
+        return True
     return any(word in folded(field) for word in folded(wanted).split())
 
 

@@ -10,7 +10,7 @@ from conformance.spec import OPERATIONS, Operation
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
 from conformance.spec.tables import ERROR_BY_CODE, ERRORS, INVALID_PARAMETER
 from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.comparisons import OF_THE_SIZE, contradicts, equal, one_of, summary
+from conformance.verdicts.comparisons import OF_THE_SIZE, contradicts, equal, is_block_page, one_of, summary
 from conformance.verdicts.findings import HELD, Comparison
 
 STATED: dict[str, str] = {
@@ -98,7 +98,12 @@ NOT_FOUND = frozenset(row.code for row in ERROR_BY_CODE.values() if 404 in row.s
 
 
 def _offered_rule(operation: Operation) -> None:
-    selected = answers(operation.key).by_metadata().through_the_ingress()
+    selected = (
+        answers(operation.key)
+        .by_metadata()
+        .through_the_ingress()
+        .where(lambda exchange: not is_block_page(exchange))
+    )
     of_the_caller = not operation.is_prelogin and "/constants/" not in operation.path
     names_a_record = bool(operation.parameters) or operation.method == "POST" or of_the_caller
 

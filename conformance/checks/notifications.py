@@ -14,11 +14,13 @@ from conformance.checks.records import (
     filter_rule,
     folded,
     matches_enumeration,
+    owner_filter_rule,
     records,
     sent_fields,
 )
 from conformance.checks.registry import Memory, check, successes
 from conformance.spec.endpoints import (
+    CHANNEL_ACTIVATE,
     CHANNEL_COMMAND_DEACTIVATE,
     CHANNEL_CREATE,
     CHANNEL_TYPES_QUERY,
@@ -31,6 +33,8 @@ from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
 TYPE_STATES = STATES["Notification channel type"]
+SWITCHES = (CHANNEL_ACTIVATE, CHANNEL_UPDATE, CHANNEL_CREATE)
+"""What may lead a channel to another state."""
 
 # Channel types.
 
@@ -88,11 +92,12 @@ def enabled_only_gives_enabled_types(exchange: Exchange) -> Iterator[Comparison]
 # Channels.
 
 filter_rule("CHANNEL-040", CHANNELS_QUERY, "bizId")
-filter_rule("CHANNEL-041", CHANNELS_QUERY, "institutionBizId")
 
 
 CATEGORIES = CONSTANTS["notification-channel-types"]
 STATES_OF_CHANNELS = STATES["Notification channel"]
+
+owner_filter_rule("CHANNEL-041", CHANNELS_QUERY, "institutionBizId", TOTAL)
 
 
 def _matches_text(family: Mapping[str, int]) -> Matching:
@@ -153,16 +158,27 @@ def nothing_is_listed_twice(exchange: Exchange) -> Iterator[Comparison]:
     yield no_id_twice(exchange, "data.items", items(exchange, "items"))
 
 
-@check("CHANNEL-031", on=successes(CHANNEL_COMMAND_DEACTIVATE, CHANNELS_QUERY), remembers=True)
+@check("CHANNEL-031", on=successes(CHANNEL_COMMAND_DEACTIVATE, CHANNELS_QUERY, *SWITCHES), remembers=True)
 def a_channel_deactivated_by_command_is_listed_so(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Only the very next listing is held to it: afterwards anybody may have activated it again."""
-    if isinstance(exchange.data, dict) and "channelStatus" in exchange.data:
-        memory["last"] = (exchange.data.get("bizId"), exchange.n)
+    """Only the first listing that shows it is held to it, once the change has had its time, unless it was
+    switched in between: afterwards anybody may have activated it again."""
+    operation = exchange.request.operation
+    if operation is not None and operation.key != CHANNELS_QUERY:
+        memory.clear()
+        if operation.key == CHANNEL_COMMAND_DEACTIVATE and exchange.at("data.channelStatus") is not ABSENT:
+            memory["last"] = exchange.data.get("bizId"), exchange.time
         return
-    last, number = memory.pop("last", (None, 0))
+    id, moment = memory.get("last", (None, 0.0))
     for path, record in records(exchange):
-        if last is not None and record.get("bizId") == last and exchange.n == number + 1:
-            yield equal(exchange, f"{path}.channelStatus", "INACTIVE")
+        if id is not None and record.get("bizId") == id:
+            compared = equal(exchange, f"{path}.channelStatus", "INACTIVE")
+            if compared is HELD or exchange.time > moment + WRITTEN_SECONDS:
+                memory.clear()
+                yield compared
+
+
+WRITTEN_SECONDS = 4.5
+"""How long a change may take to show: a little less than the cases wait before they look once more."""
 
 
 @check(

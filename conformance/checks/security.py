@@ -37,7 +37,7 @@ def no_method_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
 @check("MFA-008", on=successes(MFA))
 def verified_at_is_a_time(exchange: Exchange) -> Iterator[Comparison]:
     for path, setting in records(exchange):
-        if isinstance(setting.get("verifiedAt"), str):
+        if isinstance(setting.get("verifiedAt"), str) and setting["verifiedAt"]:
             yield holds(
                 exchange,
                 f"{path}.verifiedAt",
@@ -76,7 +76,7 @@ def no_session_stands_twice(exchange: Exchange) -> Iterator[Comparison]:
 def config_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
     for name in ("lastLoginAt", "passwordChangedAt"):
         value = exchange.at(f"data.{name}")
-        if value is not None and value is not ABSENT:
+        if value not in (None, "", ABSENT):
             yield holds(exchange, f"data.{name}", moment(value) is not None, "an ISO 8601 date and time")
 
 

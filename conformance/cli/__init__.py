@@ -13,7 +13,7 @@ from importlib import import_module
 
 import conformance
 from conformance.cli.output import redacted_output
-from conformance.errors import SuiteError
+from conformance.errors import ExitCode, SuiteError
 
 MODULES = {
     "cases": ("run", "plan", "requirements", "openapi", "selftest"),
@@ -41,12 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(error.exit_code)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+            return ExitCode.CONFORMANT
         except OSError as error:
             print(f"portal-conformance: {_file_error(error)}", file=sys.stderr)
-            return 4
+            return ExitCode.USAGE
         except KeyboardInterrupt:
-            return 2
+            return ExitCode.INTERRUPTED
 
 
 def _file_error(error: OSError) -> str:

@@ -10,34 +10,26 @@ import pytest
 
 from conformance.cli.options import (
     Commands,
-    baseline_options,
     bundled_profile,
     command,
     format_option,
-    impact_option,
     out_option,
     profile_of,
-    target_options,
 )
 from conformance.run.catalogue import deciders, pytest_arguments
+from conformance.run.options import BY_NAME, add_to_command, as_arguments
 from conformance.run.plan import as_json, as_text, plan
 from conformance.spec import REQUIREMENTS, Requirement
 from conformance.spec.openapi import document
 
-PASSED_ON = (
-    "target", "profile", "impact", "baseline", "time_budget", "rerun", "effort", "seed", "min_tested", "out",
-    "history", "record_costs",
-)  # fmt: skip
-FLAGS = ("strict", "baseline_update", "brief")
-
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     run = command(commands, "run", run_cases, "run the cases and write the reports")
-    _run_options(run)
+    add_to_command(run)
     planned = command(
         commands, "plan", plan_run, "show what a run would do: requests, sign-ins, mails, changes and waits"
     )
-    _run_options(planned)
+    add_to_command(planned)
     format_option(planned)
     rows = command(
         commands, "requirements", list_requirements, "list every requirement with the cases that test it"
@@ -69,37 +61,15 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     )
 
 
-def _run_options(added: argparse.ArgumentParser) -> None:
-    target_options(added)
-    impact_option(added)
-    out_option(added)
-    added.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
-    baseline_options(added)
-    added.add_argument("--time-budget", metavar="TIME", help="the longest a run may take: 90s, 10m, 1h")
-    added.add_argument("--rerun", metavar="ID", help="only the requirement, case or finding of that id")
-    added.add_argument(
-        "--effort", choices=("quick", "normal", "thorough"), help="how many examples are drawn"
-    )
-    added.add_argument("--seed", metavar="N", type=int, help="what the examples are drawn from")
-    added.add_argument("--min-tested", metavar="N", type=int, help="exit code 5 where fewer were tested")
-    added.add_argument("--record-costs", metavar="FILE", help="write what each case sent, for `plan`")
-    added.add_argument("--history", metavar="FILE", help="keep the run in this database")
-    added.add_argument("--quiet", dest="brief", action="store_true", help="print the verdict only")
-
-
 def run_cases(options: argparse.Namespace) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
-    options.out.mkdir(parents=True, exist_ok=True)
+    out = options.out or BY_NAME["out"].default
+    out.mkdir(parents=True, exist_ok=True)
     arguments = [
         *pytest_arguments(), "-q", "--tb=short", "--no-header", "--disable-warnings",
         "-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin",
-        f"--html={options.out / 'cases.html'}", "--self-contained-html", *options.further,
+        f"--html={out / 'cases.html'}", "--self-contained-html", *options.further, *as_arguments(options),
     ]  # fmt: skip
-    for name in PASSED_ON:
-        value = getattr(options, name)
-        if value is not None:
-            arguments.append(f"--{name.replace('_', '-')}={value}")
-    arguments += [f"--{name.replace('_', '-')}" for name in FLAGS if getattr(options, name)]
     return int(pytest.main(arguments))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from conformance import check as passive
+from conformance.check import CheckOptions, run
 from conformance.cli.options import (
     Commands,
     baseline_options,
@@ -14,18 +14,22 @@ from conformance.cli.options import (
     format_option,
     out_option,
 )
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.report.across import compare, compare_pages, history, matrix
 from conformance.report.model.run import Run
+from conformance.run.settings import path, text
 
 RUN = "a results.json, or the folder of a run"
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     checked = command(commands, "check", check_files, "judge recorded traffic without a target")
-    checked.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a capture or a HAR file")
+    checked.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
     checked.add_argument(
-        "--target", metavar="URL", help="the portal's base URL, if the files hold traffic of several hosts"
+        "--target",
+        metavar="URL",
+        type=text,
+        help="the portal's base URL, if the files hold traffic of several hosts",
     )
     checked.add_argument(
         "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
@@ -36,43 +40,42 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     cache_option(checked)
     format_option(checked)
     compared = command(commands, "compare", compare_runs, "compare two runs or two replays")
-    compared.add_argument("old", metavar="OLD", type=Path, help=RUN)
-    compared.add_argument("new", metavar="NEW", type=Path, help=RUN)
+    compared.add_argument("old", metavar="OLD", type=path, help=RUN)
+    compared.add_argument("new", metavar="NEW", type=path, help=RUN)
     compared.add_argument(
         "--out",
         metavar="DIR",
-        type=Path,
+        type=path,
         help="also write compare.html, compare.json and compare.md to this folder",
     )
     format_option(compared)
     side_by_side = command(commands, "matrix", show_matrix, "show several runs side by side")
-    side_by_side.add_argument("runs", metavar="RUN", nargs="+", type=Path, help=RUN)
+    side_by_side.add_argument("runs", metavar="RUN", nargs="+", type=path, help=RUN)
     side_by_side.add_argument(
         "--out",
         metavar="DIR",
-        type=Path,
+        type=path,
         help="also write matrix.html, matrix.json and a badge per run to this folder",
     )
     format_option(side_by_side)
     trend = command(commands, "history", show_history, "show the trend of the runs in a history database")
-    trend.add_argument("--history", metavar="FILE", type=Path, required=True, help="the history database")
-    trend.add_argument("--out", metavar="DIR", type=Path, help="also write history.html to this folder")
+    trend.add_argument("--history", metavar="FILE", type=path, required=True, help="the history database")
+    trend.add_argument("--out", metavar="DIR", type=path, help="also write history.html to this folder")
     format_option(trend)
 
 
 def check_files(options: argparse.Namespace) -> int:
     """Judges the exchanges of captures and HAR files."""
-    return passive.run(
-        options.files,
+    asked = CheckOptions(
         out=options.out,
         salvage=options.salvage,
         strict=options.strict,
         target=options.target,
-        known_failures=options.baseline,
+        baseline=options.baseline,
         baseline_update=options.baseline_update,
-        output=options.format,
         no_cache=options.no_cache,
     )
+    return run(options.files, asked, output=options.format)
 
 
 def compare_runs(options: argparse.Namespace) -> int:
@@ -83,7 +86,7 @@ def compare_runs(options: argparse.Namespace) -> int:
     print(
         compare_pages.as_json(comparison) if options.format == "json" else compare_pages.as_text(comparison)
     )
-    return 1 if comparison.is_worse else 0
+    return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
 
 
 def show_matrix(options: argparse.Namespace) -> int:

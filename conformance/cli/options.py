@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from conformance.run.settings import path, text
 from conformance.spec import IMPACTS
 from conformance.target.profile.model import Profile, load, of_target
 
@@ -30,8 +31,10 @@ def command(
 
 
 def target_options(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--target", metavar="URL", help="the portal's base URL; overrides the profile's")
-    added.add_argument("--profile", metavar="FILE", type=Path, help="the target's profile, a TOML file")
+    added.add_argument(
+        "--target", metavar="URL", type=text, help="the portal's base URL; overrides the profile's"
+    )
+    added.add_argument("--profile", metavar="FILE", type=path, help="the target's profile, a TOML file")
 
 
 def impact_option(added: argparse.ArgumentParser) -> None:
@@ -39,18 +42,24 @@ def impact_option(added: argparse.ArgumentParser) -> None:
 
 
 def out_option(added: argparse.ArgumentParser, what: str = "where the reports go (default: reports)") -> None:
-    added.add_argument("--out", metavar="DIR", type=Path, default=Path("reports"), help=what)
+    added.add_argument("--out", metavar="DIR", type=path, default=Path("reports"), help=what)
 
 
 def baseline_options(added: argparse.ArgumentParser) -> None:
     added.add_argument(
         "--baseline",
         metavar="FILE",
-        type=Path,
+        type=path,
         help="a file of known failures, which do not fail the command",
     )
     added.add_argument(
         "--baseline-update", action="store_true", help="write the present failures to the baseline"
+    )
+
+
+def wait_option(added: argparse.ArgumentParser) -> None:
+    added.add_argument(
+        "--wait", action="store_true", help="wait for another run on this target, --out or --history to end"
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from conformance import record
 from conformance.cli.options import (
     Commands,
     baseline_options,
+    cache_option,
     command,
     format_option,
     impact_option,
@@ -17,6 +17,7 @@ from conformance.cli.options import (
     target_options,
 )
 from conformance.errors import UsageError
+from conformance.run.settings import path, text
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -28,11 +29,11 @@ def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
     recorded = command(
         commands, "record", record_traffic, "record traffic with a reverse proxy before a portal"
     )
-    recorded.add_argument("--upstream", metavar="URL", required=True, help="the portal's base URL")
+    recorded.add_argument("--upstream", metavar="URL", type=text, required=True, help="the portal's base URL")
     recorded.add_argument(
         "--out",
         metavar="FILE",
-        type=Path,
+        type=path,
         required=True,
         help="the capture to write; an existing file is not overwritten",
     )
@@ -58,7 +59,7 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     replay = command(
         commands, "replay", replay_traffic, "replay recorded traffic and report every regression"
     )
-    replay.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a capture or a HAR file")
+    replay.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
     target_options(replay)
     impact_option(replay)
     out_option(replay)
@@ -71,6 +72,7 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     baseline_options(replay)
     replay.add_argument("--dry-run", action="store_true", help="print what would be sent, and send nothing")
     replay.add_argument("--explain", action="store_true", help="print where each dynamic value comes from")
+    cache_option(replay)
     format_option(replay)
 
 
@@ -113,13 +115,13 @@ def _add_comparison(replay: argparse.ArgumentParser) -> None:
     )
     replay.add_argument(
         "--learn",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="write what differs between replays of one build to this noise file",
     )
     replay.add_argument(
         "--noise",
-        type=Path,
+        type=path,
         metavar="FILE",
         help="compare the places in this noise file by type, shape or range only",
     )
@@ -130,12 +132,14 @@ def record_traffic(options: argparse.Namespace) -> int:
     return record.run(
         options.upstream,
         options.out,
-        port=options.port,
-        host=options.host,
+        record.RecordOptions(
+            port=options.port,
+            host=options.host,
+            open_channel=options.open_channel,
+            verify=not options.insecure,
+            timeout=options.timeout,
+        ),
         judge=options.judge,
-        open_channel=options.open_channel,
-        verify=not options.insecure,
-        timeout=options.timeout,
     )
 
 

@@ -32,8 +32,8 @@ def requirements_of(annotation: Any) -> set[str]:
 
 def requirement_of(field: FieldInfo) -> str | None:
     extra = field.json_schema_extra
-    found = extra.get("requirement") if isinstance(extra, dict) else None
-    return found if isinstance(found, str) else None
+    requirement = extra.get("requirement") if isinstance(extra, dict) else None
+    return requirement if isinstance(requirement, str) else None
 
 
 @dataclass(frozen=True)
@@ -140,22 +140,22 @@ def shown_fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
             yield from shown_fields(inner, value)
 
 
-def collect_codes(node: Node, name: str, data: Json, found: list[tuple[str, dict[str, Json]]]) -> None:
+def collect_codes(node: Node, name: str, data: Json, entries: list[tuple[str, dict[str, Json]]]) -> None:
     """Collects the enumeration objects of exact data, in their order."""
     if node.model is Enumeration:
-        found.append((name, data))
+        entries.append((name, data))
         return
     if node.item is not None:
         for entry in data:
-            collect_codes(node.item, name, entry, found)
+            collect_codes(node.item, name, entry, entries)
         return
     coded = node.coded
     for field in data:
         if field in coded and (inner := data[field]) is not None:
             if type(inner) is dict and coded[field].model is Enumeration:
-                found.append((field, inner))
+                entries.append((field, inner))
             else:
-                collect_codes(coded[field], field, inner, found)
+                collect_codes(coded[field], field, inner, entries)
 
 
 def extra_fields(node: Node, data: Json, path: str) -> Iterator[str]:

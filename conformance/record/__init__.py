@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import sys
@@ -11,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 import uvicorn
 
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
@@ -28,9 +29,28 @@ from conformance.verdicts.findings import Finding, Ledger, Verdict
 if TYPE_CHECKING:  # its HTTP parser comes with an extra
     from conformance.record.protocol import Bounds
 
-__all__ = ["Recording", "run", "serve"]
+__all__ = ["RecordOptions", "Recording", "run", "serve"]
 
 STARTING = 10.0
+"""Seconds that the recorder may take to start, and to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """How a recorder listens. Port 0 takes a free one. ``open_channel`` offers an RSA key of the recorder's
+    own in place of the portal's, so that the plaintext of encrypted bodies is recorded. ``verify`` may name
+    a CA file. ``timeout`` is the longest an exchange may take, in seconds; ``bounds``, where given, are all
+    the bounds of what it takes."""
+
+    port: int = 0
+    host: str = "127.0.0.1"
+    open_channel: bool = False
+    verify: bool | str = True
+    timeout: float = 60.0
+    bounds: Bounds | None = None
+
+
+DEFAULTS = RecordOptions()
 
 
 @dataclass
@@ -60,58 +80,40 @@ class Recording:
 def serve(
     upstream: str,
     out: str | Path,
+    options: RecordOptions = DEFAULTS,
     *,
-    port: int = 0,
-    host: str = "127.0.0.1",
     judge: Watch | None = None,
-    open_channel: bool = False,
     secrets: Secrets | None = None,
-    verify: bool | str = True,
     on_finding: Callable[[Finding], None] = lambda finding: None,
-    bounds: Bounds | None = None,
 ) -> Recording:
-    """Starts a recorder for the portal at ``upstream`` in a thread; port 0 takes a free one.
+    """Starts a recorder for the portal at ``upstream`` in a thread.
 
-    ``open_channel`` offers an RSA key of the recorder's own in place of the portal's, so that the plaintext
-    of encrypted bodies is recorded. UsageError: the port is taken, the address is none, or an extra is
-    missing; CaptureError: ``out`` exists or cannot be written.
+    UsageError: the port is taken, the address is none, or an extra is missing; CaptureError: ``out`` exists
+    or cannot be written.
     """
     protocol = _extra()
     from conformance.record.proxy import Proxy  # needs the extra
 
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
-    known = Secrets() if secrets is None else secrets
-    listening = _listening(host, port)
-    log = Log(Path(out), known, judge, on_finding)
-    bounds = bounds or protocol.Bounds()
+    secrets = Secrets() if secrets is None else secrets
+    listening = _listening(options.host, options.port)
+    log = Log(Path(out), secrets, judge, on_finding)
+    bounds = options.bounds or protocol.Bounds(upstream_seconds=options.timeout)
     proxy = Proxy(
         upstream,
         log,
-        channel=OpenChannel(known) if open_channel else None,
-        verify=verify,
+        channel=OpenChannel(secrets) if options.open_channel else None,
+        verify=options.verify,
         timeout=bounds.upstream_seconds,
     )
-    server = uvicorn.Server(
-        uvicorn.Config(
-            proxy,
-            http=protocol.protocol_within(bounds),
-            limit_concurrency=bounds.connections,
-            log_level="critical",
-            access_log=False,
-            lifespan="on",
-            server_header=False,
-            date_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=2,
-        )
-    )
+    server = _server(proxy, protocol.protocol_within(bounds), bounds.connections)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + STARTING
     while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
-    return Recording(f"http://{_shown(host)}:{listening.getsockname()[1]}", log, server, thread)
+    return Recording(f"http://{_shown(options.host)}:{listening.getsockname()[1]}", log, server, thread)
 
 
 def _extra() -> ModuleType:
@@ -123,49 +125,60 @@ def _extra() -> ModuleType:
     return protocol
 
 
-def run(
-    upstream: str,
-    out: str | Path,
-    *,
-    port: int = 0,
-    host: str = "127.0.0.1",
-    judge: bool = False,
-    open_channel: bool = False,
-    verify: bool | str = True,
-    timeout: float = 60.0,
-) -> int:
-    """Records until interrupted, and says what was recorded. Exit code 1 if ``judge`` saw a FAIL, else 0."""
-    secrets = Secrets()
-    ledger = Ledger(REQUIREMENTS)
+def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> uvicorn.Server:
+    """The HTTP server before the proxy: it adds nothing of its own to an answer."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            proxy,
+            http=protocol,
+            limit_concurrency=connections,
+            log_level="critical",
+            access_log=False,
+            lifespan="on",
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=2,
+        )
+    )
 
-    def tell(finding: Finding) -> None:
+
+def run(upstream: str, out: str | Path, options: RecordOptions, *, judge: bool = False) -> int:
+    """Records until interrupted, and prints what was recorded. Exit code 1 if ``judge`` found a FAIL, else
+    0."""
+    secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
+
+    def show(finding: Finding) -> None:
         print(secrets.redact(_line(finding)), flush=True)
 
     recording = serve(
         upstream,
         out,
-        port=port,
-        host=host,
+        options,
         judge=watch(ledger) if judge else None,
-        open_channel=open_channel,
         secrets=secrets,
-        verify=verify,
-        bounds=_extra().Bounds(upstream_seconds=timeout),
-        on_finding=tell,
+        on_finding=show,
     )
     with recording:
-        print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
-        if not is_loopback(host):
-            print(f"Whoever reaches {host} can speak to the portal through this recorder.", file=sys.stderr)
-        if open_channel:
-            print("The secure channel is opened: clients are given the recorder's public key.", flush=True)
+        _announce(recording, upstream, out, options)
         with contextlib.suppress(KeyboardInterrupt):
             while recording.thread.is_alive():
                 recording.thread.join(timeout=0.5)
-    print(f"{recording.log.count} exchanges in {out}, {len(secrets)} secrets taken out of them.")
+    print(f"Recorded {recording.log.count} exchanges to {out}; redacted {len(secrets)} secrets.")
     if recording.log.unanswered:
         print(f"{recording.log.unanswered} of them got no answer from the portal.")
-    return int(any(finding.verdict is Verdict.FAIL for finding in ledger.findings))
+    failed = any(finding.verdict is Verdict.FAIL for finding in ledger.findings)
+    return ExitCode.FAILED if failed else ExitCode.CONFORMANT
+
+
+def _announce(recording: Recording, upstream: str, out: str | Path, options: RecordOptions) -> None:
+    print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
+    if not is_loopback(options.host):
+        print(
+            f"Whoever reaches {options.host} can speak to the portal through this recorder.", file=sys.stderr
+        )
+    if options.open_channel:
+        print("The secure channel is opened: clients are given the recorder's public key.", flush=True)
 
 
 def _line(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""What the recorder keeps: a line for each exchange, without its secrets, before its client is answered."""
+"""The recorder's capture: one redacted line for each exchange, written before its client is answered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from conformance.verdicts.findings import Finding
 
 @dataclass
 class Log:
-    """The recording. ``on_finding`` is told of each contradiction once, as it is seen."""
+    """The capture as it grows. ``on_finding`` is called once for each contradiction."""
 
     path: Path
     secrets: Secrets
@@ -24,7 +24,7 @@ class Log:
     on_finding: Callable[[Finding], None] = lambda finding: None
     count: int = 0
     unanswered: int = 0
-    _told: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._writer = Writer(self.path)
@@ -67,6 +67,6 @@ class Log:
         if self.judge is None:
             return
         for finding in self.judge(exchange):
-            if finding.signature not in self._told:
-                self._told.add(finding.signature)
+            if finding.signature not in self._reported:
+                self._reported.add(finding.signature)
                 self.on_finding(finding)

@@ -143,11 +143,11 @@ class Proxy:
         path = scope.get("raw_path") or scope["path"].encode()
         query = scope["query_string"]
         target = (path + (b"?" + query if query else b"")).decode("latin-1")
-        found = operation_of(scope["method"], scope["path"])
+        operation = operation_of(scope["method"], scope["path"])
         return Passing(
             method=scope["method"],
             url=self.upstream + target,
-            operation=found.key if found else "",
+            operation=operation.key if operation else "",
             client=scope["client"][0] if scope.get("client") else "",
             headers=self._request_headers(scope["headers"]),
         )
@@ -205,11 +205,11 @@ class Proxy:
         assert self.channel is not None
         content = await answer.read()
         passing.answered.add(content)
-        told = self.channel.answer_to_client(passing.operation, passing.response().json)
+        replacement = self.channel.answer_to_client(passing.operation, passing.response().json)
         self._record(passing)
         outgoing = _Outgoing(passing, send)
-        if told is not ABSENT:
-            content = msgspec.json.encode(told)
+        if replacement is not ABSENT:
+            content = msgspec.json.encode(replacement)
             passing.answer_headers = [
                 pair for pair in passing.answer_headers if pair[0].lower() != "content-encoding"
             ]

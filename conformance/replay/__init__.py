@@ -11,145 +11,106 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import TargetUnreachable, UsageError
-from conformance.judging import watch
-from conformance.replay.compare.assess import Assessor
-from conformance.replay.compare.baseline import Past
-from conformance.replay.compare.comparer import Comparer
-from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.noise import load as load_noise
-from conformance.replay.engine.actions import Secret
-from conformance.replay.engine.evidence import Evidence
-from conformance.replay.engine.lookup import Desk
-from conformance.replay.engine.machine import Machine
-from conformance.replay.options import Options, Replayed
-from conformance.replay.rebuild.channels import Channels
-from conformance.replay.rebuild.correlation import Identities
-from conformance.replay.rebuild.rebuild import Renewal
+from conformance.replay.assembly import Assembly, Replay
+from conformance.replay.engine.lookup import Lookups
+from conformance.replay.engine.sessions import ignore, sessions_of
+from conformance.replay.engine.step import ReplayStep
+from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.analysis import planned
-from conformance.replay.recording.plan import Choice, Plan
+from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
-from conformance.replay.result import finished
-from conformance.report.across.baseline import known_at_first
-from conformance.spec import REQUIREMENTS
-from conformance.target.clock import Clock, MovableClock
+from conformance.replay.result import FinishedReplay, finish_replay
+from conformance.report.across.baseline import initial_baseline
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
-from conformance.verdicts.findings import Ledger
 
-__all__ = ["Options", "Replayed", "replay"]
+__all__ = ["ReplayOptions", "ReplayResult", "replay"]
 
-MADE = 20_000
-"""Objects more than there were, after which the collector looks for those that nobody needs."""
+NEW_OBJECTS = 20_000
+"""New objects after which the garbage collector runs."""
 
 
-def replay(files: Sequence[str | Path], profile: Profile, options: Options) -> Replayed:
+def replay(
+    files: Sequence[str | Path],
+    profile: Profile,
+    options: ReplayOptions,
+    *,
+    on_step: Callable[[ReplayStep], None] = ignore,
+) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
-    CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay.
-    A target that does not answer, or not any more, ends it with exit code 6, an interrupt with 2: what was
-    judged until then is written.
+    ``on_step`` is called after each exchange. CaptureError: a recording cannot be read. UsageError: an
+    option, or nothing to replay. A target that does not answer, or stops answering, ends it with exit code 6,
+    an interrupt with 2: the verdicts until then are written.
     """
+    _refuse_proxy(profile)
+    driver_module = _driver_module()
+    started = datetime.now(UTC)
+    baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
+    secrets = _secrets_of(profile)
+    with _rarely_collected(), Store(files, salvage=options.salvage) as store:
+        plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
+        clock = clock_of(profile)
+        if isinstance(clock, SimulatedClock):
+            clock.move(0)
+        ready = Assembly(plan, profile, options, clock, secrets).replay(on_step)
+        driver = driver_module.Driver(
+            profile,
+            Lookups(profile, clock, secrets),
+            ready.machine.progress,
+            concurrency=max(1, options.concurrency),
+        )
+        finished = _run(ready, driver, clock, options, started=started)
+        return finish_replay(finished, profile, options, baseline=baseline)
+
+
+def _run(
+    ready: Replay, driver: Any, clock: Clock, options: ReplayOptions, *, started: datetime
+) -> FinishedReplay:
+    """Runs a replay until all sessions have ended, the target is gone, or the user interrupts."""
+    gone: TargetUnreachable | None = None
+    interrupted = False
+    positions = sessions_of(ready.plan, options.concurrency)
+    sessions = [ready.sessions.session(each) for each in positions]
+    try:
+        _to_the_end(driver.run(sessions), clock)
+    except TargetUnreachable as error:
+        gone = error
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        ready.log.close()
+    lag: Lag = driver.lag
+    return FinishedReplay(ready, lag, started, gone=gone, interrupted=interrupted)
+
+
+def _refuse_proxy(profile: Profile) -> None:
     if profile.portal.proxy is not None:
         raise UsageError(
             f"{profile.source}: [portal] proxy: a replay reaches the portal itself. Take the proxy out."
         )
-    drive = _drive()
-    started = datetime.now(UTC)
-    scale = options.scale
-    known = known_at_first(options.baseline, is_updated=options.baseline_update)
+
+
+def _secrets_of(profile: Profile) -> Secrets:
     secrets = Secrets()
     for value, kind in profile.secrets():
         secrets.add(value, kind)
-    with _undisturbed(), Store(files, salvage=options.salvage) as store:
-        plan = planned(store, Choice(options.only, options.skip, options.impact))
-        clock = clock_of(profile)
-        if isinstance(clock, MovableClock):
-            clock.move(0)
-        ledger = Ledger(REQUIREMENTS)
-        machine = machine_of(plan, profile, clock, secrets, ledger, options, scale)
-        evidence = Evidence(options.out / "exchanges.jsonl", secrets)
-        desk = Desk(profile, clock, secrets)
-        driver = drive.Driver(machine, profile, desk, evidence, concurrency=max(1, options.concurrency))
-        gone: TargetUnreachable | None = None
-        interrupted = False
-        try:
-            _to_the_end(driver.run(sessions_of(plan, options.concurrency)), clock)
-        except TargetUnreachable as error:
-            gone = error
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            evidence.close()
-        return finished(
-            plan,
-            machine,
-            ledger,
-            driver.lag,
-            secrets,
-            evidence,
-            profile,
-            options,
-            started=started,
-            gone=gone,
-            interrupted=interrupted,
-            known=known,
-        )
+    return secrets
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keeps the collector from going through what was there before, and what is there but for a moment."""
+def _rarely_collected() -> Iterator[None]:
+    """Has the garbage collector skip older objects, and run less often."""
     before = gc.get_threshold()
-    gc.set_threshold(MADE, *before[1:])
+    gc.set_threshold(NEW_OBJECTS, *before[1:])
     gc.freeze()
     try:
         yield
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
-
-
-def machine_of(
-    plan: Plan,
-    profile: Profile,
-    clock: Clock,
-    secrets: Secrets,
-    ledger: Ledger,
-    options: Options,
-    scale: float | None,
-) -> Machine:
-    """The machine for a plan, with nothing sent yet."""
-
-    def keep(secret: Secret) -> None:
-        secrets.add(secret.value, secret.kind)
-
-    identities = Identities(used=plan.given)
-    noise = load_noise(options.noise) if options.noise else Noise()
-    renewal = Renewal(plan, profile, identities, keep=keep)
-    renewal.appoint(dict(options.accounts))
-    past = Past(plan.exchanges(), identities)
-    assessor = Assessor(Comparer(identities, noise), watch(ledger), past, learns=options.learn is not None)
-    return Machine(
-        plan,
-        renewal,
-        assessor,
-        Channels(profile.secure_channel, keep=keep),
-        now=clock.now,
-        scale=scale,
-        movable=clock.movable,
-    )
-
-
-def sessions_of(plan: Plan, concurrency: int) -> list[list[int]]:
-    """The positions of each session, in order; all as one where nothing goes side by side."""
-    wanted = [position for position in plan.order if plan.session_of[position] >= 0]
-    if concurrency <= 1:
-        return [wanted]
-    sessions: dict[int, list[int]] = {}
-    for position in wanted:
-        sessions.setdefault(plan.session_of[position], []).append(position)
-    return list(sessions.values())
 
 
 def _to_the_end(work: Coroutine[Any, Any, None], clock: Clock) -> None:
@@ -169,10 +130,10 @@ def _to_the_end(work: Coroutine[Any, Any, None], clock: Clock) -> None:
             raise
 
 
-def _drive() -> Any:
+def _driver_module() -> Any:
     """The driver. UsageError: its HTTP parser is not installed, with the extra that brings it."""
     try:
-        from conformance.replay.engine import driver as drive  # needs the extra
+        from conformance.replay.engine import driver  # needs the extra
     except ImportError as error:
         raise UsageError(f"replay needs {error.name}: pip install 'portal-conformance[replay]'.") from error
-    return drive
+    return driver

@@ -1,4 +1,4 @@
-"""``replay`` for the command line: options in, sentences and an exit code out."""
+"""The ``replay`` command: reads its options, prints the regressions, returns the exit code."""
 
 from __future__ import annotations
 
@@ -8,57 +8,62 @@ import sys
 from collections.abc import Iterator
 
 from conformance.errors import UsageError
-from conformance.replay import Options, Replayed, replay
+from conformance.replay import ReplayOptions, ReplayResult, replay
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.explain import explained, foreseen
-from conformance.replay.recording.plan import Choice
+from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.target.profile.model import Profile
 
-SHOWN = 50
-"""How many regressions are printed; the reports hold all."""
+PRINTED = 50
+"""How many regressions are printed; the reports contain all."""
 
 
-def run(profile: Profile, given: argparse.Namespace) -> int:
-    """Replays, or with ``--dry-run`` says what would be sent; ``--explain`` says what is handed over from
-    which answer to which request. Raises UsageError, CaptureError."""
-    options = Options(
-        out=given.out,
-        impact=given.impact or "read-only",
-        pace=given.pace,
-        concurrency=given.concurrency,
-        only=given.only,
-        skip=given.skip,
-        accounts=dict(_stands_for(text) for text in given.account),
-        learn=given.learn,
-        noise=given.noise,
-        salvage=given.salvage,
-        strict=given.strict,
-        baseline=given.baseline,
-        baseline_update=given.baseline_update,
-        profile_name=str(given.profile or ""),
+def run(profile: Profile, arguments: argparse.Namespace) -> int:
+    """Replays. ``--dry-run`` only prints what would be sent; ``--explain`` prints which response each
+    dynamic value comes from. Raises UsageError, CaptureError."""
+    options = ReplayOptions(
+        out=arguments.out,
+        impact=arguments.impact or "read-only",
+        pace=arguments.pace,
+        concurrency=arguments.concurrency,
+        only=arguments.only,
+        skip=arguments.skip,
+        accounts=dict(_account_for(text) for text in arguments.account),
+        learn=arguments.learn,
+        noise=arguments.noise,
+        salvage=arguments.salvage,
+        strict=arguments.strict,
+        baseline=arguments.baseline,
+        baseline_update=arguments.baseline_update,
+        profile_name=str(arguments.profile or ""),
+        cache=not arguments.no_cache,
     )
-    if given.dry_run or given.explain:
-        with Store(given.files, salvage=options.salvage) as store:
-            plan = planned(store, Choice(options.only, options.skip, options.impact))
-            told = (
-                foreseen(plan, profile) if given.dry_run else (),
-                explained(plan) if given.explain else (),
-            )
-            print("\n".join(line for lines in told for line in lines))
-    if given.dry_run:
+    if arguments.dry_run or arguments.explain:
+        print("\n".join(_previewed(profile, arguments, options)))
+    if arguments.dry_run:
         return 0
-    replayed = replay(given.files, profile, options)
-    if given.format == "json":
-        print(replayed.run.text(), end="")
+    result = replay(arguments.files, profile, options)
+    if arguments.format == "json":
+        print(result.run.text(), end="")
     else:
-        for line in _lines(replayed):
+        for line in _lines(result):
             print(line)
-    return replayed.run.exit_code
+    return result.run.exit_code
 
 
-def _stands_for(text: str) -> tuple[str, str]:
+def _previewed(profile: Profile, arguments: argparse.Namespace, options: ReplayOptions) -> Iterator[str]:
+    """What would be sent, and where each correlated value comes from, as far as the user asks for it."""
+    with Store(arguments.files, salvage=options.salvage) as store:
+        plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
+        if arguments.dry_run:
+            yield from foreseen(plan, profile)
+        if arguments.explain:
+            yield from explained(plan)
+
+
+def _account_for(text: str) -> tuple[str, str]:
     email, equals, name = text.partition("=")
     if not (email and equals and name):
         raise UsageError(
@@ -67,15 +72,17 @@ def _stands_for(text: str) -> tuple[str, str]:
     return email, name
 
 
-def _lines(replayed: Replayed) -> Iterator[str]:
-    run = replayed.run
+def _lines(result: ReplayResult) -> Iterator[str]:
+    run = result.run
     yield from summary_lines(run, colour=wants_colour(sys.stdout), quiet=True)
-    for one in run.regressions[:SHOWN]:
-        recorded, now = (json.dumps(value, ensure_ascii=False)[:80] for value in (one.recorded, one.replayed))
-        place = f"{one.endpoint}  {one.path or 'body'} {one.kind}"
-        yield f"REGRESSED {place}: {recorded} is {now} (exchange {one.exchange})"
-    if len(run.regressions) > SHOWN:
-        yield f"and {len(run.regressions) - SHOWN} more in the reports"
-    yield from replayed.notes
-    compared = f"{replayed.tally.compared} of {replayed.tally.wanted} exchanges compared"
+    for each in run.regressions[:PRINTED]:
+        recorded, live = (
+            json.dumps(value, ensure_ascii=False)[:80] for value in (each.recorded, each.replayed)
+        )
+        place = f"{each.endpoint}  {each.path or 'body'} {each.kind}"
+        yield f"REGRESSED {place}: {recorded} is {live} (exchange {each.exchange})"
+    if len(run.regressions) > PRINTED:
+        yield f"and {len(run.regressions) - PRINTED} more in the reports"
+    yield from result.notes
+    compared = f"{result.tally.compared} of {result.tally.wanted} exchanges compared"
     yield f"{len(run.regressions)} regressions; {compared}."

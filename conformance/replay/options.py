@@ -1,4 +1,4 @@
-"""What the user asks of a replay, and what it comes to."""
+"""The options of a replay, and its result."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.outcome import Tally
-from conformance.replay.rebuild.correlation import Identities
-from conformance.replay.recording.plan import Plan
+from conformance.replay.compare.outcome import OutcomeTally
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.model.run import Run
 from conformance.spec import Impact
 
@@ -30,12 +30,13 @@ class Lag:
 
 
 @dataclass(frozen=True)
-class Options:
-    """What the user asked of a replay.
+class ReplayOptions:
+    """The options that the user chose for a replay.
 
     ``pace`` is ``max``, ``recorded``, or how many times faster than recorded, such as ``10x``.
     ``accounts`` says which account of the profile stands for a recorded email. ``min_share`` is the least
-    share of the exchanges that must have been compared for a replay to tell anything.
+    share of the exchanges that must have been compared for a conclusive replay.
+    ``cache``: repeated exchanges take the fast lane.
     """
 
     out: Path = Path("reports")
@@ -53,10 +54,11 @@ class Options:
     baseline_update: bool = False
     min_share: float = 0.5
     profile_name: str = ""
+    cache: bool = True
 
     @property
     def scale(self) -> float | None:
-        """What recorded seconds are multiplied with; None where nothing is waited for. UsageError."""
+        """The factor of recorded seconds; None where nothing is waited for. UsageError."""
         if self.pace == "max":
             return None
         if self.pace == "recorded":
@@ -68,12 +70,12 @@ class Options:
 
 
 @dataclass
-class Replayed:
-    """What a replay came to."""
+class ReplayResult:
+    """The result of a replay."""
 
-    plan: Plan
-    tally: Tally
-    identities: Identities
+    plan: ReplayPlan
+    tally: OutcomeTally
+    correlation: Correlation
     noise: Noise
     notes: list[str]
     lag: Lag

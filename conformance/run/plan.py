@@ -10,6 +10,7 @@ from math import ceil
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.needs import lacking
 from conformance.run.planning import UNKNOWN_WINDOW
+from conformance.run.testable import MUSTS, reachable_musts
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
@@ -26,8 +27,9 @@ class Cost:
 
 
 @dataclass
-class Plan:
-    """``minutes`` is how long the waits make a run last at the least, where time cannot be moved."""
+class RunPlan:
+    """``minutes`` is how long the waits make a run last at the least, where time cannot be moved;
+    ``testable`` is how many of the ``musts`` it can test."""
 
     impact: Impact
     cases: int = 0
@@ -37,6 +39,8 @@ class Plan:
     changes: int = 0
     longest_wait: float = 0.0
     minutes: float = 0.0
+    musts: int = 0
+    testable: int = 0
     waits: list[str] = field(default_factory=list)
     untested: dict[str, str] = field(default_factory=dict)
     unmeasured: list[str] = field(default_factory=list)
@@ -48,9 +52,9 @@ def costs() -> dict[str, Cost]:
     return {case: Cost(**row) for case, row in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
-def plan(profile: Profile, impact: Impact) -> Plan:
+def plan(profile: Profile, impact: Impact) -> RunPlan:
     """Adds up what the cases that can be tried would do."""
-    measured, planned = costs(), Plan(impact)
+    measured, planned = costs(), RunPlan(impact)
     tried: list[CaseRow] = []
     for row in collect():
         reason = why_not(row, profile, impact)
@@ -66,6 +70,9 @@ def plan(profile: Profile, impact: Impact) -> Plan:
     queued = windows * (profile.limits.login_window or UNKNOWN_WINDOW)
     waits = 0.0 if profile.clock.advance else max(planned.longest_wait, queued)
     planned.minutes = round(waits / 60, 1)
+    declared = {requirement for row in tried for requirement in row.requirements}
+    planned.musts = len(MUSTS)
+    planned.testable = len(reachable_musts(profile, impact, declared))
     return planned
 
 
@@ -76,7 +83,7 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
-def _add(planned: Plan, row: CaseRow, cost: Cost | None) -> None:
+def _add(planned: RunPlan, row: CaseRow, cost: Cost | None) -> None:
     planned.cases += 1
     if cost is None:
         planned.unmeasured.append(row.id)
@@ -90,16 +97,17 @@ def _add(planned: Plan, row: CaseRow, cost: Cost | None) -> None:
         planned.longest_wait = max(planned.longest_wait, row.waits)
 
 
-def as_json(planned: Plan) -> str:
+def as_json(planned: RunPlan) -> str:
     return json.dumps(asdict(planned), indent=2, ensure_ascii=False)
 
 
-def as_text(planned: Plan) -> str:
+def as_text(planned: RunPlan) -> str:
     """The plan as a person reads it."""
     lines = [
         f"With --impact {planned.impact} a run would try {planned.cases} cases: {planned.requests} requests,",
         f"  {planned.sign_ins} sign-ins, {planned.mails} mails, {planned.changes} changes (put back).",
         f"  Waits overlap; they make the run last {planned.minutes:g} minutes at the least.",
+        f"  It can test {planned.testable} of {planned.musts} musts; below half of these it is inconclusive.",
         *(f"  waits {wait}" for wait in planned.waits),
     ]
     if planned.untested:

@@ -1,4 +1,4 @@
-"""What the marks of a case say of it, and what a run makes of them before it begins."""
+"""The marks of a case, read; which cases can be tried, what each costs, and how long the run will take."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONG = 600.0
 """Seconds of a run after which it is said how it is made shorter."""
 
 MENTIONED = 6
-"""How many waits are told before a run."""
+"""How many waits are named before a run."""
 
 
 def ids_of(item: pytest.Item) -> tuple[str, ...]:
@@ -78,15 +78,15 @@ def why_not(item: pytest.Item, profile: Profile, impact: Impact) -> str | None:
 def planned(items: Iterable[pytest.Item], profile: Profile, impact: Impact) -> list[Planned[pytest.Item]]:
     """The cases with what each costs; what cannot be tried costs nothing. Longer waits come first."""
     unused = set(SHARING)
-    found: list[Planned[pytest.Item]] = []
+    cases: list[Planned[pytest.Item]] = []
     for item in sorted(items, key=lambda item: -waits_of(item)):
         if why_not(item, profile, impact) is not None:
-            found.append(Planned(item))
+            cases.append(Planned(item))
             continue
         begun = unused & set(getattr(item, "fixturenames", ()))
         unused -= begun
-        found.append(_planned(item, len(begun)))
-    return found
+        cases.append(_planned(item, len(begun)))
+    return cases
 
 
 def _planned(item: pytest.Item, shared: int) -> Planned[pytest.Item]:
@@ -95,17 +95,17 @@ def _planned(item: pytest.Item, shared: int) -> Planned[pytest.Item]:
     return Planned(item, begun, reuses=reuses, leaves=leaves, waits=is_generator(item), first=shared > 0)
 
 
-def foretold(
+def forecast(
     cases: Sequence[Planned[pytest.Item]], *, window: float | None, budget: float | None = None
 ) -> Iterator[str]:
-    """What a run will wait for, a line each. ``window``: that of the sign-in rate, in seconds, if known;
+    """The waits that lie ahead of a run, a line each. ``window``: that of the sign-in rate, in seconds;
     ``budget``: the seconds that the run may take."""
     seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
-    said = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
-    yield f"about {sign_ins_together(cases)} sign-ins, {allowed} in each window of {said}"
-    waits = {one.item.nodeid: waits_of(one.item) for one in cases if one.waits and waits_of(one.item)}
-    for name, length in sorted(waits.items(), key=lambda row: -row[1])[:MENTIONED]:
-        yield f"waits up to {length:g} s, while others run: {name.rpartition('::')[2]}"
+    length = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
+    yield f"about {sign_ins_together(cases)} sign-ins, {allowed} in each window of {length}"
+    waits = {case.item.nodeid: waits_of(case.item) for case in cases if case.waits and waits_of(case.item)}
+    for name, longest in sorted(waits.items(), key=lambda row: -row[1])[:MENTIONED]:
+        yield f"waits up to {longest:g} s, while others run: {name.rpartition('::')[2]}"
     longest = max(waits.values(), default=0.0)
     queued = max(0, ceil(sign_ins_together(cases) / allowed) - 1) * seconds
     lasts = max(longest, queued)

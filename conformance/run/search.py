@@ -23,7 +23,7 @@ from hypothesis.strategies import SearchStrategy
 
 from conformance.errors import CannotSignIn, NotAllowed, OutOfBudget, OutOfTime, RateLimited, Untestable
 from conformance.judging import Judge, watch
-from conformance.run.session import Examination
+from conformance.run.session import RunSession
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import (
     HELD,
@@ -168,13 +168,13 @@ class Search:
     handed to the run's own judge; of those that do, only the smallest is told, with all of its exchanges.
     """
 
-    def __init__(self, examination: Examination, verify: Verify, *, effort: str, seed: int) -> None:
+    def __init__(self, run: RunSession, verify: Verify, *, effort: str, seed: int) -> None:
         self.effort = EFFORTS[effort]
-        self.ledger = examination.ledger
+        self.ledger = run.ledger
         self.declared = verify.declared
         self.case = verify.case
         self.requests = 0
-        self._examination = examination
+        self._run = run
         self._verify = verify
         self._how = f"--effort {effort} --seed {seed}"
         self._seed = seed
@@ -182,7 +182,7 @@ class Search:
         self._sought: str | None = None
         self._smallest: Trial | None = None
         self._since = 0
-        set_hypothesis_home_dir(examination.options.out / FOLDER)
+        set_hypothesis_home_dir(run.options.out / FOLDER)
 
     def over(
         self, drawn: SearchStrategy[T], attempt: Callable[[Trial, T], None], *, examples: int | None = None
@@ -265,7 +265,7 @@ class Search:
         if self._smallest is not None and self.requests - self._since > self.effort.requests:
             raise Ended(None)
         trial = Trial(self)
-        self._examination.aside = trial.take
+        self._run.divert(trial.take)
         return trial
 
     @contextmanager
@@ -296,13 +296,13 @@ class Search:
 
     def end(self, trial: Trial) -> None:
         """The example is over: the run's own judge sees it, unless it is one that is made smaller."""
-        self._examination.aside = None
+        self._run.resume()
         self.ledger.errors.update(trial.apart.errors)
         if trial.is_over or trial.news():
             return
         trial.is_over = True
         for exchange in trial.exchanges:
-            self._examination.judge_one(exchange)
+            self._run.judge_exchange(exchange)
         for requirement in trial.held:
             self._verify(requirement, HELD)
 
@@ -343,16 +343,16 @@ class Search:
         except Ended as ended:
             return ended.cause
         finally:
-            self._examination.aside = None
+            self._run.resume()
         return None
 
     def _once(self, run: Callable[[settings, int], None], examples: int, number: int) -> None:
         """One search of Hypothesis's."""
         chosen = settings(
-            backend=Plain.__name__,
+            backend=RandomProvider.__name__,
             max_examples=examples,
             stateful_step_count=self.effort.steps,
-            database=Kept(self._examination.options.out / FOLDER, f"{self.case} {number}"),
+            database=KeptExamples(self._run.options.out / FOLDER, f"{self.case} {number}"),
             derandomize=False,
             deadline=None,
             phases=(Phase.reuse, Phase.generate, Phase.shrink),
@@ -378,7 +378,7 @@ class Search:
             )
             finding = self.ledger.decide(requirement, told, case=self.case)
             if finding is not None:
-                self._examination.announce(finding)
+                self._run.announce(finding)
 
 
 # State machines.
@@ -437,7 +437,7 @@ def _simplest(value: Any) -> Any:
 # Examples that failed.
 
 
-class Kept(ExampleDatabase):
+class KeptExamples(ExampleDatabase):
     """Failing examples under a name that stays, whatever becomes of the code around them."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -467,7 +467,7 @@ def shortly(value: object, limit: int = 300) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
-class Plain(HypothesisProvider):
+class RandomProvider(HypothesisProvider):
     """Draws at random, and nothing else: neither what stands in the loaded modules, on which examples
     would then depend, nor the many variations of one example that Hypothesis makes by itself."""
 
@@ -475,4 +475,4 @@ class Plain(HypothesisProvider):
         return None
 
 
-AVAILABLE_PROVIDERS[Plain.__name__] = Plain
+AVAILABLE_PROVIDERS[RandomProvider.__name__] = RandomProvider

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from pathlib import Path
 
 from conformance.errors import UsageError
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def text(value: str) -> str:
+    """The value of an option. An empty one is an error: it comes from a variable that is not set."""
+    if not value.strip():
+        raise argparse.ArgumentTypeError("the value is empty. Is the variable set that it comes from?")
+    return value
+
+
+def path(value: str) -> Path:
+    """The file or folder that an option names. An empty name is an error."""
+    return Path(text(value))
 
 
 def seconds_of(text: str) -> float:

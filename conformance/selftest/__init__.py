@@ -1,7 +1,7 @@
-"""The suite on trial: every fault caught, every variant let through, every check and case seen to work.
+"""Tests the suite itself: every fault is caught, every variant passes, every check and case can fail.
 
-A trial is a run of cases in a process of its own, forked from one that has imported and collected everything,
-against a reference portal within that process.
+A fault run is a run of cases in a process of its own, forked from one that has imported and collected
+everything, against a reference portal within that process.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from conformance.run.catalogue import pytest_arguments
 from conformance.run.planning import ids_of
 from conformance.selftest import workers
 from conformance.selftest.choice import a_few_of_each, function_of, touching
+from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.selftest.pages import write
-from conformance.selftest.trial import TrialOutcome, attempt
 from conformance.selftest.verdicts import ProofMatrix, by_name, judge, listed
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn
@@ -41,7 +41,7 @@ QUIET = (
     "-p", "no:html", "-p", "no:unraisableexception", "-p", "no:threadexception",
 )  # fmt: skip
 
-Told = Callable[[str], None]
+Printer = Callable[[str], None]
 
 
 def run(
@@ -51,12 +51,12 @@ def run(
     jobs: int | None = None,
     update: bool = False,
     thorough: bool = False,
-    tell: Told = print,
+    tell: Printer = print,
 ) -> int:
-    """Runs the trials, says what is not proven, writes ``selftest.html`` and ``selftest.json`` under ``out``.
+    """Makes the fault runs, prints what is not proven, writes its reports to ``out``.
 
-    ``only``: these faults and variants. ``jobs``: how many trials at a time, as many as there are cores where
-    nothing is said. ``update``: what is proven now is what must be proven later.
+    ``only``: these faults and variants. ``jobs``: how many fault runs at a time; by default one per
+    core. ``update``: what is proven now is what must be proven later.
     ``thorough``: every case for every variant. Gives 0, or 1 where anything is not proven. Raises UsageError.
     """
     if not hasattr(os, "fork"):
@@ -69,11 +69,11 @@ def run(
         )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    trials = _Trials(names, thorough, jobs or os.cpu_count() or 1)
-    matrix = _tried(trials)
+    runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1)
+    matrix = matrix_of(runs)
     if update:
         _proofs_file().write_text(json.dumps(matrix.proofs, indent=1) + "\n", encoding="utf-8")
-    judge(matrix, deciders=trials.deciders, known=_known(), whole=not names)
+    judge(matrix, deciders=runs.deciders, known=_proofs(), whole=not names)
     if out is not None:
         write(matrix, out)
     _tell(matrix, tell)
@@ -81,7 +81,7 @@ def run(
 
 
 @dataclass
-class _Trials:
+class FaultRuns:
     """Runs inside pytest, once it has collected the cases."""
 
     names: tuple[str, ...]
@@ -95,7 +95,7 @@ class _Trials:
         items = [item for item in session.items if ids_of(item)]
         self.deciders = _deciders(items)
         gc.collect()
-        # In this process, so that the trials forked from it find warm what is made when it is first used.
+        # In this process, so that the fault runs forked from it find warm what is made when it is first used.
         clean = attempt(session, items, CLEAN, watched=True)
         outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
         self.matrix = ProofMatrix(
@@ -109,9 +109,9 @@ class _Trials:
         self.matrix.seconds = time.perf_counter() - began
 
     def _tried_alone(
-        self, session: pytest.Session, items: list[pytest.Item], clean: TrialOutcome, matrix: ProofMatrix
-    ) -> list[tuple[str, TrialOutcome]]:
-        """What a case finds others may always have told before: each that found nothing is tried alone."""
+        self, session: pytest.Session, items: list[pytest.Item], clean: FaultOutcome, matrix: ProofMatrix
+    ) -> list[tuple[str, FaultOutcome]]:
+        """A case that found nothing is tried alone: others may always find the same before it does."""
         proven = {source for sources in matrix.proofs.values() for source in sources}
         jobs: list[tuple[str, workers.Job]] = []
         for function in sorted(self.deciders - proven):
@@ -123,17 +123,17 @@ class _Trials:
         return [(outcome.name, outcome) for outcome in workers.run(jobs, workers=self.jobs)]
 
     def _jobs(
-        self, session: pytest.Session, items: list[pytest.Item], clean: TrialOutcome
+        self, session: pytest.Session, items: list[pytest.Item], clean: FaultOutcome
     ) -> Iterator[tuple[str, workers.Job]]:
-        """The long trials first, so that the last ones to end are short."""
-        some = items if self.thorough else a_few_of_each(items)
+        """The long fault runs first, so that the last ones to end are short."""
+        representative = items if self.thorough else a_few_of_each(items)
         for name in VARIANTS:
             if self._wanted(name):
-                yield name, _job(session, some, name, variants=[name])
+                yield name, _job(session, representative, name, variants=[name])
         if not self.names:
             for seed in SEEDS:
                 chosen = [variant.name for variant in drawn(VARIANTS.values(), seed)]
-                yield _combination(seed), _job(session, some, _combination(seed), variants=chosen)
+                yield _combination(seed), _job(session, representative, _combination(seed), variants=chosen)
         for name, fault in sorted(FAULTS.items(), key=lambda row: bool(row[1].operations)):
             if self._wanted(name):
                 if fault.operations:
@@ -165,13 +165,13 @@ def _combination(seed: int) -> str:
     return f"variants drawn with seed {seed}"
 
 
-def _tried(trials: _Trials) -> ProofMatrix:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        pytest.main([*pytest_arguments(), *QUIET], plugins=[trials])
-    if trials.matrix is None:
-        raise RuntimeError(f"the cases cannot be collected:\n{said.getvalue()}")
-    return trials.matrix
+def matrix_of(runs: FaultRuns) -> ProofMatrix:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        pytest.main([*pytest_arguments(), *QUIET], plugins=[runs])
+    if runs.matrix is None:
+        raise RuntimeError(f"the cases cannot be collected:\n{output.getvalue()}")
+    return runs.matrix
 
 
 def _deciders(items: Sequence[pytest.Item]) -> set[str]:
@@ -187,13 +187,13 @@ def _proofs_file() -> Path:
     return Path(str(files("conformance.selftest").joinpath(PROOFS)))
 
 
-def _known() -> dict[str, list[str]]:
+def _proofs() -> dict[str, list[str]]:
     path = _proofs_file()
-    known: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return known
+    proofs: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return proofs
 
 
-def _tell(matrix: ProofMatrix, tell: Told) -> None:
+def _tell(matrix: ProofMatrix, tell: Printer) -> None:
     for problem in matrix.problems:
         tell(problem)
     totals = matrix.totals

@@ -1,4 +1,4 @@
-"""Which cases a trial needs: those that touch the fault's endpoints, or a few of every kind."""
+"""Which cases a fault run needs: those that touch the fault's endpoints, or a few of every kind."""
 
 from __future__ import annotations
 

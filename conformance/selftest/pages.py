@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from conformance.selftest.trial import TrialOutcome
+from conformance.selftest.fault_run import FaultOutcome
 from conformance.selftest.verdicts import ProofMatrix, listed
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS
@@ -75,7 +75,7 @@ def as_json(matrix: ProofMatrix) -> dict[str, Any]:
     }
 
 
-def _turned(outcome: TrialOutcome) -> dict[str, Any]:
+def _turned(outcome: FaultOutcome) -> dict[str, Any]:
     return {
         requirement: {"verdict": turned.verdict, "by": turned.sources, "message": turned.message}
         for requirement, turned in outcome.turned.items()
@@ -119,7 +119,7 @@ def _chips(names: list[str]) -> str:
     return ", ".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in names)
 
 
-def _verdicts(name: str, outcome: TrialOutcome) -> str:
+def _verdicts(name: str, outcome: FaultOutcome) -> str:
     breaks, may = set(FAULTS[name].breaks), listed(FAULTS[name])
     shown = []
     for requirement, turned in outcome.turned.items():
@@ -128,6 +128,6 @@ def _verdicts(name: str, outcome: TrialOutcome) -> str:
     return ", ".join(shown) or '<span class="bad">nothing</span>'
 
 
-def _sources(outcome: TrialOutcome) -> str:
+def _sources(outcome: FaultOutcome) -> str:
     sources = sorted({source for turned in outcome.turned.values() for source in turned.sources})
     return ", ".join(f"<code>{escape(source)}</code>" for source in sources)

@@ -1,11 +1,11 @@
-"""What the trials prove: which fault turned which requirement, who saw it, and what is not proven."""
+"""What the fault runs prove: which fault turned which requirement, by what, and what is not proven."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from conformance.selftest.trial import TrialOutcome, Turned
+from conformance.selftest.fault_run import FaultOutcome, Turned
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, Fault
 
@@ -19,14 +19,14 @@ class ProofMatrix:
     """Requirement × fault, the variants, and everything that is wrong with them.
 
     ``alone``: faults tried again with one case only, that others had always forestalled. ``problems`` are
-    sentences; with none the suite is proven. ``proofs``: what the trials prove.
+    sentences; with none the suite is proven. ``proofs``: what the fault runs prove.
     """
 
-    clean: TrialOutcome
-    faults: dict[str, TrialOutcome] = field(default_factory=dict)
-    variants: dict[str, TrialOutcome] = field(default_factory=dict)
-    combinations: dict[str, TrialOutcome] = field(default_factory=dict)
-    alone: list[tuple[str, TrialOutcome]] = field(default_factory=list)
+    clean: FaultOutcome
+    faults: dict[str, FaultOutcome] = field(default_factory=dict)
+    variants: dict[str, FaultOutcome] = field(default_factory=dict)
+    combinations: dict[str, FaultOutcome] = field(default_factory=dict)
+    alone: list[tuple[str, FaultOutcome]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -58,9 +58,9 @@ class ProofMatrix:
             "variants": len(self.variants),
             "combinations": len(self.combinations),
             "testable musts": len(musts),
-            "musts proven": sum(bool(self.breaking(one)) for one in musts),
+            "musts proven": sum(bool(self.breaking(row)) for row in musts),
             "testable shoulds": len(shoulds),
-            "shoulds proven": sum(bool(self.breaking(one)) for one in shoulds),
+            "shoulds proven": sum(bool(self.breaking(row)) for row in shoulds),
         }
 
 
@@ -91,18 +91,18 @@ def judge(matrix: ProofMatrix, *, deciders: Collection[str], known: Proofs, whol
     return matrix
 
 
-def _broke(outcome: TrialOutcome, requirement: str) -> bool:
+def _broke(outcome: FaultOutcome, requirement: str) -> bool:
     turned = outcome.turned.get(requirement)
     return turned is not None and turned.verdict == TURNS[REQUIREMENTS[requirement].level]
 
 
-def _of_the_clean_run(clean: TrialOutcome) -> Iterator[str]:
+def _of_the_clean_run(clean: FaultOutcome) -> Iterator[str]:
     for requirement, turned in clean.turned.items():
         yield f"without a fault {requirement} is {turned.verdict.upper()}: {_seen(turned)}"
     yield from _errors("without a fault", clean)
 
 
-def _of_fault(fault: Fault, outcome: TrialOutcome) -> Iterator[str]:
+def _of_fault(fault: Fault, outcome: FaultOutcome) -> Iterator[str]:
     for requirement in fault.breaks:
         if not _broke(outcome, requirement):
             wanted = TURNS[REQUIREMENTS[requirement].level].upper()
@@ -114,7 +114,7 @@ def _of_fault(fault: Fault, outcome: TrialOutcome) -> Iterator[str]:
     yield from _errors(f"fault {fault.name}", outcome)
 
 
-def _of_variant(name: str, outcome: TrialOutcome) -> Iterator[str]:
+def _of_variant(name: str, outcome: FaultOutcome) -> Iterator[str]:
     for requirement, turned in outcome.turned.items():
         if turned.verdict == "fail":
             yield f"{name}: {requirement} is FAIL: {_seen(turned)}"
@@ -125,7 +125,7 @@ def _seen(turned: Turned) -> str:
     return f"{turned.endpoint}: {turned.message} ({', '.join(turned.sources)})"
 
 
-def _errors(name: str, outcome: TrialOutcome) -> Iterator[str]:
+def _errors(name: str, outcome: FaultOutcome) -> Iterator[str]:
     for place, error in outcome.errors.items():
         yield f"{name}: the suite itself fails in {place}: {error.strip().splitlines()[-1]}"
 
@@ -148,7 +148,7 @@ def _lost(proofs: Proofs, known: Proofs) -> Iterator[str]:
             yield f"no longer proven: that {source} contradicts {requirement}"
 
 
-def by_name(outcomes: Iterable[TrialOutcome], order: Iterable[str]) -> dict[str, TrialOutcome]:
+def by_name(outcomes: Iterable[FaultOutcome], order: Iterable[str]) -> dict[str, FaultOutcome]:
     """Outcomes by name, in an order."""
     found = {outcome.name: outcome for outcome in outcomes}
     return {name: found[name] for name in order if name in found}

@@ -1,4 +1,4 @@
-"""Trials in parallel: a child process for a few of them, forked from one that has collected everything."""
+"""Fault runs in parallel: a child process for a few, forked from one that has collected everything."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from itertools import islice, zip_longest
 
 import msgspec
 
-from conformance.selftest.trial import TrialOutcome
+from conformance.selftest.fault_run import FaultOutcome
 
 TOO_LONG = 120.0
-"""Seconds after which a child is given up, and what it has not told yet."""
+"""Seconds after which a child is given up, with what it has not reported."""
 
 AT_A_TIME = 6
-"""How many trials a child makes: a fork costs as much as a short trial."""
+"""How many fault runs a child makes: a fork costs as much as a short one."""
 
-Job = Callable[[], TrialOutcome]
+Job = Callable[[], FaultOutcome]
 
 
 @dataclass
@@ -31,35 +31,35 @@ class _Child:
     pid: int
     pipe: int
     deadline: float
-    told: bytearray
+    output: bytearray
 
 
-def run(jobs: Iterable[tuple[str, Job]], *, workers: int) -> Iterator[TrialOutcome]:
-    """The outcome of each job, as children end; an error for what a child does not tell."""
+def run(jobs: Iterable[tuple[str, Job]], *, workers: int) -> Iterator[FaultOutcome]:
+    """The outcome of each job, as children end; an error for what a child does not report."""
     waiting = iter(jobs)
     gc.freeze()
     with selectors.DefaultSelector() as selector:
         running = 0
         while True:
-            while running < workers and (some := list(islice(waiting, AT_A_TIME))):
-                child = _start(some)
+            while running < workers and (jobs_of_child := list(islice(waiting, AT_A_TIME))):
+                child = _start(jobs_of_child)
                 selector.register(child.pipe, selectors.EVENT_READ, child)
                 running += 1
             if not running:
                 return
-            for child in _told(selector):
+            for child in _finished(selector):
                 selector.unregister(child.pipe)
                 running -= 1
                 yield from _end(child)
 
 
-def _told(selector: selectors.BaseSelector) -> Iterator[_Child]:
-    """The children that have said all they had to say, or took too long to say it."""
+def _finished(selector: selectors.BaseSelector) -> Iterator[_Child]:
+    """The children that have reported everything. One that takes too long is killed."""
     for key, _ in selector.select(timeout=1.0):
         child: _Child = key.data
         chunk = os.read(child.pipe, 1 << 20)
         if chunk:
-            child.told.extend(chunk)
+            child.output.extend(chunk)
         else:
             yield child
     now = time.monotonic()
@@ -86,11 +86,11 @@ def _start(jobs: Sequence[tuple[str, Job]]) -> _Child:
         os._exit(status)
 
 
-def _tried(name: str, job: Job) -> TrialOutcome:
+def _tried(name: str, job: Job) -> FaultOutcome:
     try:
         return job()
     except BaseException:
-        return TrialOutcome(name, errors={name: traceback.format_exc()})
+        return FaultOutcome(name, errors={name: traceback.format_exc()})
 
 
 def _write(pipe: int, octets: bytes) -> None:
@@ -98,12 +98,12 @@ def _write(pipe: int, octets: bytes) -> None:
         octets = octets[os.write(pipe, octets) :]
 
 
-def _end(child: _Child) -> Iterator[TrialOutcome]:
+def _end(child: _Child) -> Iterator[FaultOutcome]:
     os.close(child.pipe)
     os.waitpid(child.pid, 0)
-    lines = child.told.split(b"\n")[:-1]
+    lines = child.output.split(b"\n")[:-1]
     for name, line in zip_longest(child.names, lines):
         if line is None:
-            yield TrialOutcome(name, errors={name: f"no outcome within {TOO_LONG:.0f} s"})
+            yield FaultOutcome(name, errors={name: f"no outcome within {TOO_LONG:.0f} s"})
         else:
-            yield msgspec.json.decode(line, type=TrialOutcome)
+            yield msgspec.json.decode(line, type=FaultOutcome)

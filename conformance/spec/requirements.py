@@ -35,6 +35,10 @@ CHAPTERS = (
 )
 
 
+ANYTHING = "it may be anything, null or left out, so that no answer contradicts it"
+"""Of a field that is only named: that it is lawful can be seen, and nothing else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     """One row. ``reading`` is the stable key under which an open one is recorded and may be pinned;
@@ -49,6 +53,11 @@ class Requirement:
     reading: str | None = None
     untestable: str | None = None
     aliases: tuple[str, ...] = ()
+
+    @property
+    def can_hold(self) -> bool:
+        """Whether an answer can show that it holds, even where none could show that it does not."""
+        return self.untestable is None or self.untestable == ANYTHING
 
     @property
     def chapter(self) -> str:

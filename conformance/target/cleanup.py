@@ -1,22 +1,33 @@
-"""Puts back what an interrupted run left, from the ledger it wrote."""
+"""Restores what an interrupted run left, from the ledger it wrote."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+from conformance.target.locks import held, locks_of, out_lock_path
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import ChangeLedger, restore
+from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.restoring import restored_in_words
 from conformance.target.profile.model import Profile
 
 
-def cleanup(ledger_path: Path, profile: Profile) -> list[str]:
-    """What could not be put back, as sentences. Raises LedgerError, ProfileError, TargetUnreachable.
+def cleanup(
+    ledger_path: Path, profile: Profile, *, on_wait: Callable[[str], None] | None = None
+) -> list[str]:
+    """Restores what the ledger lists. Returns what could not be restored, as sentences.
 
-    Whatever was allowed to be changed is allowed to be put back.
+    A run that holds the target or the ledger is waited for, once ``on_wait`` was told so; without one
+    HeldElsewhere is raised. Raises LedgerError, ProfileError, TargetUnreachable.
+
+    Whatever was allowed to be changed is allowed to be restored.
     """
-    ledger = ChangeLedger.read(ledger_path)
-    try:
-        with Portal.connect(profile, impact="disruptive") as portal:
-            return [str(left) for left in restore(portal, ledger)]
-    finally:
-        ledger.close()
+    if not ledger_path.exists() and ledger_path.name == LEDGER and out_lock_path(ledger_path.parent).exists():
+        return []  # the run ended before its first change
+    ChangeLedger.read(ledger_path)  # a file that is none is named before anything is locked
+    locks = locks_of(profile, out=ledger_path.parent, history=None)
+    with held(locks, on_wait=on_wait, note=str(ledger_path.absolute())):
+        with closing(ChangeLedger.read(ledger_path)) as ledger:
+            with Portal.connect(profile, impact="disruptive") as portal:
+                return restored_in_words(portal, ledger)

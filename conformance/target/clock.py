@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Protocol
@@ -21,10 +22,14 @@ Watch = Callable[[float, str], None]
 """Told of each wait before it begins: the seconds, and what is waited for."""
 
 
-class Clock(Protocol):
-    """The target's time, in epoch seconds. ``movable`` says whether waiting costs nothing."""
+LONG_WAIT = 1.0
+"""Seconds from which a wait is refused where waits are refused."""
 
-    movable: bool
+
+class Clock(Protocol):
+    """The target's time, in epoch seconds. ``is_simulated``: waiting moves it, and costs nothing."""
+
+    is_simulated: bool
     on_wait: Watch | None
 
     def now(self) -> float:
@@ -47,10 +52,20 @@ class Clock(Protocol):
         """Lets time pass here, for what lies outside the target (a mail on its way). Raises OutOfTime."""
 
     def remaining(self) -> float | None:
-        """Seconds left of the time budget; None where there is none."""
+        """Seconds left of the time budget, without the reserve; None where there is none."""
+
+    def reserve(self, seconds: float) -> None:
+        """Sets seconds of the time budget aside for restoring what is changed, the most that any change asks
+        for. Raises OutOfTime where they are not left."""
+
+    def restoring(self) -> AbstractContextManager[None]:
+        """Within it waits may use the reserve, and are not refused."""
 
     def stop(self) -> None:
         """Ends every wait, in whatever thread, with OutOfTime: the run is over."""
+
+    def refuse_waits(self, reason: str | None) -> None:
+        """From now on waits that take time raise OutOfTime with this reason; None allows them again."""
 
 
 class SystemClock:
@@ -59,12 +74,21 @@ class SystemClock:
     ``time_budget`` counts in seconds from the making of the clock.
     """
 
-    movable = False
+    is_simulated = False
 
-    def __init__(self, time_budget: float | None = None, on_wait: Watch | None = None) -> None:
+    def __init__(
+        self,
+        time_budget: float | None = None,
+        on_wait: Watch | None = None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.on_wait = on_wait
+        self._monotonic = monotonic
         self._stopped = threading.Event()
-        self._deadline = None if time_budget is None else time.monotonic() + time_budget
+        self._refusal: str | None = None
+        self._deadline = None if time_budget is None else self._monotonic() + time_budget
+        self._reserve = 0.0
 
     def now(self) -> float:
         return time.time()
@@ -93,14 +117,42 @@ class SystemClock:
     def stop(self) -> None:
         self._stopped.set()
 
+    def refuse_waits(self, reason: str | None) -> None:
+        self._refusal = reason
+
     def _sleep(self, seconds: float, why: str) -> None:
         if self._stopped.wait(seconds):
             raise OutOfTime(f"waiting for {why} was given up: the run is over")
 
     def remaining(self) -> float | None:
-        return None if self._deadline is None else self._deadline - time.monotonic()
+        return None if self._deadline is None else self._deadline - self._reserve - self._monotonic()
+
+    def reserve(self, seconds: float) -> None:
+        left = self.remaining()
+        more = seconds - self._reserve
+        if left is not None and more > left:
+            total = max(0.0, left + self._reserve)
+            raise OutOfTime(
+                f"restoring it may take {seconds:.0f} s, and the time budget leaves {total:.0f} s: "
+                "it is not changed"
+            )
+        self._reserve = max(self._reserve, seconds)
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        before = self._deadline, self._reserve, self._refusal
+        if self._deadline is not None:
+            # Requests may have used more than the budget: the reserve is there all the same.
+            self._deadline = max(self._deadline, self._monotonic() + self._reserve)
+        self._reserve, self._refusal = 0.0, None
+        try:
+            yield
+        finally:
+            self._deadline, self._reserve, self._refusal = before
 
     def _demand(self, seconds: float, why: str) -> None:
+        if self._refusal is not None and seconds > LONG_WAIT:
+            raise OutOfTime(f"waiting for {why} takes {seconds:.0f} s: {self._refusal}")
         left = self.remaining()
         if left is not None and seconds > left:
             raise OutOfTime(
@@ -112,13 +164,13 @@ class SystemClock:
             self.on_wait(seconds, why)
 
 
-class MovableClock(SystemClock):
+class SimulatedClock(SystemClock):
     """The time of a test deployment: a wait moves it, and takes no time here.
 
     ``advance`` moves the target's clock by seconds; where it returns a number, that is the time there now.
     """
 
-    movable = True
+    is_simulated = True
 
     def __init__(
         self,

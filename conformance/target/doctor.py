@@ -1,15 +1,19 @@
-"""What of a profile works, and whose fault it is where something does not, before a run wastes a sign-in."""
+"""Checks each part of a profile against its target, and names the cause of what does not work."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
+import httpx
+
+from conformance.errors import FaultClass, LedgerError, NoAnswer, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.endpoints import (
     ACCOUNT,
     COUNTRIES,
@@ -22,9 +26,12 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.operations import OPERATIONS, operation
 from conformance.target.clock import Clock
+from conformance.target.locks import target_lock
 from conformance.target.portal import Portal, clock_of
+from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.inboxes import reader
 from conformance.target.portal.login import refusal
+from conformance.target.portal.restoring import cleanup_command
 from conformance.target.profile.model import ACCOUNTS, Profile, Records
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
@@ -61,40 +68,49 @@ Check = Callable[[Portal], Iterator[Diagnosis]]
 
 
 def examine(
-    profile: Profile, *, on_exchange: Callable[[Exchange], None] = lambda exchange: None
+    profile: Profile,
+    *,
+    on_exchange: Callable[[Exchange], None] = lambda exchange: None,
+    handler: httpx.BaseTransport | None = None,
 ) -> list[Diagnosis]:
     """Tries each part of a profile once: at most one sign-in per account, and nothing that changes anything.
 
-    Where the target does not answer as a portal, or lets nothing in, the rest is not tried.
+    Where the target does not answer as a portal, or lets nothing in, the rest is not tried. ``handler`` takes
+    the place of the network.
     """
-    found: list[Diagnosis] = []
-    clock = _clock(profile, found)
+    diagnoses: list[Diagnosis] = []
+    clock = _clock(profile, diagnoses)
     if clock is None:
-        return found
+        return diagnoses
     try:
         with Portal.connect(
-            profile, impact="read-only", clock=clock, secrets=Secrets(), on_exchange=on_exchange
+            profile,
+            impact="read-only",
+            clock=clock,
+            secrets=Secrets(),
+            on_exchange=on_exchange,
+            handler=handler,
         ) as portal:
             for check in CHECKS:
-                found.extend(_safely(check, portal))
-                if check in GATES and found[-1].state == "wrong":
+                diagnoses.extend(_safely(check, portal))
+                if check in GATES and diagnoses[-1].state == "wrong":
                     break
     except TargetUnreachable as gone:
-        found.append(Diagnosis("portal.url", "wrong", str(gone), "environment"))
-    return found
+        diagnoses.append(Diagnosis("portal.url", "wrong", str(gone), "environment"))
+    return diagnoses
 
 
-def _clock(profile: Profile, found: list[Diagnosis]) -> Clock | None:
+def _clock(profile: Profile, diagnoses: list[Diagnosis]) -> Clock | None:
     """The profile's clock; None where the one it names cannot be moved."""
     try:
         clock = clock_of(profile)
         if profile.clock.advance is not None:
             clock.now()
-            found.append(Diagnosis("clock", "works", "the target's time can be moved: nothing waits"))
+            diagnoses.append(Diagnosis("clock", "works", "the target's time can be advanced: no run waits"))
     except ProfileError as problem:
-        found.append(Diagnosis("clock", "wrong", str(problem), "configuration"))
+        diagnoses.append(Diagnosis("clock", "wrong", str(problem), "configuration"))
     except TargetUnreachable as problem:
-        found.append(Diagnosis("clock", "wrong", str(problem), "environment"))
+        diagnoses.append(Diagnosis("clock", "wrong", str(problem), "environment"))
     else:
         return clock
     return None
@@ -118,13 +134,13 @@ def _target(portal: Portal) -> Iterator[Diagnosis]:
         return
     if answer.status in (301, 302, 303, 307, 308):
         place = answer.at("headers.location")
-        message = f"{portal.url} sends elsewhere, to {place}. The profile needs the portal's own address."
+        message = f"{portal.url} redirects to {place}. Enter the portal's own address as [portal] url."
         yield Diagnosis(part, "wrong", message, "configuration")
     elif answer.envelope is None and (answer.status or 0) < 500:
-        message = f"{portal.url} answers ({refusal(answer)}), but not as a portal. Is the address right?"
+        message = f"{portal.url} answers ({refusal(answer)}), but not as a portal. Check [portal] url."
         yield Diagnosis(part, "wrong", message, "configuration")
     elif (answer.status or 0) >= 500:
-        message = f"{portal.url} answers with {refusal(answer)}. Is the portal up, and all it needs?"
+        message = f"{portal.url} answers with {refusal(answer)}. Check the portal and the services it needs."
         yield Diagnosis(part, "wrong", message, "target")
     else:
         yield Diagnosis(part, "works", f"a portal answers at {portal.url}")
@@ -134,7 +150,7 @@ def _target(portal: Portal) -> Iterator[Diagnosis]:
 def _time(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
     """Whether the clocks agree, as far as a Date header tells; a clock that can be moved is set anyway."""
     date = answer.at("headers.date")
-    if not isinstance(date, str) or portal.clock.movable:
+    if not isinstance(date, str) or portal.clock.is_simulated:
         return
     try:
         there = parsedate_to_datetime(date).timestamp()
@@ -152,18 +168,19 @@ def _access_code(portal: Portal) -> Iterator[Diagnosis]:
     answer = portal.call(PROFILE)
     part = "portal.access_code"
     if answer.status == 401:
-        yield Diagnosis(part, "works", "the ingress lets requests with it through")
+        yield Diagnosis(part, "works", "the ingress accepts requests with this access code")
     elif answer.success:
         yield Diagnosis(
-            part, "works", "requests get through; but a protected endpoint answers without a token"
+            part, "works", "the ingress accepts it, but a protected endpoint answers without a token"
         )
     else:
         other = portal.call(PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
         same = (other.status, other.code) == (answer.status, answer.code)
-        message = f"a request with it is refused ({refusal(answer)})"
+        message = f"a request with this access code is refused ({refusal(answer)})"
         if same:
             message += (
-                ", as one without it is. Is it the code of the SYSTEM portal, and is this address let in?"
+                ", and so is one without it. Check that it is the code of the SYSTEM portal, "
+                "and that this address is allowed."
             )
         yield Diagnosis(part, "wrong", message, "credentials" if (answer.status or 0) < 500 else "target")
 
@@ -179,20 +196,23 @@ def _inboxes(portal: Portal) -> Iterator[Diagnosis]:
         except Untestable as reason:
             yield Diagnosis(f"inboxes.{name}", "wrong", reason.reason, reason.fault_class)
         else:
-            yield Diagnosis(f"inboxes.{name}", "works", "it can be read")
+            yield Diagnosis(f"inboxes.{name}", "works", "can be read")
 
 
 def _accounts(portal: Portal) -> Iterator[Diagnosis]:
     for name, purpose in ACCOUNTS.items():
         if not portal.has_account(name):
-            message = f"[accounts.{name}] is not there ({purpose}): what needs it stays untested"
+            message = (
+                f"the profile has no [accounts.{name}] ({purpose}); requirements that need it stay untested"
+            )
             yield Diagnosis(f"accounts.{name}", "missing", message, "configuration")
     emails: dict[str, str] = {}
     for name, settings in portal.profile.accounts.items():
         other = emails.setdefault(settings.email.lower(), name)
         if other != name:
             message = (
-                f"it has the email of [accounts.{other}]: each needs its own, since the spare one is changed"
+                f"has the email of [accounts.{other}]; each account needs its own, "
+                "because runs change [accounts.spare]"
             )
             yield Diagnosis(f"accounts.{name}", "wrong", message, "configuration")
             continue
@@ -205,50 +225,49 @@ def _account(portal: Portal, name: str) -> Diagnosis:
         signed_in = portal.account(name).signed_in()
     except Untestable as reason:
         if name == "pending" and "ACCOUNT_PENDING_APPROVAL" in reason.reason:
-            return Diagnosis(part, "works", "it is told at once that it awaits approval")
+            return Diagnosis(part, "works", "the target reports at sign-in that it awaits approval")
         return Diagnosis(part, "wrong", reason.reason, reason.fault_class)
     pending = signed_in.completed.at("data.pendingApproval") is True
     if name == "pending":
         if pending or signed_in.initiated.at("data.pendingApproval") is True:
-            return Diagnosis(part, "works", f"it signs in by {signed_in.factor}, and awaits approval")
-        return Diagnosis(part, "wrong", "it signs in, but does not await approval", "configuration")
+            return Diagnosis(part, "works", f"signs in by {signed_in.factor}, and awaits approval")
+        return Diagnosis(part, "wrong", "signs in, but does not await approval", "configuration")
     answer = portal.call(GUARDED, token=signed_in.token)
     if name == "limited" and answer.success:
-        message = "it signs in, but may read what needs a permission: it is to have none"
+        message = "has permissions; [accounts.limited] must have none"
         return Diagnosis(part, "wrong", message, "configuration")
     if name == "admin" and answer.status == 403:
-        message = f"it signs in, but lacks permissions ({refusal(answer)})"
+        message = f"signs in, but lacks permissions ({refusal(answer)})"
         return Diagnosis(part, "wrong", message, "configuration")
     if pending:
-        return Diagnosis(
-            part, "wrong", "it signs in, but awaits approval: it is to be active", "configuration"
-        )
-    return Diagnosis(part, "works", f"it signs in by {signed_in.factor}")
+        return Diagnosis(part, "wrong", "awaits approval; it must be active", "configuration")
+    return Diagnosis(part, "works", f"signs in by {signed_in.factor}")
 
 
 def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
     portal.secure.open()
-    found = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
-    message = f"it opens, with {found} in place of the profile's" if found else "it opens as the profile says"
+    readings = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
+    end = f", with {readings} in place of the profile's" if readings else " as the profile says"
+    message = f"opens{end}"
     yield Diagnosis("secure_channel", "works", message)
 
 
 def _bot_challenge(portal: Portal) -> Iterator[Diagnosis]:
     if portal.profile.bot_challenge.token is None:
-        message = "there is no token: what needs the challenge stays untested"
+        message = "the profile has no token; requirements that need the challenge stay untested"
         yield Diagnosis("bot_challenge", "missing", message, "configuration")
         return
     admin = _admin(portal)
     if admin is None:
-        message = "its token is not tried: no account can sign in that may read transfer orders"
+        message = "not tried: no account that may read transfer orders can sign in"
         yield Diagnosis("bot_challenge", "missing", message, "credentials")
         return
     answer = portal.call(TRANSFER_ORDERS, workspaceId=portal.record("workspace"), token=admin)
     if answer.code == "4030":
-        message = f"the token is refused ({refusal(answer)}); [bot_challenge] header says where it goes"
+        message = f"the token is refused ({refusal(answer)}); check [bot_challenge] token and header"
         yield Diagnosis("bot_challenge", "wrong", message, "credentials")
     else:
-        yield Diagnosis("bot_challenge", "works", "the target takes the token")
+        yield Diagnosis("bot_challenge", "works", "the target accepts the token")
 
 
 def _admin(portal: Portal) -> str | None:
@@ -261,34 +280,32 @@ def _admin(portal: Portal) -> str | None:
 
 def _records(portal: Portal) -> Iterator[Diagnosis]:
     if _admin(portal) is None:
-        message = "they are neither tried nor looked up: [accounts.admin] cannot sign in"
+        message = "not looked up: [accounts.admin] cannot sign in"
         yield Diagnosis("records", "missing", message, "credentials")
         return
     for name in Records.model_fields:
         part = f"records.{name}"
-        given = getattr(portal.profile.records, name) is not None
+        is_in_profile = getattr(portal.profile.records, name) is not None
         try:
             id = portal.record(name)
         except Untestable as reason:
             yield Diagnosis(part, "missing", reason.reason, reason.fault_class)
             continue
-        if not given:
-            yield Diagnosis(part, "works", f"found in a listing: {id}")
+        if not is_in_profile:
+            yield Diagnosis(part, "works", f"taken from a listing: {id}")
         else:
             yield _given_record(portal, part, name, id)
 
 
 def _given_record(portal: Portal, part: str, name: str, id: str) -> Diagnosis:
     if name not in READ_BY:
-        return Diagnosis(part, "works", f"given: {id}")
+        return Diagnosis(part, "works", f"from the profile: {id}")
     key, parameter = READ_BY[name]
     path = operation(key).url(**{parameter: quote(id, safe="")})
     answer = portal.get(path, token=portal.account("admin").token)
     if answer.status == 404 or answer.code == "RESOURCE.NOT_FOUND":
-        return Diagnosis(
-            part, "wrong", f"the target knows no {name} {id} ({refusal(answer)})", "configuration"
-        )
-    return Diagnosis(part, "works", f"given, and known to the target: {id}")
+        return Diagnosis(part, "wrong", f"the target has no {name} {id} ({refusal(answer)})", "configuration")
+    return Diagnosis(part, "works", f"from the profile, and read at the target: {id}")
 
 
 def _operations(portal: Portal) -> Iterator[Diagnosis]:
@@ -296,10 +313,11 @@ def _operations(portal: Portal) -> Iterator[Diagnosis]:
     for row in OPERATIONS:
         if not {"N1", "N6"} & set(row.gaps):
             continue
-        given = portal.profile.operations.get(row.key)
-        if given is None or given.body is None:
+        settings = portal.profile.operations.get(row.key)
+        if settings is None or settings.body is None:
             message = (
-                "there is no body for it: only an empty object is shown, so what needs more stays untested"
+                "the profile has no body for it; requirements that need more than an empty object "
+                "stay untested"
             )
             yield Diagnosis(f'operations."{row.key}"', "missing", message, "configuration")
 
@@ -307,13 +325,35 @@ def _operations(portal: Portal) -> Iterator[Diagnosis]:
 def _limits(portal: Portal) -> Iterator[Diagnosis]:
     if portal.profile.limits.login_window is None:
         message = (
-            f"login_window is not given: {portal.budget.window:.0f} s are assumed until the target says more"
+            f"the profile has no login_window; {portal.budget.window:.0f} s are assumed "
+            "until the target reports a window"
         )
         yield Diagnosis("limits.login_window", "missing", message, "configuration")
 
 
+def _changes(portal: Portal) -> Iterator[Diagnosis]:
+    """Ledgers of earlier runs on this target that list changes which were not restored."""
+    lock = target_lock(portal.profile)
+    last = str(lock.content().get("note", "")) if lock is not None else ""
+    for path in dict.fromkeys((Path(last or LEDGER), Path("reports", LEDGER).absolute())):
+        if not path.is_file():
+            continue
+        try:
+            ledger = ChangeLedger.read(path)
+        except LedgerError as problem:
+            yield Diagnosis("changes", "wrong", str(problem), "suite")
+            continue
+        if ledger.pending and ledger.target == portal.url:
+            message = (
+                f"{path} lists {len(ledger.pending)} changes of an earlier run that were not restored. "
+                f"Restore them: {cleanup_command(portal, ledger)}"
+            )
+            yield Diagnosis("changes", "wrong", message, "suite")
+
+
 CHECKS: tuple[Check, ...] = (
     _target,
+    _changes,
     _access_code,
     _inboxes,
     _accounts,
@@ -328,20 +368,21 @@ CHECKS: tuple[Check, ...] = (
 GATES = (_target, _access_code)
 
 
-def as_text(found: list[Diagnosis]) -> str:
+def as_text(diagnoses: list[Diagnosis]) -> str:
     """The diagnoses as lines: what is wrong first, then what is missing, then what works."""
-    order = ("wrong", "missing", "works")
-    width = max((len(one.part) for one in found if len(one.part) <= 24), default=0)
-    lines = [_line(one, width) for state in order for one in found if one.state == state]
-    counts = ", ".join(f"{sum(one.state == state for one in found)} {state}" for state in order)
-    return "\n".join((*lines, "", counts))
+    order: tuple[State, ...] = ("wrong", "missing", "works")
+    width = max((len(diagnosis.part) for diagnosis in diagnoses if len(diagnosis.part) <= 24), default=0)
+    ordered = sorted(diagnoses, key=lambda diagnosis: order.index(diagnosis.state))
+    numbers = Counter(diagnosis.state for diagnosis in diagnoses)
+    counts = ", ".join(f"{numbers[state]} {state}" for state in order)
+    return "\n".join((*(_line(diagnosis, width) for diagnosis in ordered), "", counts))
 
 
-def _line(one: Diagnosis, width: int) -> str:
-    blame = f"({one.fault_class}) " if one.state == "wrong" else ""
-    return f"{one.state:<8} {one.part:<{width}}  {blame}{one.message}"
+def _line(diagnosis: Diagnosis, width: int) -> str:
+    blame = f"({diagnosis.fault_class}) " if diagnosis.state == "wrong" else ""
+    return f"{diagnosis.state:<8} {diagnosis.part:<{width}}  {blame}{diagnosis.message}"
 
 
-def as_json(found: list[Diagnosis]) -> str:
+def as_json(diagnoses: list[Diagnosis]) -> str:
     """The diagnoses as a JSON array, in the order in which they were made."""
-    return json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False)
+    return json.dumps([asdict(diagnosis) for diagnosis in diagnoses], indent=2, ensure_ascii=False)

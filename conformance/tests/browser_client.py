@@ -11,7 +11,7 @@ import httpx
 from playwright.sync_api import BrowserContext, expect
 
 from conformance import record
-from conformance.target.portal.headers import edge_headers
+from conformance.target.portal.calls.headers import edge_headers
 from conformance.tests import mitmproxy
 from conformance.tests.browser import chromium
 from reference_impl import serve as reference
@@ -95,7 +95,10 @@ def walk(context: BrowserContext, base: str, portal: reference.Running) -> None:
 def by_the_proxy(out: Path) -> Path:
     """A visit recorded by our proxy, with the secure channel opened."""
     with chromium() as browser, reference.start(wrap=Deployment, seed=1) as portal:
-        with record.serve(portal.url, out, open_channel=True) as recorder, browser.new_context() as context:
+        with (
+            record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+            browser.new_context() as context,
+        ):
             walk(context, recorder.url, portal)
     return out
 

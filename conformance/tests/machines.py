@@ -12,7 +12,7 @@ import pytest
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.planning import ids_of
 from conformance.selftest import QUIET, workers
-from conformance.selftest.trial import TrialOutcome, attempt
+from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.target.bundled import FAULTS, Fault
 
 MACHINES = ("test_signing_in.py", "test_inviting.py", "test_records.py")
@@ -27,8 +27,8 @@ class Alone:
     """What the machines make of faulty portals. ``clean``: of the portal without a fault; ``found``: of each
     fault, the machines that turned what it breaks, by their names."""
 
-    clean: TrialOutcome = field(default_factory=lambda: TrialOutcome("clean"))
-    outcomes: dict[str, TrialOutcome] = field(default_factory=dict)
+    clean: FaultOutcome = field(default_factory=lambda: FaultOutcome("clean"))
+    outcomes: dict[str, FaultOutcome] = field(default_factory=dict)
 
     @property
     def found(self) -> Mapping[str, list[str]]:
@@ -83,7 +83,7 @@ def _trial(session: pytest.Session, machines: list[pytest.Item], name: str) -> w
     return lambda: attempt(session, concerned, name, faults=faults)
 
 
-def _finders(fault: Fault, outcome: TrialOutcome) -> list[str]:
+def _finders(fault: Fault, outcome: FaultOutcome) -> list[str]:
     sources = {
         source
         for requirement in fault.breaks

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from conformance.spec.operations import Impact
-from conformance.target.clock import Clock, MovableClock
+from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile, parse
 from conformance.traffic.exchange import Exchange, Json
@@ -64,8 +64,8 @@ def answer(
     return httpx.Response(status, json=envelope(data, code=code), headers=headers)
 
 
-def moved() -> MovableClock:
-    return MovableClock(lambda seconds: None)
+def moved() -> SimulatedClock:
+    return SimulatedClock(lambda seconds: None)
 
 
 def answering(
@@ -75,6 +75,7 @@ def answering(
     profile: Profile | str = MINIMAL,
     impact: Impact = "disruptive",
     clock: Clock | None = None,
+    ledger: Path | None = None,
 ) -> Portal:
     """A portal that a function plays."""
     return Portal.connect(
@@ -83,4 +84,5 @@ def answering(
         clock=clock or moved(),
         on_exchange=(lambda exchange: None) if seen is None else seen.append,
         handler=httpx.MockTransport(respond),
+        ledger=ledger,
     )

@@ -14,17 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
 import jwt
 
-from conformance.replay import Options, Replayed, replay
-from conformance.replay.compare.assess import Assessor
-from conformance.replay.compare.outcome import Outcome
+from conformance.replay import ReplayResult, replay
+from conformance.replay.engine.step import ReplayStep
 from conformance.report.model.run import Regression
 from conformance.spec import operation_of
 from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import endpoint_of
@@ -43,7 +41,7 @@ EPOCH = range(1_500_000_000, 3_000_000_000)
 class Trial:
     """A replay, and its answers by the exchange's number. ``began`` is when the portal started."""
 
-    replayed: Replayed
+    replayed: ReplayResult
     began: float
     answers: dict[int, Exchange]
 
@@ -72,23 +70,20 @@ class Verdict:
 
 
 def trial(recording: Path, *, faults: Sequence[str] = (), variants: Sequence[str] = ()) -> Trial:
-    """The recording on the seeded portal. No report is written: that takes longer than the rest."""
+    """The recording on the seeded portal."""
     answers: dict[int, Exchange] = {}
-    assess = Assessor.assess
 
-    def watching(self: Assessor, number: int, recorded: Exchange, live: Exchange, **other: Any) -> Outcome:
-        answers[number] = live
-        return assess(self, number, recorded, live, **other)
+    def watch(step: ReplayStep) -> None:
+        if step.attempt is not None:
+            answers[step.outcome.number] = step.attempt.live
 
     began = time.time()
     with (
         tempfile.TemporaryDirectory() as folder,
         reference.start(seed=SEED, faults=faults, variants=variants) as portal,
-        mock.patch.object(Assessor, "assess", watching),
-        mock.patch("conformance.replay.result.write_all"),
     ):
-        options = Options(out=Path(folder), impact="disruptive")
-        replayed = replay([recording], parse(portal.profile(), {}), options)
+        profile = parse(portal.profile(), {})
+        replayed = replay([recording], profile, options_for(Path(folder)), on_step=watch)
     return Trial(replayed, began, answers)
 
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
-from conformance.replay import Options, Replayed, replay
+from conformance.replay import ReplayOptions, ReplayResult, replay
+from conformance.replay.engine.step import ReplayStep
 from conformance.target.profile.model import Profile, parse
 from reference_impl import serve as reference
+
+HAS_FAST_LANE = find_spec("conformance.replay.fast_lane") is not None
+"""Tests take the fast lane where it is installed; without it they pass as well, with ``--no-cache``."""
 
 
 def profile_of(portal: reference.Running) -> Profile:
     return parse(portal.profile(), {})
+
+
+def options_for(out: Path, **options: object) -> ReplayOptions:
+    """Options that allow everything, with the fast lane where it is installed."""
+    return ReplayOptions(out=out, **{"impact": "disruptive", "cache": HAS_FAST_LANE, **options})  # type: ignore[arg-type]
 
 
 def replayed(
@@ -20,8 +30,22 @@ def replayed(
     faults: tuple[str, ...] = (),
     variants: tuple[str, ...] = (),
     **options: object,
-) -> Replayed:
+) -> ReplayResult:
     """The recording on a fresh portal: other keys, ids, tokens, passwords, clock."""
-    chosen = Options(out=out, **{"impact": "disruptive", **options})  # type: ignore[arg-type]
-    with reference.start(faults=faults, variants=variants) as portal:
-        return replay([recording], profile_of(portal), chosen)
+    return steps_of(recording, out, faults=faults, variants=variants, seed=None, **options)[0]
+
+
+def steps_of(
+    recording: Path,
+    out: Path,
+    *,
+    faults: tuple[str, ...] = (),
+    variants: tuple[str, ...] = (),
+    seed: int | None = None,
+    **options: object,
+) -> tuple[ReplayResult, list[ReplayStep]]:
+    """As ``replayed``, with every step that was taken."""
+    steps: list[ReplayStep] = []
+    with reference.start(seed=seed, faults=faults, variants=variants) as portal:
+        result = replay([recording], profile_of(portal), options_for(out, **options), on_step=steps.append)
+    return result, steps

@@ -8,8 +8,8 @@ import pytest
 
 from conformance.errors import CannotSignIn
 from conformance.spec.endpoints import PASSWORD_FORGOT, PROFILE, ROLES
-from conformance.target.portal.accounts import lifetime
-from conformance.tests.reached import answer, answering, connected
+from conformance.target.portal.sign_ins.session import lifetime
+from conformance.tests.reached import MINIMAL, answer, answering, connected
 from conformance.traffic.exchange import Exchange
 
 
@@ -148,21 +148,53 @@ def test_a_password_that_worked_before_is_the_targets_to_accept() -> None:
     assert portal.login.initiate(admin).status == 401
 
 
-def test_a_wrong_secret_is_found_out_after_two_sign_ins() -> None:
-    initiated: list[str] = []
+def test_a_wrong_secret_is_found_out_in_one_sign_in() -> None:
+    asked: list[str] = []
 
     def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path.rpartition("/")[2])
         if request.url.path.endswith("initiate"):
-            initiated.append("x")
             return answer({"sessionId": "s"})
         return answer(status=400, code="AUTH.MFA_CODE_INVALID")
 
-    admin = answering(respond).account("admin")
+    portal = answering(respond)
+    admin = portal.account("admin")
     for _ in range(4):
         with pytest.raises(CannotSignIn, match="complete was refused"):
             admin.signed_in()
 
-    assert len(initiated) == 2
+    assert asked == ["initiate", "complete", "complete", "complete"]
+    assert not admin.has_held_token
+
+
+@pytest.mark.parametrize("limit, most", [(2, 2), (5, 5), (100, 5)])
+def test_right_codes_that_cases_give_are_refused_so_often_at_most(limit: int, most: int) -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("initiate"):
+            return answer({"sessionId": "s"})
+        return answer(status=400, code="AUTH.MFA_CODE_INVALID")
+
+    portal = answering(respond, profile=MINIMAL + f"[limits]\nmax_failed_sign_ins = {limit}\n")
+    admin = portal.account("admin")
+    session = portal.login.initiate(admin)
+    for _ in range(most):
+        portal.login.complete(session, method="OTP", code=admin.code())
+
+    with pytest.raises(CannotSignIn, match="the right codes are refused"):
+        admin.code()
+    with pytest.raises(CannotSignIn, match="the right codes are refused"):
+        portal.login.initiate(admin)
+
+
+def test_an_early_code_that_was_accepted_is_not_given_twice() -> None:
+    with connected() as (portal, _, _running):
+        admin = portal.account("admin")
+        session = portal.login.initiate(admin)
+        early = portal.codes.early_totp(portal.profile.accounts["admin"].otp_secret or "")
+
+        assert portal.login.complete(session, method="OTP", code=early).success
+        assert admin.code() != early
+        assert admin.fresh_sign_in().token
 
 
 def test_an_authenticators_codes_differ_from_sign_in_to_sign_in() -> None:

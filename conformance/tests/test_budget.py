@@ -9,9 +9,9 @@ import pytest
 
 from conformance.errors import OutOfBudget, OutOfTime, RateLimited
 from conformance.spec.endpoints import LOGIN_INITIATE
-from conformance.target.clock import MovableClock, SystemClock
+from conformance.target.clock import SimulatedClock, SystemClock
 from conformance.target.portal.budget import INITIATIONS, Budget, is_cooldown, is_rate_limited, retry_after
-from conformance.target.profile.model import Limits as Budgets
+from conformance.target.profile.model import LimitSettings as Budgets
 from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope, moved
 from conformance.traffic.exchange import Exchange, Request, Response
 from reference_impl.limits import Limits
@@ -191,7 +191,7 @@ def test_a_target_that_keeps_refusing_is_rate_limited_and_nothing_else() -> None
 
 
 def test_the_rate_limit_case_gets_its_refusal_at_once() -> None:
-    clock = MovableClock(lambda seconds: pytest.fail("it waited") if seconds else None)
+    clock = SimulatedClock(lambda seconds: pytest.fail("it waited") if seconds else None)
 
     portal = answering(lambda request: answer(status=429, code="RATE_LIMITED"), clock=clock)
 

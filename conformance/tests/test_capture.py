@@ -109,7 +109,7 @@ def test_a_cut_off_last_line_is_refused_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "cut.jsonl"
     path.write_bytes(lines(3)[:-20])
 
-    with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*2 lines.*--salvage"):
+    with pytest.raises(CaptureError, match=r"cut\.jsonl:3: the line is cut off\. .*--salvage.*2 lines"):
         list(capture.read(path))
 
 

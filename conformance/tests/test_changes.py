@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from conformance.errors import LedgerError, Untestable
+from conformance.errors import CannotSignIn, LedgerError, Untestable
 from conformance.spec.endpoints import (
     CHANNEL_CREATE,
     CHANNEL_DELETE,
@@ -21,7 +21,8 @@ from conformance.spec.endpoints import (
     PROFILE_UPDATE,
 )
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import ChangeLedger, restore
+from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.restoring import restore
 from conformance.target.portal.transport import fetch
 from conformance.tests.reached import answer, answering, connected
 from conformance.traffic.exchange import Json
@@ -165,12 +166,28 @@ def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
 
 
 def test_what_was_undone_by_the_case_is_not_undone_again() -> None:
-    portal = answering(lambda request: pytest.fail("nothing was to be sent"))
-    change = portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
+    sent: list[str] = []
 
+    def respond(request: httpx.Request) -> httpx.Response:
+        sent.append(request.url.path.rpartition("/")[2])
+        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+
+    portal = answering(respond)
+    change = portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
     portal.changes.undone(change)
 
     assert portal.restore() == []
+    assert sent == ["initiate", "complete"]  # a change is noted only for who can sign in to put it back
+
+
+def test_a_change_whose_author_cannot_sign_in_is_neither_noted_nor_left(ledger: Path) -> None:
+    portal = answering(lambda request: answer(status=401, code="AUTH.INVALID_CREDENTIALS"), ledger=ledger)
+
+    with pytest.raises(CannotSignIn, match="email or password is refused"):
+        portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {})
+
+    assert portal.restore() == []
+    assert not ledger.exists()
 
 
 def test_a_change_is_on_the_disk_before_it_is_sent(ledger: Path) -> None:

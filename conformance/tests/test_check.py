@@ -9,14 +9,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from conformance import check as passive
 from conformance import record
+from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.errors import CaptureError, UsageError
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import Exchange, Json, Request, Response
-from conformance.verdicts.coverage import Coverage
 from reference_impl import serve as reference
 
 DIALECTS = Path(__file__).parent / "dialects"
@@ -75,7 +74,7 @@ def results(out: Path) -> Json:
 def test_what_contradicts_the_specification_is_found_without_a_target(tmp_path: Path) -> None:
     path = written(tmp_path, exchange(), exchange(body=envelope(timestamp=1767225600)))
 
-    checked = passive.check([path], out=tmp_path / "out")
+    checked = check([path], CheckOptions(out=tmp_path / "out"))
 
     assert checked.run.exit_code == 1
     (finding,) = results(tmp_path / "out")["findings"]
@@ -83,7 +82,7 @@ def test_what_contradicts_the_specification_is_found_without_a_target(tmp_path: 
 
 
 def test_the_reports_are_those_of_a_run(tmp_path: Path) -> None:
-    passive.check([written(tmp_path, exchange())], out=tmp_path / "out")
+    check([written(tmp_path, exchange())], CheckOptions(out=tmp_path / "out"))
 
     run = results(tmp_path / "out")
     assert run["command"] == "check"
@@ -97,7 +96,7 @@ def test_exchanges_are_numbered_through_all_files_as_in_the_evidence(tmp_path: P
     (tmp_path / "b").mkdir()
     other = written(tmp_path / "b", exchange(body=envelope(timestamp=1), n=7))
 
-    passive.check([one, other], out=tmp_path / "out")
+    check([one, other], CheckOptions(out=tmp_path / "out"))
 
     (finding,) = results(tmp_path / "out")["findings"]
     lines = (tmp_path / "out" / "exchanges.jsonl").read_text().splitlines()
@@ -109,7 +108,7 @@ def test_exchanges_are_numbered_through_all_files_as_in_the_evidence(tmp_path: P
 def test_a_body_that_is_not_there_proves_nothing(tmp_path: Path, form: str) -> None:
     unknown = Response(status=200, form=form)  # type: ignore[arg-type]
 
-    checked = passive.check([written(tmp_path, exchange(response=unknown))], out=tmp_path / "out")
+    checked = check([written(tmp_path, exchange(response=unknown))], CheckOptions(out=tmp_path / "out"))
 
     assert checked.run.exit_code == 5
     assert set(verdicts(results(tmp_path / "out")).values()) == {"untested"}
@@ -124,7 +123,7 @@ def test_a_sanitized_authorization_is_not_held_against_the_portal(tmp_path: Path
         lacks=("authorization", "cookie"),
     )
 
-    passive.check([written(tmp_path, exchange(request=bare))], out=tmp_path / "out")
+    check([written(tmp_path, exchange(request=bare))], CheckOptions(out=tmp_path / "out"))
 
     assert verdicts(results(tmp_path / "out"))["AUTHN-001"] == "untested"
 
@@ -136,7 +135,7 @@ def test_a_recorded_missing_authorization_is_held_against_the_portal(tmp_path: P
         headers=[("x-portal-access-code", "c"), ("x-client-hash", "c")],
     )
 
-    passive.check([written(tmp_path, exchange(request=bare))], out=tmp_path / "out")
+    check([written(tmp_path, exchange(request=bare))], CheckOptions(out=tmp_path / "out"))
 
     assert verdicts(results(tmp_path / "out"))["AUTHN-001"] == "fail"
 
@@ -144,7 +143,7 @@ def test_a_recorded_missing_authorization_is_held_against_the_portal(tmp_path: P
 def test_no_answer_is_no_answer(tmp_path: Path) -> None:
     path = written(tmp_path, exchange(response=None, error="connection reset"))
 
-    assert passive.check([path], out=tmp_path / "out").run.exit_code == 5
+    assert check([path], CheckOptions(out=tmp_path / "out")).run.exit_code == 5
     assert results(tmp_path / "out")["coverage"]["unanswered"] == 1
 
 
@@ -156,7 +155,7 @@ def test_other_paths_and_hosts_are_set_aside_and_counted(tmp_path: Path) -> None
         exchange("http://cdn.example.test/web/v1/system/roles"),
     )
 
-    checked = passive.check([path], out=tmp_path / "out", target="http://portal.example.test")
+    checked = check([path], CheckOptions(out=tmp_path / "out", target="http://portal.example.test"))
 
     assert checked.exchanges == 1
     assert results(tmp_path / "out")["set_aside"] == {"another path": 1, "another host or path": 1}
@@ -169,7 +168,7 @@ def test_coverage_names_operations_fields_and_codes(tmp_path: Path) -> None:
         tmp_path, exchange("/profile", body=envelope(data={"bizId": "a"})), exchange(response=denied)
     )
 
-    passive.check([path], out=tmp_path / "out")
+    check([path], CheckOptions(out=tmp_path / "out"))
 
     coverage = results(tmp_path / "out")["coverage"]
     assert coverage["operations"]["seen"] == {
@@ -190,7 +189,7 @@ def test_secrets_in_a_browsers_file_do_not_reach_the_reports(tmp_path: Path) -> 
         method="GET", url=f"{SYSTEM}/roles", headers=[("authorization", f"Bearer {token}"), ("x-note", token)]
     )
 
-    passive.check([written(tmp_path, exchange(request=carrying))], out=tmp_path / "out")
+    check([written(tmp_path, exchange(request=carrying))], CheckOptions(out=tmp_path / "out"))
 
     for file in (tmp_path / "out").iterdir():
         assert token not in file.read_text(), file.name
@@ -199,7 +198,7 @@ def test_secrets_in_a_browsers_file_do_not_reach_the_reports(tmp_path: Path) -> 
 def test_every_dialect_is_judged(tmp_path: Path) -> None:
     files = [path for path in sorted(DIALECTS.glob("*.har")) if path.name != "truncated.har"]
 
-    checked = passive.check(files, out=tmp_path / "out")
+    checked = check(files, CheckOptions(out=tmp_path / "out"))
 
     assert checked.exchanges > 20
     assert not [row for row in checked.run.findings if row.requirement.startswith("AUTHN")]
@@ -207,24 +206,21 @@ def test_every_dialect_is_judged(tmp_path: Path) -> None:
 
 def test_a_file_that_breaks_is_refused_unless_the_user_says_so(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="--salvage"):
-        passive.check([DIALECTS / "truncated.har"], out=tmp_path / "out")
+        check([DIALECTS / "truncated.har"], CheckOptions(out=tmp_path / "out"))
 
-    checked = passive.check([DIALECTS / "truncated.har"], out=tmp_path / "out", salvage=True)
+    checked = check([DIALECTS / "truncated.har"], CheckOptions(out=tmp_path / "out", salvage=True))
 
     assert checked.exchanges == 2
     assert any("2 entries before it were used" in note for note in checked.run.notes)
 
 
-def test_an_interrupted_check_reports_what_it_has_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(self: Coverage, exchange: Exchange) -> None:
+def test_an_interrupted_check_reports_what_it_has_judged(tmp_path: Path) -> None:
+    def interrupt(exchange: Exchange) -> None:
         if exchange.n == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Coverage, "feed", interrupt)
-
-    checked = passive.check([written(tmp_path, *[exchange()] * 9)], out=tmp_path / "reports")
+    options = CheckOptions(out=tmp_path / "reports")
+    checked = check([written(tmp_path, *[exchange()] * 9)], options, listeners=[interrupt])
 
     assert checked.run.exit_code == 2
     assert len((tmp_path / "reports" / "exchanges.jsonl").read_text().splitlines()) == 3
@@ -255,7 +251,7 @@ def test_a_baseline_accepts_what_is_known_and_nothing_else(tmp_path: Path) -> No
 
 def test_no_file_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least one"):
-        passive.check([], out=tmp_path / "out")
+        check([], CheckOptions(out=tmp_path / "out"))
 
 
 def test_what_the_recorder_writes_is_judged_without_a_failure(tmp_path: Path) -> None:
@@ -270,7 +266,7 @@ def test_what_the_recorder_writes_is_judged_without_a_failure(tmp_path: Path) ->
             client.get("/web/v1/system/profile")
             client.get("/web/v1/secure-channel/public-key")
 
-    checked = passive.check([tmp_path / "traffic.jsonl"], out=tmp_path / "out")
+    checked = check([tmp_path / "traffic.jsonl"], CheckOptions(out=tmp_path / "out"))
 
     assert checked.run.exit_code == 0, checked.run.findings
     assert checked.run.summary.pass_ > 20

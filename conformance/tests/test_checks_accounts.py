@@ -22,6 +22,7 @@ def accounts(*listed: Json, **filters: Json) -> Exchange:
     return answer(ACCOUNTS_QUERY, account_page(*listed), sent=filters)
 
 
+BENEATH = account(bizId="account-3", institutionBizId="institution-2")
 TENANT = account(bizId="account-2", accountPortal=coded("TENANT", 10010102))
 
 PROOFS = [
@@ -73,8 +74,17 @@ PROOFS = [
     ),
     Proof(
         "ACCOUNT-022",
-        accounts(account(), institutionBizId="INSTITUTION-1"),
-        accounts(account(), institutionBizId="institution-2"),
+        [
+            accounts(account(), institutionBizId="INSTITUTION-1"),
+            accounts(account(), BENEATH),
+            accounts(account(), BENEATH, institutionBizId="institution-1"),
+            accounts(BENEATH, institutionBizId="institution-2"),
+        ],
+        [
+            accounts(account(), BENEATH),
+            accounts(account(), BENEATH, institutionBizId="institution-1"),
+            accounts(account(), BENEATH, institutionBizId="institution-2"),
+        ],
     ),
     Proof(
         "ACCOUNT-023",

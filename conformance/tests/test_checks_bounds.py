@@ -24,6 +24,7 @@ from conformance.spec.endpoints import (
 )
 from conformance.tests.traffic import (
     NOW,
+    TOKEN,
     account,
     account_page,
     answer,
@@ -306,9 +307,10 @@ def test_a_cooldown_is_sixty_seconds_from_a_code_that_was_sent_or_what_is_announ
 
 @pytest.mark.parametrize(("ended", "is_found"), [(0, True), (1, False), (2, False)])
 def test_a_logout_ends_one_session_at_least(ended: int, is_found: bool) -> None:
+    issued = answer(LOGIN_COMPLETE, completed(accessToken=TOKEN))
     left = answer(LOGOUT, {"success": True, "terminatedSessions": ended})
 
-    assert ("LOGOUT-003" in contradicted_by(left)) is is_found
+    assert ("LOGOUT-003" in contradicted_by(issued, left)) is is_found
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from conformance.spec.endpoints import (
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     DISABLED,
+    NOW,
     answer,
     channel,
     channel_type,
@@ -32,8 +34,8 @@ def types(*listed: Json, **filters: Json) -> Exchange:
     return answer(CHANNEL_TYPES_QUERY, page(*listed), sent=filters)
 
 
-def channels(*listed: Json, n: int = 1, **filters: Json) -> Exchange:
-    return answer(CHANNELS_QUERY, page(*listed), sent=filters, n=n)
+def channels(*listed: Json, n: int = 1, minutes: float = 0, **filters: Json) -> Exchange:
+    return answer(CHANNELS_QUERY, page(*listed), sent=filters, n=n, started=NOW + timedelta(minutes=minutes))
 
 
 def created(password: str) -> Exchange:
@@ -44,6 +46,8 @@ def shows(password: Json) -> dict[str, Any]:
     return channel(emailConfig=email_config(password=password))
 
 
+ACTIVATE = "POST /web/v1/system/notifications/channels/activate"
+TENANTS = channel(bizId="channel-2", institutionBizId="institution-2")
 SMS = channel(channelCategory="SMS", emailConfig=None)
 COMMANDED = answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-1"}, n=3)
 
@@ -68,8 +72,17 @@ PROOFS = [
     Proof("CHANNEL-040", channels(channel(), bizId="channel-1"), channels(channel(), bizId="channel-2")),
     Proof(
         "CHANNEL-041",
-        channels(channel(), institutionBizId="institution-1"),
-        channels(channel(), institutionBizId="institution-2"),
+        [
+            channels(channel(), institutionBizId="institution-1"),
+            channels(channel(), TENANTS),
+            channels(channel(), institutionBizId="institution-1"),
+            channels(channel(), TENANTS, institutionBizId="institution-2"),
+        ],
+        [
+            channels(channel(), TENANTS),
+            channels(channel(), TENANTS, institutionBizId="institution-1"),
+            channels(channel(), TENANTS, institutionBizId="institution-2"),
+        ],
     ),
     Proof(
         "CHANNEL-042",
@@ -117,8 +130,13 @@ PROOFS = [
     ),
     Proof(
         "CHANNEL-031",
-        [COMMANDED, channels(INACTIVE, n=4), channels(channel(), n=5)],
-        [COMMANDED, channels(channel(), n=4)],
+        [
+            *(COMMANDED, channels(INACTIVE, n=4), channels(channel(), n=5, minutes=1)),
+            *(COMMANDED, channels(channel(), n=7)),
+            answer(ACTIVATE, channel(), sent={"bizId": "channel-1"}, n=8),
+            channels(channel(), n=9, minutes=1),
+        ],
+        [COMMANDED, channels(channel(), n=4), channels(channel(), n=5, minutes=1)],
     ),
 ]
 

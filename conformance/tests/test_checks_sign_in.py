@@ -23,6 +23,7 @@ from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     NO_TOKEN,
     NOW,
+    TOKEN,
     account,
     answer,
     completed,
@@ -109,7 +110,11 @@ PROOFS = [
     ),
     Proof("LOGIN-031", [ended(), refused_completion()], [ended(), ended(accessToken="other")]),
     Proof("LOGIN-064", [begun("login-1"), begun("login-2")], [begun(), begun()]),
-    Proof("LOGOUT-003", left(ends=7), left(ends=0)),
+    Proof(
+        "LOGOUT-003",
+        [left(ends=0), ended(accessToken=TOKEN), left(ends=7), left(ends=0)],
+        [ended(accessToken=TOKEN), left(ends=0)],
+    ),
     Proof("LOGOUT-004", left(), left(said=False)),
     Proof(
         "TOKEN-011",

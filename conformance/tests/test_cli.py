@@ -63,6 +63,31 @@ def test_no_one_is_shown_a_traceback_where_a_file_stands_in_the_place_of_a_folde
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--target", ""],
+        ["run", "--profile", ""],
+        ["run", "--rerun", " "],
+        ["plan", "--profile", ""],
+        ["doctor", "--profile", ""],
+        ["replay", "x.jsonl", "--profile", ""],
+        ["replay", "x.jsonl", "--target", ""],
+        ["check", ""],
+        ["check", "x.jsonl", "--target", ""],
+        ["record", "--upstream", "", "--out", "x.jsonl"],
+    ],
+)
+def test_an_empty_value_is_an_unset_variable_and_a_usage_error(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert ended.value.code == 4
+    assert "the value is empty" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("part", MODULES)
 def test_each_part_has_just_the_commands_that_it_is_imported_for(part: str) -> None:
     commands = argparse.ArgumentParser().add_subparsers()

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from conformance.errors import OutOfTime
-from conformance.target.clock import MovableClock, SystemClock
+from conformance.target.clock import SimulatedClock, SystemClock
 
 
 def test_a_movable_clock_waits_by_moving_the_target() -> None:
     moves: list[float] = []
-    clock = MovableClock(moves.append)
+    clock = SimulatedClock(moves.append)
     before = clock.now()
 
     clock.wait(3600, "the access token to expire")
@@ -24,7 +24,7 @@ def test_a_movable_clock_waits_by_moving_the_target() -> None:
 
 
 def test_a_target_that_says_its_time_is_believed() -> None:
-    clock = MovableClock(lambda seconds: 5_000_000.0 + seconds)
+    clock = SimulatedClock(lambda seconds: 5_000_000.0 + seconds)
 
     assert clock.now() == pytest.approx(5_000_000, abs=1)
     assert clock.iso().startswith("1970-02-27T20:53:2")
@@ -32,7 +32,7 @@ def test_a_target_that_says_its_time_is_believed() -> None:
 
 def test_waiting_until_a_moment_that_has_passed_takes_no_time() -> None:
     moves: list[float] = []
-    clock = MovableClock(moves.append)
+    clock = SimulatedClock(moves.append)
 
     clock.wait_until(clock.now() - 10, "nothing")
 
@@ -50,7 +50,7 @@ def test_a_wait_beyond_the_budget_is_refused_before_it_begins_and_names_what_for
 
 
 def test_a_movable_clock_spends_no_budget_on_waits() -> None:
-    clock = MovableClock(lambda seconds: None, time_budget=1)
+    clock = SimulatedClock(lambda seconds: None, time_budget=1)
 
     clock.wait(86_400, "a day")
 
@@ -59,7 +59,7 @@ def test_a_movable_clock_spends_no_budget_on_waits() -> None:
 
 def test_whoever_watches_is_told_before_each_wait() -> None:
     told: list[tuple[float, str]] = []
-    clock = MovableClock(lambda seconds: None, on_wait=lambda seconds, why: told.append((seconds, why)))
+    clock = SimulatedClock(lambda seconds: None, on_wait=lambda seconds, why: told.append((seconds, why)))
 
     clock.wait(60, "the cooldown")
 

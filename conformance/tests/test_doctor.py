@@ -13,7 +13,6 @@ import pytest
 
 from conformance.errors import FaultClass
 from conformance.target.doctor import Diagnosis, as_json, as_text, examine
-from conformance.target.portal.transport import Transport
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.reached import MINIMAL, answer, without
 from conformance.traffic.exchange import Exchange
@@ -48,7 +47,7 @@ def test_everything_works_on_the_bundled_portal() -> None:
     found, _, _running = examined()
 
     assert {one.state for one in found} == {"works"}
-    assert of(found, "accounts.pending").message == "it signs in by EMAIL, and awaits approval"
+    assert of(found, "accounts.pending").message == "signs in by EMAIL, and awaits approval"
 
 
 def test_no_account_signs_in_more_than_once_and_nothing_changes() -> None:
@@ -66,19 +65,19 @@ def test_no_account_signs_in_more_than_once_and_nothing_changes() -> None:
     [
         (replacing('password = "', 'password = "x', within="accounts.spare"), "accounts.spare", "wrong", "credentials", "email or password is refused"),
         (replacing('otp_secret = "\\w+"', 'otp_secret = "JBSWY3DPEHPK3PXP"', within="accounts.admin"), "accounts.admin", "wrong", "credentials", "complete was refused"),
-        (replacing('access_code = "', 'access_code = "x'), "portal.access_code", "wrong", "credentials", "Is it the code of the SYSTEM portal"),
+        (replacing('access_code = "', 'access_code = "x'), "portal.access_code", "wrong", "credentials", "Check that it is the code of the SYSTEM portal"),
         (replacing('token = "', 'token = "x', within="bot_challenge"), "bot_challenge", "wrong", "credentials", "the token is refused"),
         (replacing('/inbox/', '/nowhere/'), "inboxes.mail", "wrong", "environment", "answers with HTTP"),
         (replacing('url = "http://[^"]*inbox', 'url = "http://127.0.0.1:9'), "inboxes.mail", "wrong", "environment", "nothing answers"),
         (replacing('advance = "[^"]*"', 'advance = "http://127.0.0.1:9/advance"'), "clock", "wrong", "environment", "nothing answers"),
         (replacing('/clock/advance"', '/web/v1/clock"'), "clock", "wrong", "configuration", "Is the clock offered there?"),
-        (replacing('role = "', 'role = "x', within="records"), "records.role", "wrong", "configuration", "the target knows no role"),
+        (replacing('role = "', 'role = "x', within="records"), "records.role", "wrong", "configuration", "the target has no role"),
         (without("records"), "records.file", "missing", "configuration", "no [records] file"),
-        (without("records"), "records.role", "works", None, "found in a listing"),
-        (without("bot_challenge"), "bot_challenge", "missing", "configuration", "there is no token"),
+        (without("records"), "records.role", "works", None, "taken from a listing"),
+        (without("bot_challenge"), "bot_challenge", "missing", "configuration", "the profile has no token"),
         (without("limits"), "limits.login_window", "missing", "configuration", "60 s are assumed"),
-        (without("accounts.spare"), "accounts.spare", "missing", "configuration", "[accounts.spare] is not there"),
-        (without('operations."POST /web/v1/system/auth/password/reset"'), 'operations."POST /web/v1/system/auth/password/reset"', "missing", "configuration", "there is no body"),
+        (without("accounts.spare"), "accounts.spare", "missing", "configuration", "the profile has no [accounts.spare]"),
+        (without('operations."POST /web/v1/system/auth/password/reset"'), 'operations."POST /web/v1/system/auth/password/reset"', "missing", "configuration", "the profile has no body"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_whose_fault_it_is(
@@ -105,9 +104,9 @@ def test_accounts_that_are_not_what_their_name_says_are_named() -> None:
     found, _, _running = examined(swapped)
 
     assert "lacks permissions" in of(found, "accounts.admin").message
-    assert "it is to have none" in of(found, "accounts.limited").message
+    assert "has permissions; [accounts.limited] must have none" in of(found, "accounts.limited").message
     assert "does not await approval" in of(found, "accounts.pending").message
-    assert "awaits approval: it is to be active" in of(found, "accounts.spare").message
+    assert "awaits approval; it must be active" in of(found, "accounts.spare").message
 
 
 def test_two_accounts_that_are_one_are_named() -> None:
@@ -118,7 +117,7 @@ def test_two_accounts_that_are_one_are_named() -> None:
         replacing('email = "[^"]+"', f'email = "{admin[1]}"', within="accounts.spare")
     )
 
-    assert "it has the email of [accounts.admin]" in of(found, "accounts.spare").message
+    assert "has the email of [accounts.admin]" in of(found, "accounts.spare").message
 
 
 def start_profile() -> str:
@@ -151,42 +150,34 @@ def test_a_clock_is_not_asked_for_where_the_profile_has_none() -> None:
         (
             httpx.Response(302, headers={"location": "https://elsewhere.example.test/"}),
             "configuration",
-            "sends elsewhere",
+            "redirects to",
         ),
-        (httpx.Response(200, text="<html>"), "configuration", "but not as a portal. Is the address right?"),
-        (answer(status=503, code="DOWN"), "target", "Is the portal up"),
+        (httpx.Response(200, text="<html>"), "configuration", "but not as a portal. Check [portal] url."),
+        (answer(status=503, code="DOWN"), "target", "Check the portal and the services it needs"),
     ],
 )
 def test_an_address_at_which_no_portal_answers_is_all_that_is_told(
-    response: httpx.Response, blame: str, said: str, monkeypatch: pytest.MonkeyPatch
+    response: httpx.Response, blame: str, said: str
 ) -> None:
-    found = examined_by(lambda request: response, parse(MINIMAL, {}), monkeypatch)
+    found = examined_by(lambda request: response, parse(MINIMAL, {}))
 
     assert [(one.part, one.state, one.fault_class) for one in found] == [("portal.url", "wrong", blame)]
     assert said in found[0].message
 
 
-def test_a_target_whose_clock_is_off_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_whose_clock_is_off_is_told() -> None:
     def respond(request: httpx.Request) -> httpx.Response:
         return answer({}, headers={"date": "Thu, 01 Jan 2026 00:00:00 GMT"})
 
-    found = examined_by(respond, parse(MINIMAL, {}), monkeypatch)
+    found = examined_by(respond, parse(MINIMAL, {}))
 
     assert re.search(r"clock is \d+ s behind this machine's", of(found, "time").message)
     assert of(found, "time").fault_class == "environment"
 
 
-def examined_by(
-    respond: Callable[[httpx.Request], httpx.Response], profile: Profile, monkeypatch: pytest.MonkeyPatch
-) -> list[Diagnosis]:
+def examined_by(respond: Callable[[httpx.Request], httpx.Response], profile: Profile) -> list[Diagnosis]:
     """An examination of a portal that a function plays."""
-    begin = Transport.__init__
-
-    def played(self: Transport, *args: object, **options: object) -> None:
-        begin(self, *args, **{**options, "handler": httpx.MockTransport(respond)})  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Transport, "__init__", played)
-    return examine(profile)
+    return examine(profile, handler=httpx.MockTransport(respond))
 
 
 def test_nothing_at_the_address_is_the_environments_fault() -> None:

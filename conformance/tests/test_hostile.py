@@ -12,12 +12,13 @@ import msgspec
 import pytest
 
 from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable, UsageError
-from conformance.replay import Options, replay
-from conformance.replay.engine.wire import Answer, Connection
+from conformance.replay import ReplayOptions, replay
+from conformance.replay.engine.wire import Connection
+from conformance.replay.rebuild.actions import WireResponse
 from conformance.spec.operations import Impact
 from conformance.target.clock import LONGEST_WAIT, SystemClock
-from conformance.target.portal.accounts import lifetime
 from conformance.target.portal.budget import Budget, retry_after
+from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.hostile.certificates import authority
@@ -111,12 +112,12 @@ def test_what_is_beyond_the_bounds_is_recorded_and_not_judged(name: str, origin:
     assert exchange.response.is_unknown
 
 
-def replayed(url: str) -> Answer:
+def replayed(url: str) -> WireResponse:
     """One request as a replay sends it."""
 
-    async def ask() -> Answer:
+    async def ask() -> WireResponse:
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[Answer] = loop.create_future()
+        answered: asyncio.Future[WireResponse] = loop.create_future()
         host, _, port = url.partition("//")[2].partition(":")
         connection = Connection(host, int(port), context=None, loop=loop)
         connection.send(
@@ -319,7 +320,7 @@ def test_a_replay_says_that_it_takes_no_proxy(tmp_path: Path) -> None:
     known = profile("http://127.0.0.1:1", 'proxy = "http://127.0.0.1:3128"\n')
 
     with pytest.raises(UsageError, match=r"\[portal\] proxy"):
-        replay([tmp_path / "none.jsonl"], known, Options(out=tmp_path))
+        replay([tmp_path / "none.jsonl"], known, ReplayOptions(out=tmp_path))
 
 
 def test_a_trusted_certificate_is_answered_and_others_are_not(origin: str, tmp_path: Path) -> None:

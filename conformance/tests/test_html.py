@@ -261,7 +261,7 @@ def test_the_steps_that_led_there_are_shown_in_order(tmp_path: Path) -> None:
 
 def test_known_findings_come_last_and_are_marked(tmp_path: Path) -> None:
     run = sample().run()
-    entry = baseline.Known(
+    entry = baseline.KnownFailure(
         "ENV-008", next(one.signature for one in run.findings if one.requirement == "ENV-008"), "why"
     )
     result = baseline.compare(run, baseline.Baseline("known.toml", (entry,)), date(2026, 11, 21))

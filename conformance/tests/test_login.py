@@ -131,7 +131,7 @@ def test_an_authenticator_code_that_was_used_elsewhere_is_followed_by_the_next()
         ([said({"mfaMethods": BOTH})], "initiate"),
         ([session(), "1", said(code="AUTH.SESSION_NOT_FOUND", status=404)], "complete"),
         (
-            [session(), "1", said(code="AUTH.MFA_CODE_INVALID"), "2", said(code="AUTH.MFA_CODE_INVALID")],
+            [session(), *(answer for code in "123" for answer in (code, said(code="AUTH.MFA_CODE_INVALID")))],
             "complete",
         ),
         ([session(), "1", said({"refreshToken": "x"})], "complete"),

@@ -110,3 +110,74 @@ def test_what_is_told_while_a_case_runs_is_seen_at_once(tmp_path: Path) -> None:
 
     assert ran.returncode == 0, ran.stdout
     assert ran.stdout.splitlines()[:2] == ["waiting 5 s", ".".ljust(72) + " [100%]"]
+
+
+def test_a_rerun_is_a_selection_and_says_so(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        run = portal.run(*ONE)
+
+    assert run.code == 0
+    assert "Conformant" not in run.said
+    assert f"A selection of the cases: --rerun {BROKEN}." in run.said
+    assert f"Selected: --rerun {BROKEN}." in run.said
+    assert run.results["scope"]["selection"] == f"--rerun {BROKEN}"
+
+
+def test_a_rerun_of_an_endpoint_is_a_usage_error(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        run = portal.run("--rerun", "GET /web/v1/system/profile")
+
+    assert run.code == 4
+    assert "an endpoint is no requirement, case or finding" in run.said
+
+
+def test_a_rerun_that_decides_nothing_is_inconclusive(tmp_path: Path) -> None:
+    """What it names needs more than the run may do."""
+    with deployed(tmp_path, clock=False) as portal:
+        run = portal.run("--rerun", "TOKEN-012", "--impact", "read-only", "--time-budget", "5s")
+
+    assert run.code == 5
+    assert "--rerun TOKEN-012 decided nothing" in run.said
+
+
+def pytest_on_cases(folder: Path, *options: str, ini: str = "") -> Done:
+    """Plain pytest on the cases, in a folder of its own with an ini file."""
+    (folder / "pytest.ini").write_text(f"[pytest]\naddopts = -p conformance.plugin\n{ini}", encoding="utf-8")
+    place = str(Path(str(cases.__file__)).parent)
+    arguments = [sys.executable, "-m", "pytest", "-q", "-c", str(folder / "pytest.ini"), *options]
+    arguments += ["--out", str(folder / "out")]
+    if not any(option.startswith(place) for option in options):
+        arguments.append(place)
+    ran = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=False)
+    return Done(ran.returncode, ran.stdout + ran.stderr, folder / "out")
+
+
+def test_a_name_or_a_folder_selects_cases_and_the_bundled_portal_is_named(tmp_path: Path) -> None:
+    roles = str(Path(str(cases.__file__)).parent / "roles")
+
+    by_name = pytest_on_cases(tmp_path, "-k", "test_roles")
+    by_folder = pytest_on_cases(tmp_path, roles)
+
+    assert (by_name.code, by_folder.code) == (0, 0)
+    assert "A selection of the cases: -k test_roles." in by_name.said
+    assert f"Selected: {roles}." in by_folder.said
+    for run in (by_name, by_folder):
+        assert run.said.startswith("No --profile and no --target: this judges the bundled reference portal")
+        assert "This was the bundled reference portal" in run.said
+
+
+def test_options_stand_in_the_ini_file_too_and_the_command_line_comes_first(tmp_path: Path) -> None:
+    ini = f"conformance_rerun = {BROKEN}\nconformance_strict = true\nconformance_impact = read-only\n"
+
+    run = pytest_on_cases(tmp_path, "--impact", "mutating", ini=ini)
+
+    assert run.results["strict"] is True
+    assert run.results["impact"] == "mutating"
+    assert run.results["scope"]["selection"] == f"--rerun {BROKEN}"
+
+
+def test_a_wrong_value_in_the_ini_file_is_a_usage_error(tmp_path: Path) -> None:
+    run = pytest_on_cases(tmp_path, ini="conformance_impact = everything\n")
+
+    assert run.code == 4
+    assert "conformance_impact = everything: choose read-only, mutating, disruptive" in run.said

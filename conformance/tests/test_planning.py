@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.run.plan import as_text, plan
-from conformance.run.planning import foretold
+from conformance.run.planning import forecast
 from conformance.run.schedule import Planned
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.portal import Portal
@@ -46,7 +46,7 @@ def test_with_a_clock_nothing_is_waited_for(text: str) -> None:
 
 
 class Case:
-    """What ``foretold`` asks of a case."""
+    """What ``forecast`` asks of a case."""
 
     def __init__(self, name: str, seconds: float = 0.0) -> None:
         self.nodeid = f"cases/test_it.py::{name}"
@@ -64,14 +64,14 @@ def test_a_run_says_what_it_will_wait_for() -> None:
         Planned(Case("test_cools_down", 60.0), 1, waits=True),
     ]
 
-    assert list(foretold(cases, window=30.0, budget=600.0)) == [  # type: ignore[arg-type]
+    assert list(forecast(cases, window=30.0, budget=600.0)) == [  # type: ignore[arg-type]
         "about 15 sign-ins, 10 in each window of 30 s",
         "waits up to 3600 s, while others run: test_ends",
         "waits up to 60 s, while others run: test_cools_down",
         "the run lasts up to 60 minutes and what its requests take",
         "what cannot be waited for within 10 minutes is left out by name",
     ]
-    unknown = list(foretold(cases, window=None))  # type: ignore[arg-type]
+    unknown = list(forecast(cases, window=None))  # type: ignore[arg-type]
     assert "assumed: [limits] login_window is not given" in unknown[0]
     assert unknown[-1] == "--time-budget 10m leaves out, by name, what takes longer"
 

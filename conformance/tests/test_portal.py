@@ -190,9 +190,9 @@ def test_a_record_no_listing_gives_is_untestable_by_name(recorder: Recorder) -> 
 
 def test_what_was_merely_found_is_not_given_for_a_change(recorder: Recorder) -> None:
     with pytest.raises(
-        Untestable, match=r"no \[records\] channel, and none that was merely found is changed"
+        Untestable, match=r"no \[records\] channel, and a record that a listing shows is not changed"
     ):
-        answering(recorder).record("channel", given=True)
+        answering(recorder).own_record("channel")
 
 
 # --- operation bodies
@@ -228,7 +228,7 @@ def test_a_value_that_nobody_gives_is_named(recorder: Recorder) -> None:
 def test_a_change_never_falls_on_a_record_that_was_merely_found(recorder: Recorder) -> None:
     portal = answering(recorder, profile=with_body('{ bizId = "{channel}" }', DELETE))
 
-    with pytest.raises(Untestable, match="none that was merely found is changed"):
+    with pytest.raises(Untestable, match="a record that a listing shows is not changed"):
         portal.operation_body(DELETE)
 
     assert recorder.asked == []
@@ -250,10 +250,10 @@ LEFT = httpx.Response(301, headers={"location": "https://new.example.test/"})
     [
         (
             PAGE,
-            r"answers \(HTTP 200\), but not as a portal. Are the address and \[portal\] access_code right",
+            r"answers \(HTTP 200\), but not as a portal. Check the address and \[portal\] access_code",
         ),
         (httpx.Response(403, text="<html>Blocked</html>"), r"answers \(HTTP 403\), but not as a portal"),
-        (LEFT, "sends elsewhere, to https://new.example.test/. Give the portal's own address"),
+        (LEFT, "redirects to https://new.example.test/. Enter the portal's own address"),
     ],
 )
 def test_what_answers_and_is_no_portal_is_told_from_one(response: httpx.Response, told: str) -> None:

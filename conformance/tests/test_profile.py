@@ -111,7 +111,7 @@ advance = "http://127.0.0.1:8000/clock/advance"
         (MINIMAL.replace("[accounts.admin]", "verify = 3\n[accounts.admin]"), "portal.toml: [portal] verify must be"),
         (MINIMAL + 'mfa = "OPT"\n', 'portal.toml: [accounts.admin] mfa must be "EMAIL" or "OTP", not "OPT". Did you mean "OTP"?'),
         (MINIMAL + 'otp_secret = "not base32!"\n', "portal.toml: [accounts.admin] otp_secret must be base32"),
-        (MINIMAL + 'inbox = "mail"\n', 'portal.toml: [accounts.admin] inbox is "mail", and there is no such inbox. Add the table [inboxes.mail].'),
+        (MINIMAL + 'inbox = "mail"\n', 'portal.toml: [accounts.admin] inbox is "mail", but the profile has no such inbox. Add the table [inboxes.mail].'),
         (MINIMAL.replace("accounts.admin", "accounts.amdin"), 'portal.toml: [accounts] has no account "amdin". Did you mean "admin"?'),
         (MINIMAL + '[inboxes.mail]\nkind = "htpp"\n', 'portal.toml: [inboxes.mail] must be "http", "imap", "command", "fixed", not "htpp". Did you mean "http"?'),
         (MINIMAL + '[inboxes.mail]\nurl = "x"\n', "portal.toml: [inboxes.mail] has no kind, which is needed"),
@@ -123,10 +123,10 @@ advance = "http://127.0.0.1:8000/clock/advance"
         (MINIMAL + '[limits]\nmax_mails = -1\n', "portal.toml: [limits] max_mails is not right: input should be greater than or equal to 0."),
         (MINIMAL + '[secure_channel]\npayload = "tag"\n', "portal.toml: [secure_channel] payload must be iv, ciphertext and tag"),
         (MINIMAL.replace("http://127.0.0.1:8000", "127.0.0.1"), "portal.toml: [portal] url must be an address"),
-        ("profile = 2\n" + MINIMAL, "portal.toml: profile = 2 is not known to this version, only profile = 1."),
+        ("profile = 2\n" + MINIMAL, "portal.toml: profile = 2 is not supported by this version; write profile = 1."),
         ("[portal\n", "portal.toml: this is not TOML: "),
         (MINIMAL.replace("a password", "${ADMIN_PASSWORD}"), "portal.toml: [accounts.admin] password needs the environment variable ADMIN_PASSWORD, which is not set."),
-        (MINIMAL.replace("a password", "${file:/nowhere/at-all}"), "portal.toml: [accounts.admin] password is to be read from /nowhere/at-all, which fails"),
+        (MINIMAL.replace("a password", "${file:/nowhere/at-all}"), "portal.toml: [accounts.admin] password cannot be read from /nowhere/at-all"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_said_with_where_what_and_what_next(text: str, said: str) -> None:
@@ -180,3 +180,30 @@ def test_values_of_the_environment_in_bodies_count_as_secrets() -> None:
     )
 
     assert ("smtp-password", "profile-value") in set(parse(text, {"SMTP": "smtp-password"}).secrets())
+
+
+def test_an_expectation_names_what_a_run_must_have_tested() -> None:
+    text = MINIMAL + '[expect]\nmusts = 400\naccounts = ["admin"]\nchapters = ["LOGIN"]\n'
+
+    expect = parse(text, {}).expect
+
+    assert (expect.musts, expect.accounts, expect.chapters) == (400, ["admin"], ["LOGIN"])
+    assert parse(MINIMAL, {}).expect.musts is None
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ('accounts = ["spare"]', 'names "spare", and there is no such account. Add the table'),
+        ('accounts = ["admn"]', 'Did you mean "admin"?'),
+        ('chapters = ["LOGN"]', 'has no chapter "LOGN". Did you mean "LOGIN"?'),
+    ],
+)
+def test_an_expectation_of_what_does_not_exist_is_a_mistake(line: str, message: str) -> None:
+    assert message in mistake(f"{MINIMAL}[expect]\n{line}\n")
+
+
+def test_a_variable_that_is_set_and_empty_is_a_mistake() -> None:
+    text = MINIMAL.replace('"a password"', '"${ADMIN_PASSWORD}"')
+
+    assert "needs the environment variable ADMIN_PASSWORD, which is empty" in mistake(text, ADMIN_PASSWORD="")

@@ -220,7 +220,7 @@ def test_a_taken_port_is_told_by_its_number(upstream: str, out: Path) -> None:
     port = int(upstream.rpartition(":")[2])
 
     with pytest.raises(UsageError, match=f"--port {port}"):
-        record.serve(upstream, out, port=port)
+        record.serve(upstream, out, record.RecordOptions(port=port))
 
 
 def test_the_recorder_listens_on_loopback_unless_told_otherwise(upstream: str, out: Path) -> None:
@@ -289,7 +289,7 @@ def test_an_opened_channel_shows_what_was_encrypted_and_works_for_both_sides(
     with reference.start(choices=choices) as portal:
         account = tomllib.loads(portal.profile())["accounts"]["admin"]
         headers = ingress(portal)
-        with record.serve(portal.url, out, open_channel=True) as recording:
+        with record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recording:
             client = httpx.Client(base_url=recording.url, headers=headers)
             session, keys = channel_of(client, choices)
             body = {"email": account["email"], "code": "000000", "newPassword": account["password"]}
@@ -316,7 +316,7 @@ def test_the_portals_own_key_is_recorded_and_the_recorders_is_offered(out: Path)
     with reference.start() as portal:
         path, headers = "/web/v1/secure-channel/public-key", ingress(portal)
         own = httpx.get(portal.url + path, headers=headers).json()["data"]
-        with record.serve(portal.url, out, open_channel=True) as recording:
+        with record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recording:
             offered = httpx.get(recording.url + path, headers=headers).json()["data"]
 
     assert offered["keyId"] == own["keyId"]
@@ -429,5 +429,5 @@ def test_a_recorder_in_the_background_of_a_script_is_ended_by_a_signal_and_its_h
         said, _ = recorder.communicate(timeout=30)
 
     assert recorder.returncode == 0
-    assert "1 exchanges in" in said
+    assert "Recorded 1 exchanges to" in said
     assert [exchange.request.path for exchange in capture.read(out)] == ["/web/v1/system/profile"]

@@ -36,7 +36,7 @@ def portal() -> Iterator[str]:
 def recorder(upstream: str, folder: Path, bounds: Bounds | None = None) -> Iterator[tuple[int, Path]]:
     """The port of a recorder, and its capture."""
     out = folder / "capture.jsonl"
-    with record.serve(upstream, out, bounds=bounds) as recording:
+    with record.serve(upstream, out, record.RecordOptions(bounds=bounds)) as recording:
         yield int(recording.url.rpartition(":")[2]), out
 
 

@@ -10,16 +10,15 @@ from pathlib import Path
 import pytest
 
 from conformance import record
-from conformance.replay import Options, replay
+from conformance.replay import replay
 from conformance.replay.compare.outcome import State
-from conformance.replay.engine.evidence import Evidence
-from conformance.replay.engine.wire import Answer
-from conformance.replay.recording.omissions import LeftOut
-from conformance.tests.replays import profile_of, replayed
+from conformance.replay.engine.log import UncachedLog
+from conformance.replay.engine.step import ReplayStep
+from conformance.replay.recording.omissions import Omissions
+from conformance.tests.replays import options_for, profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
 from conformance.tests.traffic import answer
 from conformance.traffic import capture
-from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 
@@ -28,7 +27,10 @@ from reference_impl import serve as reference
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit, recorded with the secure channel opened."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
         walk(recorder.url, portal.profile())
     return out
 
@@ -96,7 +98,7 @@ def test_what_a_lawful_portal_answered_another_of_its_kind_answers_too(tmp_path:
     out = tmp_path / "traffic.jsonl"
     with (
         reference.start(variants=[variant]) as portal,
-        record.serve(portal.url, out, open_channel=True) as recorder,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
     ):
         walk(recorder.url, portal.profile())
 
@@ -112,7 +114,7 @@ def test_the_redacted_recording_holds_no_secret_and_neither_do_the_reports(
 ) -> None:
     with reference.start() as portal:
         profile = profile_of(portal)
-        replay([recording], profile, Options(out=tmp_path, impact="disruptive"))
+        replay([recording], profile, options_for(tmp_path))
 
     planted = [value for value, _ in profile.secrets()]
     for file in tmp_path.iterdir():
@@ -127,10 +129,10 @@ def test_a_secret_that_stands_without_quotes_leaves_the_evidence_whole(
 ) -> None:
     secrets = Secrets()
     secrets.add(str(shown), "code")
-    evidence = Evidence(tmp_path / "exchanges.jsonl", secrets)
+    log = UncachedLog(tmp_path / "exchanges.jsonl", secrets)
 
-    evidence.take(answer("GET /web/v1/system/profile", {"seen": shown, "note": "kept"}))
-    evidence.close()
+    log.add(answer("GET /web/v1/system/profile", {"seen": shown, "note": "kept"}))
+    log.close()
 
     (kept,) = capture.read(tmp_path / "exchanges.jsonl")
     assert kept.data == {"seen": "[code-1]", "note": "kept"}
@@ -186,7 +188,7 @@ def test_nothing_above_the_allowed_impact_is_sent(recording: Path, tmp_path: Pat
     assert sent.isdisjoint({"update", "create", "delete", "change", "logout", "cancel", "deactivate"})
 
 
-def test_what_differs_for_want_of_a_change_that_is_left_out_is_not_comparable(
+def test_what_differs_for_want_of_a_change_that_is_omissions_is_not_comparable(
     recording: Path, tmp_path: Path
 ) -> None:
     told = replayed(recording, tmp_path, impact="read-only")
@@ -198,7 +200,7 @@ def test_what_differs_for_want_of_a_change_that_is_left_out_is_not_comparable(
 
 
 @pytest.mark.parametrize("fault", ["a-method-twice", "login-session-expires-in-text"])
-def test_a_fault_is_reported_where_changes_are_left_out(recording: Path, tmp_path: Path, fault: str) -> None:
+def test_a_fault_is_reported_where_changes_are_omissions(recording: Path, tmp_path: Path, fault: str) -> None:
     told = replayed(recording, tmp_path, impact="read-only", faults=(fault,))
 
     assert FAULTS[fault] in [(one.endpoint, one.path, one.kind) for one in told.run.regressions]
@@ -221,12 +223,12 @@ def test_a_change_explains_what_shows_it_and_comes_after_it(
     change: str, path: str, status: int, explained: bool
 ) -> None:
     method, _, changed = change.partition(" ")
-    left_out = LeftOut()
-    left_out.note(10.0, method, f"/web/v1/system/{changed}", status=200)
+    omissions = Omissions()
+    omissions.note(10.0, method, f"/web/v1/system/{changed}", status=200)
 
-    told = left_out.before(20.0, f"/web/v1/system/{path}", status=status)
+    told = omissions.before(20.0, f"/web/v1/system/{path}", status=status)
     assert told == (f"{method} /web/v1/system/{changed}" if explained else None)
-    assert left_out.before(5.0, f"/web/v1/system/{path}", status=status) is None
+    assert omissions.before(5.0, f"/web/v1/system/{path}", status=status) is None
 
 
 def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
@@ -237,32 +239,29 @@ def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
             update={"clock": profile_of(portal).clock.model_copy(update={"advance": None})}
         )
 
-    told = replay([recording], profile, Options(out=tmp_path, impact="disruptive"))
+    told = replay([recording], profile, options_for(tmp_path))
 
     assert told.run.exit_code == 6
     assert told.run.regressions == []
     assert (tmp_path / "report.html").exists()
 
 
-def test_an_interrupted_replay_reports_what_it_has_seen(
-    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take = Evidence.take
+def test_an_interrupted_replay_reports_what_it_has_seen(recording: Path, tmp_path: Path) -> None:
+    steps: list[ReplayStep] = []
 
-    def taken(self: Evidence, exchange: Exchange, answer: Answer | None = None) -> Exchange:
-        if self.count == 10:
+    def interrupt(step: ReplayStep) -> None:
+        steps.append(step)
+        if len(steps) == 10:
             signal.raise_signal(signal.SIGINT)
-        return take(self, exchange, answer)
 
-    monkeypatch.setattr(Evidence, "take", taken)
-
-    told = replayed(recording, tmp_path)
+    with reference.start() as portal:
+        told = replay([recording], profile_of(portal), options_for(tmp_path), on_step=interrupt)
 
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["exit_code"] == told.run.exit_code == 2
     assert 10 <= told.tally.compared < len(told.plan.started) / 2
     assert len((tmp_path / "exchanges.jsonl").read_text().splitlines()) >= told.tally.compared
-    assert "was interrupted" in told.notes[0]
+    assert told.notes[0].startswith("Interrupted: ")
 
 
 def test_a_baseline_accepts_what_the_target_is_known_to_contradict_and_no_regression(

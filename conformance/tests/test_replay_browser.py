@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.replay import Options, Replayed, replay
+from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import State
 from conformance.target.profile.model import parse
 from conformance.tests.browser_client import NEW_PASSWORD, by_mitmproxy, by_the_browser, by_the_proxy
+from conformance.tests.replays import options_for
 from conformance.traffic import capture
 from reference_impl import serve as reference
 
@@ -56,11 +57,11 @@ def test_the_proxys_recording_holds_no_secret(proxied: Path) -> None:
     assert len(planted) > 5
 
 
-def replayed(recording: Path, portal: reference.Running, out: Path) -> Replayed:
-    return replay([recording], parse(portal.profile(), {}), Options(out=out, impact="disruptive"))
+def replayed(recording: Path, portal: reference.Running, out: Path) -> ReplayResult:
+    return replay([recording], parse(portal.profile(), {}), options_for(out))
 
 
-def told(replay: Replayed) -> list[tuple[str, str, object, object]]:
+def told(replay: ReplayResult) -> list[tuple[str, str, object, object]]:
     return [(one.endpoint, one.path, one.recorded, one.replayed) for one in replay.run.regressions]
 
 

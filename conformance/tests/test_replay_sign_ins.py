@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from conformance import record
-from conformance.replay import Options, replay
+from conformance.replay import replay
 from conformance.replay.compare.outcome import State
-from conformance.replay.engine.actions import Await
-from conformance.replay.rebuild.sign_in_order import Turns
-from conformance.tests.replays import profile_of, replayed
+from conformance.replay.rebuild.actions import Await
+from conformance.replay.rebuild.sign_in_order import SignInOrder
+from conformance.tests.replays import options_for, profile_of, replayed
 from conformance.tests.scripted_client import Walker, walk
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
@@ -26,7 +26,10 @@ from reference_impl import serve as reference
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole visit, recorded with the secure channel opened."""
     out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
         walk(recorder.url, portal.profile())
     return out
 
@@ -51,7 +54,7 @@ def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
 
 def test_an_authenticator_is_asked_for_one_sign_in_at_a_time() -> None:
     ended = bytearray(2)
-    turns = Turns(ended)
+    turns = SignInOrder(ended)
     assert list(turns.take("authenticator", 0)) == []
 
     second = turns.take("authenticator", 1)
@@ -99,7 +102,7 @@ def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_pat
         walker = Walker(recorder.url, profile)
         walker.sign_in(profile["accounts"]["admin"])
         walker.get("/profile")
-    options = Options(out=tmp_path / "reports", impact="disruptive")
+    options = options_for(tmp_path / "reports")
 
     with reference.start() as portal:
         told = [replay([out], profile_of(portal), options) for _ in range(2)]
@@ -110,7 +113,10 @@ def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_pat
 
 def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
     out = tmp_path / "refused.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out, open_channel=True) as recorder:
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
         profile = tomllib.loads(portal.profile())
         spare = profile["accounts"]["spare"]
         walker = Walker(recorder.url, profile)
@@ -163,7 +169,7 @@ def test_what_sign_ins_make_longer_is_listed_and_no_regression(recording: Path, 
             walker = Walker(portal.url, profile, ahead=portal.portal.clock.now() - time.time())
             walker.sign_in(profile["accounts"]["admin"])
         portal.portal.clock.advance(30)
-        told = replay([recording], profile_of(portal), Options(out=tmp_path, impact="disruptive"))
+        told = replay([recording], profile_of(portal), options_for(tmp_path))
 
     history = "GET /web/v1/system/security/sessions/history"
     assert told.run.regressions == []

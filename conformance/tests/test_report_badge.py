@@ -6,6 +6,7 @@ import json
 from xml.etree import ElementTree
 
 from conformance.report.formats.badge import drawing, shield, words
+from conformance.report.model.run import Scope
 from conformance.tests.sample_run import conformant, sample
 
 
@@ -21,6 +22,15 @@ def test_a_shield_has_the_fields_that_shields_asks_for() -> None:
 def test_a_run_without_a_verdict_shows_no_numbers() -> None:
     assert words(conformant().run(exit_code=6)) == "inconclusive"
     assert words(conformant().run(exit_code=2)) == "interrupted"
+
+
+def test_a_badge_of_a_selection_or_of_the_bundled_portal_says_so() -> None:
+    selected = conformant().run(scope=Scope(selection="-k login"))
+    bundled = conformant().run(scope=Scope(bundled=True))
+
+    assert words(selected).startswith("selection: must ")
+    assert words(bundled).startswith("bundled portal: must ")
+    assert json.loads(shield(selected))["color"] == json.loads(shield(conformant().run(exit_code=5)))["color"]
 
 
 def test_the_colour_tells_good_from_bad() -> None:

@@ -12,7 +12,7 @@ from conformance.errors import UsageError
 from conformance.report.across.baseline import (
     NO_REASON,
     Baseline,
-    Known,
+    KnownFailure,
     compare,
     entry_text,
     load,
@@ -26,13 +26,13 @@ TODAY = date(2026, 11, 21)
 DATA = f"ENV-008 {INITIATE} data"
 
 
-def known(signature: str = DATA, **changes: object) -> Known:
+def known(signature: str = DATA, **changes: object) -> KnownFailure:
     fields = {
         "requirement": signature.split()[0],
         "signature": signature,
         "reason": "fixed in the next release",
     }
-    return Known(**{**fields, **changes})  # type: ignore[arg-type]
+    return KnownFailure(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 def failing() -> Run:

@@ -44,10 +44,10 @@ def test_a_failure_says_what_where_and_how_to_see_it_again() -> None:
 
 def test_known_failures_are_not_listed_among_what_blocks() -> None:
     run = sample().run()
-    entry = baseline.Known(
+    entry = baseline.KnownFailure(
         "ENV-008", next(one.signature for one in run.findings if one.requirement == "ENV-008"), "why"
     )
-    gone = baseline.Known("ENV-001", "ENV-001 GET /x", "was broken")
+    gone = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was broken")
     result = baseline.compare(run, baseline.Baseline("known.toml", (entry, gone)), date(2026, 11, 21))
 
     text = markdown(run.model_copy(update={"baseline": result.record()}))

@@ -88,9 +88,11 @@ def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> 
 def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
     run = sample().run()
     known = [
-        baseline.Known(one.requirement, one.signature, "why") for one in run.findings if one.verdict == "fail"
+        baseline.KnownFailure(one.requirement, one.signature, "why")
+        for one in run.findings
+        if one.verdict == "fail"
     ]
-    stale = baseline.Known("ENV-001", "ENV-001 GET /x", "was so")
+    stale = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was so")
     result = baseline.compare(run, baseline.Baseline("known.toml", (*known, stale)), date(2026, 11, 21))
 
     shown = summary_lines(run.model_copy(update={"baseline": result.record()}), colour=False, quiet=False)

@@ -7,8 +7,9 @@ from datetime import date
 import pytest
 
 from conformance.report.across import baseline
-from conformance.report.model.run import Regression, Run
+from conformance.report.model.run import Ending, Regression, Run, Scope
 from conformance.report.model.words import (
+    BUNDLED,
     blocking,
     chapters,
     day_and_time,
@@ -17,14 +18,19 @@ from conformance.report.model.words import (
     levels,
     numbers,
     plural,
+    share_of_musts,
     untested,
 )
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import Sample, conformant, sample
 
+MUSTS = sum(row.level == "must" and row.can_hold for row in REQUIREMENTS.values())
+
 
 def with_baseline(run: Run, *signatures: str, expires: date | None = None) -> Run:
-    entries = tuple(baseline.Known(one.split()[0], one, "known", expires=expires) for one in signatures)
+    entries = tuple(
+        baseline.KnownFailure(one.split()[0], one, "known", expires=expires) for one in signatures
+    )
     result = baseline.compare(run, baseline.Baseline("known.toml", entries), date(2026, 11, 21))
     return run.model_copy(update={"baseline": result.record(), "exit_code": 1 if result.fails else 0})
 
@@ -40,7 +46,7 @@ def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
     made = conformant()
     made.ledger.tallies.pop("FILE-001")
 
-    assert headline(conformant().run()).sentence == "No answer contradicts the specification."
+    assert headline(conformant().run()).sentence == f"Nothing contradicted · 97 % of {MUSTS} musts tested."
     assert headline(made.run()).sentence.endswith("1 requirement could not be tested.")
 
 
@@ -59,6 +65,42 @@ def test_a_run_that_did_not_come_to_a_verdict_never_reads_conformant(exit_code: 
 
     assert head.title == title
     assert head.tone != "good"
+
+
+def test_a_selection_is_never_conformance_of_the_portal() -> None:
+    head = headline(conformant().run(scope=Scope(selection="-k login")))
+
+    assert (head.tone, head.title) == ("unsure", "Selection")
+    assert "A selection says nothing of the portal as a whole. Selected: -k login." in head.sentence
+
+
+def test_the_bundled_portal_is_named_with_each_verdict() -> None:
+    for run in (conformant().run(scope=Scope(bundled=True)), sample().run(scope=Scope(bundled=True))):
+        assert headline(run).sentence.endswith(BUNDLED)
+
+
+@pytest.mark.parametrize("command, title", [("check", "Nothing contradicted"), ("replay", "No regression")])
+def test_recorded_traffic_makes_no_portal_conformant(command: str, title: str) -> None:
+    assert headline(conformant().run(command=command)).title == title
+
+
+def test_an_inconclusive_run_says_why_and_how_little_was_tested() -> None:
+    ending = Ending(inconclusive="[accounts.admin] never held a token.")
+
+    head = headline(Sample().run(exit_code=5, ending=ending))
+
+    assert head.title == "Inconclusive"
+    assert head.sentence == f"[accounts.admin] never held a token. 0 % of {MUSTS} musts tested."
+
+
+def test_a_must_short_of_all_is_never_rounded_to_all() -> None:
+    made = conformant()
+    for row in REQUIREMENTS.values():
+        made.ledger.satisfy(row.id)
+    assert f"100 % of {MUSTS}" in share_of_musts(made.run())
+
+    made.ledger.tallies.pop("FILE-001")
+    assert f"99 % of {MUSTS}" in share_of_musts(made.run())
 
 
 def test_an_interrupted_run_tells_what_failed_until_then() -> None:

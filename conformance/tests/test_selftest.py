@@ -11,8 +11,8 @@ import pytest
 from conformance.errors import UsageError
 from conformance.selftest import run, workers
 from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching
+from conformance.selftest.fault_run import FaultOutcome, Turned
 from conformance.selftest.pages import as_json, write
-from conformance.selftest.trial import TrialOutcome, Turned
 from conformance.selftest.verdicts import ProofMatrix, judge
 from conformance.target.bundled import FAULTS
 
@@ -28,7 +28,7 @@ def turned(verdict: str = "fail", *sources: str) -> Turned:
 def matrix(**more: Turned) -> ProofMatrix:
     """A matrix of one fault that is caught, and of what else it turned."""
     turns = {BROKEN: turned()} | {name.replace("_", "-"): one for name, one in more.items()}
-    return ProofMatrix(TrialOutcome("clean"), {FAULT: TrialOutcome(FAULT, turned=turns)})
+    return ProofMatrix(FaultOutcome("clean"), {FAULT: FaultOutcome(FAULT, turned=turns)})
 
 
 def problems(of: ProofMatrix, **more: Any) -> list[str]:
@@ -47,13 +47,13 @@ def test_a_fault_that_is_caught_and_turns_nothing_else_is_no_problem() -> None:
 
 
 def test_a_fault_that_nothing_catches_is_named() -> None:
-    survived = ProofMatrix(TrialOutcome("clean"), {FAULT: TrialOutcome(FAULT)})
+    survived = ProofMatrix(FaultOutcome("clean"), {FAULT: FaultOutcome(FAULT)})
 
     assert problems(survived) == [f"fault {FAULT} survives: {BROKEN} is not FAIL"]
 
 
 def test_a_must_that_is_only_a_warning_survived() -> None:
-    weak = ProofMatrix(TrialOutcome("clean"), {FAULT: TrialOutcome(FAULT, turned={BROKEN: turned("warn")})})
+    weak = ProofMatrix(FaultOutcome("clean"), {FAULT: FaultOutcome(FAULT, turned={BROKEN: turned("warn")})})
 
     assert problems(weak) == [f"fault {FAULT} survives: {BROKEN} is not FAIL"]
 
@@ -75,7 +75,7 @@ def test_a_finding_without_any_fault_is_a_problem() -> None:
 @pytest.mark.parametrize(("verdict", "count"), [("fail", 1), ("warn", 0)])
 def test_a_variant_may_warn_and_not_fail(verdict: str, count: int) -> None:
     lawful = matrix()
-    lawful.variants["gzip"] = TrialOutcome("gzip", turned={"ENV-001": turned(verdict)})
+    lawful.variants["gzip"] = FaultOutcome("gzip", turned={"ENV-001": turned(verdict)})
 
     assert len(problems(lawful)) == count
 
@@ -155,10 +155,10 @@ def test_a_child_that_says_nothing_is_an_outcome_with_an_error() -> None:
 
 
 def _job(name: str) -> workers.Job:
-    return lambda: TrialOutcome(name)
+    return lambda: FaultOutcome(name)
 
 
-def _breaking() -> TrialOutcome:
+def _breaking() -> FaultOutcome:
     raise ZeroDivisionError
 
 

@@ -101,8 +101,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
 
     def sought(self, name: str) -> str | None:
         """The same, for who wants no more than one: its name in lower case."""
-        for given, value in self.headers:
-            if given == name or given.lower() == name:
+        for sent, value in self.headers:
+            if sent == name or sent.lower() == name:
                 return value
         return None
 
@@ -229,9 +229,9 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
     @data_fact
     def coded(self) -> list[tuple[str, dict[str, Json]]]:
         """Every enumeration object in ``data``, with the name of the coded field it stands in."""
-        found: list[tuple[str, dict[str, Json]]] = []
-        _coded(self.data, "", found)
-        return found
+        entries: list[tuple[str, dict[str, Json]]] = []
+        _coded(self.data, "", entries)
+        return entries
 
     @data_fact
     def coded_by_field(self) -> dict[str, list[dict[str, Json]]]:
@@ -257,22 +257,22 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         if path == "status":
             return self.status if self.status is not None else ABSENT
         if path.startswith("headers."):
-            value = None if self.response is None else self.response.header(path.removeprefix("headers."))
-            return ABSENT if value is None else value
-        found: Json = self.envelope
+            header = None if self.response is None else self.response.header(path.removeprefix("headers."))
+            return ABSENT if header is None else header
+        value: Json = self.envelope
         for step in steps(path):
-            if type(found) is not dict or step not in found:
+            if type(value) is not dict or step not in value:
                 return dig(self.envelope, steps(path))
-            found = found[step]
-        return found
+            value = value[step]
+        return value
 
 
-def _coded(value: Json, name: str, found: list[tuple[str, dict[str, Json]]]) -> None:
+def _coded(value: Json, name: str, entries: list[tuple[str, dict[str, Json]]]) -> None:
     """Collects the enumeration objects of a value and of all within it, those above before those below."""
     if type(value) is list:
         for inner in value:
             if type(inner) is dict or type(inner) is list:
-                _coded(inner, name, found)
+                _coded(inner, name, entries)
         return
     if type(value) is not dict:
         return
@@ -281,11 +281,11 @@ def _coded(value: Json, name: str, found: list[tuple[str, dict[str, Json]]]) -> 
         and isinstance(value.get("code"), str)
         and type(value.get("value")) in (int, float)
     ):
-        found.append((name, value))
+        entries.append((name, value))
     for field, inner in value.items():
         kind = type(inner)
         if kind is dict or kind is list:
-            _coded(inner, field, found)
+            _coded(inner, field, entries)
 
 
 def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
@@ -325,13 +325,13 @@ def parameters(query: str) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=4096)
 def steps(path: str) -> tuple[str | int, ...]:
     """``data.items[0].bizId`` as the keys and indexes that lead there; an empty path leads nowhere."""
-    found: list[str | int] = []
+    keys: list[str | int] = []
     for part in path.split(".") if path else ():
         name, *indexes = part.split("[")
         if name:
-            found.append(name)
-        found.extend(int(index.rstrip("]")) for index in indexes)
-    return tuple(found)
+            keys.append(name)
+        keys.extend(int(index.rstrip("]")) for index in indexes)
+    return tuple(keys)
 
 
 def dig(value: Json, path: Iterable[str | int]) -> Json:

@@ -4,54 +4,92 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 import msgspec
 
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
 
+_ENCODER = msgspec.json.Encoder()
 
-class ExchangeLog:
-    """The single writer of ``exchanges.jsonl``: a line for each exchange, without its secrets."""
 
-    def __init__(self, path: Path, secrets: Secrets) -> None:
+class ExchangeWriter(Protocol):
+    """Where a run session writes its exchanges. ``path`` is the file for the reports."""
+
+    path: Path
+
+    def write(self, exchange: Exchange) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class RedactedLines:
+    """A file of redacted lines, ``exchanges.jsonl`` of a run, a check or a replay.
+
+    Lines are appended redacted. A value that becomes a secret later may stand in lines written before:
+    ``redact_again`` rewrites those once the file is complete.
+    """
+
+    def __init__(self, path: Path, *, buffering: int = -1) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
+        self.count = 0
+        self._file: TextIO = path.open("w", buffering, encoding="utf-8")
+
+    def append(self, line: str) -> None:
+        """Writes one line, given without its end."""
+        self.count += 1
+        self._file.write(f"{line}\n")
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def redact_again(self, redact: Callable[[str], str], *, first: int) -> None:
+        """Rewrites the first lines of the closed file; ``redact`` takes and returns one without its end."""
+        clean = self.path.with_suffix(".jsonl.clean")
+        with self.path.open(encoding="utf-8") as lines, clean.open("w", encoding="utf-8") as out:
+            out.writelines(f"{redact(line.rstrip(chr(10)))}\n" for line in islice(lines, first))
+            shutil.copyfileobj(lines, out)
+        clean.replace(self.path)
+
+
+class ExchangeLog:
+    """Writes each exchange as a redacted line, and registers the secrets that the exchange itself shows."""
+
+    def __init__(self, path: Path, secrets: Secrets) -> None:
+        self.path = path
+        self._lines = RedactedLines(path)
         self._secrets = secrets
-        self._encoder = msgspec.json.Encoder()
-        self._file: TextIO = path.open("w", encoding="utf-8")
         self._lock = threading.Lock()
-        self._count = self._written_before = 0
-        self._known = len(secrets)
+        self._secrets_before = len(secrets)
+        self._stale_lines = 0
 
     def write(self, exchange: Exchange) -> None:
         self._secrets.add_from(exchange)
         with self._lock:
             self._note_new_secrets()
-            self._count += 1
-            self._file.write(self._secrets.redact_line(self._encoder.encode(exchange).decode()) + "\n")
+            self._lines.append(self._secrets.redact_line(_ENCODER.encode(exchange).decode()))
 
     def flush(self) -> None:
         with self._lock:
-            self._file.flush()
+            self._lines.flush()
 
     def close(self) -> None:
-        """Closes the file, and goes over the lines that were written before the last secret was known."""
+        """Closes the file, and rewrites the lines that are older than the newest secret."""
         self._note_new_secrets()
-        self._file.close()
-        if not self._written_before:
-            return
-        clean = self.path.with_suffix(".jsonl.clean")
-        with self.path.open(encoding="utf-8") as lines, clean.open("w", encoding="utf-8") as out:
-            out.writelines(self._secrets.redact_line(line) for line in islice(lines, self._written_before))
-            shutil.copyfileobj(lines, out)
-        clean.replace(self.path)
+        self._lines.close()
+        if self._stale_lines:
+            self._lines.redact_again(self._secrets.redact_line, first=self._stale_lines)
 
     def _note_new_secrets(self) -> None:
-        """A secret may stand in what was written before it was known to be one."""
-        if len(self._secrets) != self._known:
-            self._known = len(self._secrets)
-            self._written_before = self._count
+        """A secret may stand in lines that were written before it was registered."""
+        if len(self._secrets) != self._secrets_before:
+            self._secrets_before = len(self._secrets)
+            self._stale_lines = self._lines.count

@@ -27,10 +27,15 @@ OF_THE_SIZE = frozenset({413, 414, 431})
 """Statuses by which a server before the portal turns away what is too large for it."""
 
 
+OF_A_FIREWALL = frozenset({200, 202, 403, 405, 406})
+"""Statuses under which firewalls send the page by which they refuse or challenge."""
+
+
 def is_block_page(exchange: Exchange) -> bool:
     """A page in HTML by which a firewall before the portal refuses: the portal speaks JSON."""
-    label = (exchange.at("headers.content-type") or "") if exchange.response is not None else ""
-    return exchange.status == 403 and exchange.envelope is None and "html" in str(label).lower()
+    if exchange.status not in OF_A_FIREWALL or exchange.envelope is not None:
+        return False
+    return "html" in str(exchange.at("headers.content-type") or "").lower()
 
 
 def is_held_back(exchange: Exchange) -> bool:
@@ -99,8 +104,8 @@ def holds(
     """What the caller compared itself; ``expected`` says it in words or as a value."""
     if ok:
         return HELD
-    seen = exchange.at(path) if actual is ABSENT and path else actual
-    return Contradiction(exchange, path, expected, seen, message, also)
+    value = exchange.at(path) if actual is ABSENT and path else actual
+    return Contradiction(exchange, path, expected, value, message, also)
 
 
 def meets(

@@ -74,13 +74,13 @@ class Coverage:
         """The same for a reader, in one line each."""
         yield f"{len(self.operations)} of {len(OPERATIONS)} operations were answered."
         count = sum(self.expected.values())
-        seen = count - sum(map(len, self.missing.values()))
-        yield f"{seen} of the {count} fields that their answers may have were seen."
-        known = sum(code in ERROR_BY_CODE for code in self.codes)
-        yield f"{known} of {len(ERROR_BY_CODE)} error codes were seen."
+        shown_fields = count - sum(map(len, self.missing.values()))
+        yield f"{shown_fields} of the {count} fields that their answers may have were seen."
+        listed = sum(code in ERROR_BY_CODE for code in self.codes)
+        yield f"{listed} of {len(ERROR_BY_CODE)} error codes were seen."
         if self.unknown_bodies:
-            told = ", ".join(f"{times} {state}" for state, times in self.unknown_bodies.most_common())
-            yield f"Not judged, because the source lacks the bodies: {told}."
+            bodies = ", ".join(f"{times} {state}" for state, times in self.unknown_bodies.most_common())
+            yield f"Not judged, because the source lacks the bodies: {bodies}."
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
 

@@ -202,9 +202,9 @@ class Ledger:
     def add(self, finding: Finding) -> Finding:
         """Takes a finding made elsewhere; one of a known signature is counted."""
         self._tally(finding.requirement)
-        known = self._findings.get(finding.signature)
+        earlier = self._findings.get(finding.signature)
         self._findings[finding.signature] = (
-            finding if known is None else replace(known, times=known.times + 1)
+            finding if earlier is None else replace(earlier, times=earlier.times + 1)
         )
         return self._findings[finding.signature]
 
@@ -257,15 +257,15 @@ class Ledger:
     @property
     def observations(self) -> list[Observation]:
         self._count_pending()
-        counted = (replace(seen, times=self._times[key]) for key, seen in self._observations.items())
-        return sorted(counted, key=lambda seen: (seen.topic, seen.endpoint, repr(seen.observed)))
+        counted = (replace(row, times=self._times[key]) for key, row in self._observations.items())
+        return sorted(counted, key=lambda row: (row.topic, row.endpoint, repr(row.observed)))
 
     def results(self) -> list[Result]:
         """Every requirement with its verdict, in the specification's order."""
         worst: dict[str, Finding] = {}
         for finding in self._findings.values():
             worst.setdefault(finding.requirement, finding)
-        tallies, observed = self.tallies, {seen.topic for seen in self._observations.values()}
+        tallies, observed = self.tallies, {row.topic for row in self._observations.values()}
         return [
             self._result(
                 requirement,
@@ -314,7 +314,7 @@ def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str
         actual=None if comparison.actual is ABSENT else comparison.actual,
         path=comparison.path,
         case=case,
-        exchanges=tuple(dict.fromkeys([*(one.n for one in comparison.also), exchange.n])),
+        exchanges=tuple(dict.fromkeys([*(other.n for other in comparison.also), exchange.n])),
     )
 
 

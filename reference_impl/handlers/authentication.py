@@ -174,7 +174,7 @@ def _send_code(portal: Portal, session: LoginSession, account: Record) -> None:
     last = portal.mfa_codes.get(scope)
     if last and now < last.sent + portal.limits.mfa_cooldown:
         raise Refusal("AUTH.MFA_SEND_COOLDOWN")
-    code = MfaCode(portal.draw.digits(6), expires=now + portal.limits.mfa_code, sent=now)
+    code = MfaCode(portal.draw.digits(portal.limits.mfa_code_digits), now + portal.limits.mfa_code, sent=now)
     portal.mfa_codes[scope] = portal.mfa_codes[session.id] = code
     _advance(portal, session, "send")
     portal.mail(account["accountEmail"], "Your sign-in code", code=code.text)

@@ -1,7 +1,21 @@
 """Lawful portals: each takes another reading where the specification leaves room, and says which."""
 
 from reference_impl.changes import together
-from reference_impl.variants import company, envelope, listings, moments, readings, sign_in, wire
+from reference_impl.variants import (
+    bindings,
+    company,
+    credentials,
+    envelope,
+    gateways,
+    habits,
+    listings,
+    moments,
+    readings,
+    searches,
+    sign_in,
+    values,
+    wire,
+)
 from reference_impl.variants.variant import Variant, drawn, may
 
 __all__ = ["VARIANTS", "Variant", "drawn"]
@@ -14,6 +28,12 @@ _ROWS = (
     *readings.VARIANTS,
     *company.VARIANTS,
     *moments.VARIANTS,
+    *gateways.VARIANTS,
+    *searches.VARIANTS,
+    *credentials.VARIANTS,
+    *values.VARIANTS,
+    *habits.VARIANTS,
+    *bindings.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 

@@ -22,6 +22,8 @@ from reference_impl.faults.operations import (
     RESET,
     SEND,
 )
+from reference_impl.passwords import Password
+from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
@@ -174,7 +176,7 @@ def slow_down_once_refused(seen: Seen, answer: Answer) -> None:
         seen.memory["last"] = now
 
 
-def _locking(operation: str, refused: str, of: Of, *, most: int, told: str) -> Change:
+def locking(operation: str, refused: str, of: Of, *, most: int, told: str) -> Change:
     """After so many refusals in a row the account is shut for ten minutes."""
 
     def around(handler: Handler) -> Handler:
@@ -234,6 +236,30 @@ _RATES = "rate-limit responses are reported for it, and neither status nor code 
 _LOCKS = "what several refusals in a row lead to is not described"
 
 
+PASSWORD_USED = erring("PASSWORD_USED", "PASSWORD.IN_HISTORY", 409)
+
+
+def _with_history(plan: Plan) -> None:
+    """No password is taken that the account has, or had before: the last five of each are remembered."""
+    used: dict[str, list[Password]] = {}
+
+    def remembering(handler: Handler) -> Handler:
+        def changing(portal: Portal, caller: Caller, body: Body) -> Any:
+            account = caller.account_id
+            last = [*used.get(account, []), portal.passwords[account]][-5:]
+            if last[-1].matches(body["oldPassword"]) and any(
+                old.matches(body["newPassword"]) for old in last
+            ):
+                raise Refusal("PASSWORD_USED")
+            data = handler(portal, caller, body)
+            used[account] = last
+            return data
+
+        return changing
+
+    together((PASSWORD_USED, handled(CHANGE, remembering)))(plan)
+
+
 VARIANTS: tuple[Variant, ...] = (
     may(
         "others-at-work",
@@ -256,9 +282,15 @@ VARIANTS: tuple[Variant, ...] = (
         "password-rate",
     ),
     may(
+        "password-history",
+        "whether an old password may be set again is not stated",
+        _with_history,
+        "password-history",
+    ),
+    may(
         "locked-silently-after-three-passwords",
         _LOCKS,
-        _locking(
+        locking(
             INITIATE,
             "AUTH.INVALID_CREDENTIALS",
             _by_email,

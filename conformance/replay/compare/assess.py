@@ -1,4 +1,4 @@
-"""What an answer of the replay means: the same, a regression, a permitted change, or nothing to tell."""
+"""Assesses a live response against the recorded one: the same, a regression, or a permitted change."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from conformance.judging import Watch, watch
-from conformance.replay.compare.baseline import Past
-from conformance.replay.compare.comparer import Comparer, Difference
-from conformance.replay.compare.outcome import Outcome, State, Tally
-from conformance.replay.fast_lane.answers import Familiar, familiar_of
-from conformance.spec import REQUIREMENTS, operation_of
+from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.comparer import ResponseComparer
+from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.spec import REQUIREMENTS
 from conformance.target.portal.budget import is_rate_limited
-from conformance.traffic.exchange import Exchange, Json
-from conformance.verdicts.findings import Finding, Ledger, Verdict, endpoint_of
+from conformance.traffic.exchange import Json
+from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 FREE_TEXTS = frozenset({"message", "label", "description"})
 """Texts for people: the specification leaves their wording open."""
@@ -27,201 +31,178 @@ WEIGHED = frozenset({Verdict.FAIL, Verdict.WARN})
 
 @dataclass
 class Assessor:
-    """Judges and compares each answer, once. ``learns`` takes what may be noise as noise."""
+    """Decides the outcome of each exchange, from its differences and from the judge's findings.
 
-    comparer: Comparer
-    judge: Watch
-    past: Past
-    tally: Tally = field(default_factory=Tally)
+    ``learns``: a difference that may be noise is learned as noise. ``reveals``: whether a value contains
+    a key of a secure channel.
+    """
+
+    comparer: ResponseComparer
+    correlation: Correlation
+    noise: Noise
+    baseline: RecordedBaseline
     learns: bool = False
     reveals: Callable[[Json], bool] = lambda value: False
-    """Whether a value holds a key of a secure channel."""
+    _judge_recorded: Watch = field(default_factory=lambda: watch(Ledger(REQUIREMENTS)))
 
-    def __post_init__(self) -> None:
-        self._judge_recorded = watch(Ledger(REQUIREMENTS))
+    def assess(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
+        """The outcome of one exchange; ``findings`` are the judge's on the live response."""
+        if pair.unsourced and pair.live.status == 404 and pair.recorded.success:
+            return _not_comparable(
+                pair,
+                f"the target does not know {pair.unsourced[0]}, which no response returned: "
+                "name one in [records]",
+            )
+        mark = len(self.correlation.journal)
+        outcome = self._outcome(pair, findings)
+        if pair.omitted_change is None or not outcome.differences:
+            return outcome
+        self._align(pair, mark)
+        return _after_omitted_change(outcome, pair.omitted_change)
 
-    def assess(
-        self,
-        number: int,
-        recorded: Exchange,
-        live: Exchange,
-        *,
-        pair: tuple[int, int] | None = None,
-        left_out: float = 0.0,
-        strange: Sequence[str] = (),
-        change: str | None = None,
-        findings: Sequence[Finding] | None = None,
-    ) -> Outcome:
-        """The outcome of one exchange, counted. ``pair``: hashes of what the two answers say. ``left_out``:
-        seconds that the client had waited before it when it was recorded, and that the replay did not wait.
-        ``strange``: ids in it that nobody gave. ``change``: one that was recorded before it, may show in it,
-        and is not replayed. ``findings``: what the judge said of it, where it was asked before."""
-        if findings is None:
-            findings = self.judge(live)
-        if strange and live.status == 404 and recorded.success:
-            endpoint = endpoint_of(recorded)
-            reason = f"the target does not know {strange[0]}, which no answer gave: name one in [records]"
-            outcome = Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
-        else:
-            mark = len(self.comparer.identities.journal)
-            outcome = self._outcome(number, recorded, live, findings, left_out, pair)
-            if change is not None and outcome.differences:
-                self.comparer.align(recorded, live, mark)
-                outcome = _for_want_of(change, outcome)
-        self.tally.add(outcome)
-        return outcome
+    def _align(self, pair: ReplayedExchange, mark: int) -> None:
+        """Drops the identities that were learned since the journal had ``mark`` entries, and learns those of
+        what corresponds: where records are missing, others stand in their places."""
+        self.correlation.forget_since(mark)
+        JsonComparison(self.correlation, pair.recorded_body, pair.live_body).align()
 
-    def familiar(self, live: Exchange, pair: tuple[int, int] | None) -> Familiar | None:
-        """What others are told by that say what this one did, which was assessed last, and judged then; None
-        where they are to be judged or compared."""
-        if pair is None or not self.comparer.knows(pair) or not live.success:
-            return None
-        return familiar_of(live)
-
-    def again(self, live: Exchange, familiar: Familiar) -> list[Finding]:
-        """What an exchange that says what another said contradicts at its moment; where that is nothing, it
-        is counted as the same."""
-        found = self.judge(live)
-        if not found:
-            self.tally.add_same(familiar.endpoint)
-        return found
-
-    def _outcome(
-        self,
-        number: int,
-        recorded: Exchange,
-        live: Exchange,
-        findings: Sequence[Finding],
-        left_out: float,
-        pair: tuple[int, int] | None,
-    ) -> Outcome:
-        endpoint = endpoint_of(recorded)
-        if recorded.response is None:
-            reason = f"no answer was recorded ({recorded.error or 'unknown why'})"
-            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
-        if live.response is None:
-            reason = f"no answer came ({live.error or 'unknown why'})"
-            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
-        if is_rate_limited(live) and not is_rate_limited(recorded):
-            reason = "the target kept refusing for its rate limit"
-            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
-        differences = self._differences(recorded, live, pair)
+    def _outcome(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
+        reason = _why_not_comparable(pair)
+        if reason is not None:
+            return _not_comparable(pair, reason)
+        differences = self._differences(pair)
+        after = [finding for finding in findings if finding.verdict in WEIGHED]
         if not differences:
-            weighed = [one for one in findings if one.verdict in WEIGHED]
-            new = self._new(recorded, live, weighed)
-            if new:
-                return _contradicting(number, endpoint, live, new)
-            return self._alike(number, endpoint, recorded, live)
-        if left_out and any(one.kind in ("status", "code") for one in differences):
-            reason = f"it was recorded after {left_out:.0f} s of waiting, which this pace leaves out"
-            return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, tuple(differences), live.n)
-        return self._different(number, endpoint, recorded, live, differences, findings)
+            new = self._new_contradictions(pair, after)
+            return _contradicting(pair, new) if new else _without_difference(pair)
+        if pair.idle_seconds and any(each.kind in ("status", "code") for each in differences):
+            reason = f"it was recorded after {pair.idle_seconds:.0f} s of waiting, which this pace omits"
+            return _not_comparable(pair, reason, tuple(differences))
+        return self._different(pair, differences, after)
 
-    def _alike(self, number: int, endpoint: str, recorded: Exchange, live: Exchange) -> Outcome:
-        assert recorded.response is not None
-        assert live.response is not None
-        for told, answer in (("recorded", recorded.response), ("live", live.response)):
-            if answer.is_unknown:
-                reason = f"the {told} body is {answer.form}; the status is the same"
-                return Outcome(number, State.NOT_COMPARABLE, endpoint, reason, line=live.n)
-        return Outcome(number, State.SAME, endpoint, line=live.n)
-
-    def _differences(
-        self, recorded: Exchange, live: Exchange, pair: tuple[int, int] | None
-    ) -> list[Difference]:
-        operation = operation_of(recorded.request.method, recorded.request.path)
-        self.comparer.operation = operation.key if operation else recorded.request.path
-        found = self.comparer.answers(recorded, live, pair)
+    def _differences(self, pair: ReplayedExchange) -> list[Difference]:
+        differences = self.comparer.compare(pair).differences
         if self.learns:
-            return [one for one in found if not self.comparer.noise.learn(self.comparer.operation, one)]
-        return found
+            return [each for each in differences if not self.noise.learn(pair.operation, each)]
+        return differences
 
-    def _new(
-        self, recorded: Exchange, live: Exchange, findings: Sequence[Finding]
+    def _new_contradictions(
+        self, pair: ReplayedExchange, findings: Sequence[Finding]
     ) -> list[tuple[Finding, Difference]]:
-        """What is contradicted as it was not in the recording, but for what was learned to be noise."""
-        noise, operation = self.comparer.noise, self.comparer.operation
-        new = self.past.new(recorded, live, findings) if findings else ()
-        return [(found, one) for found, one in new if not noise.knows(operation, one)]
+        """The contradictions that the recording has not, without those learned as noise."""
+        new = self.baseline.new(pair.recorded, pair.live, findings) if findings else ()
+        return [(finding, each) for finding, each in new if not self.noise.is_learned(pair.operation, each)]
 
     def _different(
-        self,
-        number: int,
-        endpoint: str,
-        recorded: Exchange,
-        live: Exchange,
-        differences: Iterable[Difference],
-        findings: Sequence[Finding],
-    ) -> Outcome:
-        """Specification and difference together: what it forbids now is a regression, what it forbade when
-        recorded is repaired."""
-        before = [one for one in self._judge_recorded(recorded) if one.verdict in WEIGHED]
-        after = [one for one in findings if one.verdict in WEIGHED]
+        self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]
+    ) -> ExchangeOutcome:
+        """Specification and difference together: a difference that it forbids is a regression, one from what
+        it forbids is a repair."""
+        before = [finding for finding in self._judge_recorded(pair.recorded) if finding.verdict in WEIGHED]
         regressed: list[Difference] = []
         changed: list[Difference] = []
         requirements: list[tuple[str, str]] = []
-        for one in differences:
-            contradicted = next((found.requirement for found in after if _speaks_of(found, one)), None)
-            if one.kind == "extra" and self.reveals(one.replayed):
-                contradicted = KEYS_STAY_SECRET
-            repaired = contradicted is None and any(_speaks_of(found, one) for found in before)
-            if contradicted is not None:
-                requirements.append((one.path, contradicted))
-            permitted = contradicted is None and (one.kind == "extra" or _is_free_text(one))
-            (changed if permitted or repaired else regressed).append(one)
-        is_another = any(one.kind in ("status", "code") for one in differences)
-        others = [] if is_another else [one for one in after if not _is_told(one, differences)]
-        for found, difference in self._new(recorded, live, others):
-            requirements.append((difference.path, found.requirement))
-            regressed.append(difference)
+        for each in differences:
+            requirement = self._contradicted(each, after)
+            if requirement is not None:
+                requirements.append((each.path, requirement))
+            is_lawful = requirement is None and _is_lawful(each, before)
+            (changed if is_lawful else regressed).append(each)
+        for finding, each in self._further_contradictions(pair, differences, after):
+            requirements.append((each.path, finding.requirement))
+            regressed.append(each)
         if regressed:
-            return Outcome(
-                number,
-                State.REGRESSED,
-                endpoint,
-                "",
-                tuple(regressed),
-                live.n,
-                requirements=tuple(requirements),
-            )
+            return _regressed(pair, regressed, requirements)
         reason = "new fields, other wording, or a fault that was repaired"
-        return Outcome(number, State.CHANGED, endpoint, reason, tuple(changed), live.n)
+        return ExchangeOutcome(pair.number, State.CHANGED, pair.endpoint, reason, tuple(changed), pair.live.n)
+
+    def _contradicted(self, difference: Difference, after: Iterable[Finding]) -> str | None:
+        """The requirement that a difference contradicts."""
+        if difference.kind == "extra" and self.reveals(difference.replayed):
+            return KEYS_STAY_SECRET
+        return next((finding.requirement for finding in after if _is_about(finding, difference)), None)
+
+    def _further_contradictions(
+        self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]
+    ) -> list[tuple[Finding, Difference]]:
+        """New contradictions at other places than those of the differences."""
+        if any(each.kind in ("status", "code") for each in differences):
+            return []
+        others = [finding for finding in after if not any(_is_about(finding, each) for each in differences)]
+        return self._new_contradictions(pair, others)
 
 
-def _for_want_of(change: str, outcome: Outcome) -> Outcome:
-    """Where a change was left out, only what the specification forbids is held against the target."""
+def _why_not_comparable(pair: ReplayedExchange) -> str | None:
+    recorded, live = pair.recorded, pair.live
+    if recorded.response is None:
+        return f"no response was recorded ({recorded.error or 'for an unknown reason'})"
+    if live.response is None:
+        return f"no response came ({live.error or 'for an unknown reason'})"
+    if is_rate_limited(live) and not is_rate_limited(recorded):
+        return "the target kept refusing for its rate limit"
+    return None
+
+
+def _not_comparable(
+    pair: ReplayedExchange, reason: str, differences: tuple[Difference, ...] = ()
+) -> ExchangeOutcome:
+    return ExchangeOutcome(pair.number, State.NOT_COMPARABLE, pair.endpoint, reason, differences, pair.live.n)
+
+
+def _without_difference(pair: ReplayedExchange) -> ExchangeOutcome:
+    for origin, exchange in (("recorded", pair.recorded), ("live", pair.live)):
+        if exchange.response is not None and exchange.response.is_unknown:
+            reason = f"the {origin} body is {exchange.response.form}; the status is the same"
+            return _not_comparable(pair, reason)
+    return ExchangeOutcome(pair.number, State.SAME, pair.endpoint, line=pair.live.n)
+
+
+def _after_omitted_change(outcome: ExchangeOutcome, change: str) -> ExchangeOutcome:
+    """After a change that is not replayed, only a contradiction is held against the target."""
     stated = {path for path, _ in outcome.requirements}
-    forbidden = tuple(one for one in outcome.differences if one.path in stated)
+    forbidden = tuple(each for each in outcome.differences if each.path in stated)
     if outcome.state is not State.REGRESSED or forbidden:
         return replace(outcome, differences=forbidden or outcome.differences)
     reason = f"it was recorded after {change}, which is left out"
     return replace(outcome, state=State.NOT_COMPARABLE, reason=reason)
 
 
-def _contradicting(
-    number: int, endpoint: str, live: Exchange, new: Sequence[tuple[Finding, Difference]]
-) -> Outcome:
-    """The same by its shape, and yet against the specification, as the recording was not."""
-    return Outcome(
-        number,
+def _contradicting(pair: ReplayedExchange, new: Sequence[tuple[Finding, Difference]]) -> ExchangeOutcome:
+    """The responses have the same form, and the live one contradicts the specification as no recorded one."""
+    requirements = [(difference.path, finding.requirement) for finding, difference in new]
+    return _regressed(pair, [difference for _, difference in new], requirements)
+
+
+def _regressed(
+    pair: ReplayedExchange, differences: Sequence[Difference], requirements: Sequence[tuple[str, str]]
+) -> ExchangeOutcome:
+    return ExchangeOutcome(
+        pair.number,
         State.REGRESSED,
-        endpoint,
+        pair.endpoint,
         "",
-        tuple(difference for _, difference in new),
-        live.n,
-        requirements=tuple((difference.path, finding.requirement) for finding, difference in new),
+        tuple(differences),
+        pair.live.n,
+        requirements=tuple(requirements),
     )
 
 
-def _is_told(finding: Finding, differences: Iterable[Difference]) -> bool:
-    return any(_speaks_of(finding, one) for one in differences)
-
-
-def _speaks_of(finding: Finding, difference: Difference) -> bool:
-    """Whether a finding is about the place of a difference, or about what holds it or stands in it."""
-    one, other = finding.path, difference.path
+def _is_about(finding: Finding, difference: Difference) -> bool:
+    """Whether a finding is about the place of a difference, or about a place around or within it."""
+    path, other = finding.path, difference.path
     return (
-        one == other or one.startswith((f"{other}.", f"{other}[")) or other.startswith((f"{one}.", f"{one}["))
+        path == other
+        or path.startswith((f"{other}.", f"{other}["))
+        or other.startswith((f"{path}.", f"{path}["))
+    )
+
+
+def _is_lawful(difference: Difference, before: Iterable[Finding]) -> bool:
+    """Whether a difference that contradicts nothing is permitted, or repairs what was recorded."""
+    return (
+        difference.kind == "extra"
+        or _is_free_text(difference)
+        or any(_is_about(finding, difference) for finding in before)
     )
 
 

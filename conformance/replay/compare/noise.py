@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 from conformance.errors import UsageError
-from conformance.replay.compare.kinds import shape_of
+from conformance.replay.compare.difference import Difference
+from conformance.replay.recording.kinds import shape_of
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
-
-if TYPE_CHECKING:
-    from conformance.replay.compare.comparer import Difference
 
 Weaker = Literal["shape", "type", "range"]
 
@@ -25,7 +24,7 @@ NEVER = frozenset({"status", "code", "type", "missing"})
 
 
 class Rule(msgspec.Struct, omit_defaults=True):
-    """What is compared instead, at one place (indexes left out) of one operation's answers."""
+    """The weaker comparison at one place (without indexes) of one operation's responses."""
 
     operation: str
     path: str
@@ -43,34 +42,34 @@ class Noise:
     rules: dict[tuple[str, str, str], Rule] = field(default_factory=dict)
     excused: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
-    def excuses(self, operation: str, found: Difference) -> bool:
+    def excuses(self, operation: str, difference: Difference) -> bool:
         """Whether a difference is none by the weaker comparison that was learned for its place."""
         if not self.rules:
             return False
-        key = (operation, pattern(found), found.kind)
+        key = (operation, pattern(difference), difference.kind)
         rule = self.rules.get(key)
-        if rule is None or found.kind in NEVER or _is_of_an_enumeration(found):
+        if rule is None or difference.kind in NEVER or _is_of_an_enumeration(difference):
             return False
-        excused = _holds(rule, found)
+        excused = _holds(rule, difference)
         if excused:
             self.excused[key] += 1
         return excused
 
-    def note(self, operation: str, found: Difference) -> None:
+    def note(self, operation: str, difference: Difference) -> None:
         """Counts a difference that is none by the nature of its place."""
-        self.excused[operation, pattern(found), found.kind] += 1
+        self.excused[operation, pattern(difference), difference.kind] += 1
 
-    def knows(self, operation: str, found: Difference) -> bool:
+    def is_learned(self, operation: str, difference: Difference) -> bool:
         """Whether this place was learned to differ in this way."""
-        return (operation, pattern(found), found.kind) in self.rules
+        return (operation, pattern(difference), difference.kind) in self.rules
 
-    def learn(self, operation: str, found: Difference) -> bool:
+    def learn(self, operation: str, difference: Difference) -> bool:
         """Makes the comparison at a place as weak as this difference needs; False where it may not be."""
-        if found.kind in NEVER or _is_of_an_enumeration(found):
+        if difference.kind in NEVER or _is_of_an_enumeration(difference):
             return False
-        key = (operation, pattern(found), found.kind)
+        key = (operation, pattern(difference), difference.kind)
         old = self.rules.get(key)
-        compare, low, high = _needed(found)
+        compare, low, high = _needed(difference)
         if old is not None:
             compare = max(compare, old.compare, key=WEAKNESS.index)
             low, high = _joined(low, old.low, min), _joined(high, old.high, max)
@@ -83,9 +82,9 @@ class Noise:
 WEAKNESS: tuple[Weaker, ...] = ("shape", "range", "type")
 
 
-def pattern(found: Difference) -> str:
+def pattern(difference: Difference) -> str:
     """The place of a difference without indexes: ``data.items[].bizId``."""
-    return "".join("[]" if isinstance(step, int) else f".{step}" for step in found.place).lstrip(".")
+    return "".join("[]" if isinstance(step, int) else f".{step}" for step in difference.place).lstrip(".")
 
 
 def load(path: Path) -> Noise:
@@ -121,30 +120,30 @@ def _toml(value: Json) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _needed(found: Difference) -> tuple[Weaker, float | None, float | None]:
+def _needed(difference: Difference) -> tuple[Weaker, float | None, float | None]:
     """The strongest comparison under which both values are the same."""
-    old, new = found.recorded, found.replayed
+    old, new = difference.recorded, difference.replayed
     if is_number(old) and is_number(new):
         return "range", min(old, new), max(old, new)
     return ("shape" if shape_of(old) == shape_of(new) else "type"), None, None
 
 
-def _holds(rule: Rule, found: Difference) -> bool:
-    old, new = found.recorded, found.replayed
+def _holds(rule: Rule, difference: Difference) -> bool:
+    old, new = difference.recorded, difference.replayed
     if rule.compare == "range":
         return is_number(new) and (rule.low or 0) <= new <= (rule.high or 0)
-    if found.kind in ("order", "extra"):
+    if difference.kind in ("order", "extra"):
         return True
     if rule.compare == "shape":
         return bool(shape_of(old) == shape_of(new))
     return type(old) is type(new) or (is_number(old) and is_number(new))
 
 
-def _is_of_an_enumeration(found: Difference) -> bool:
+def _is_of_an_enumeration(difference: Difference) -> bool:
     """``code`` and ``value`` say what a coded field means."""
-    return bool(found.place) and found.place[-1] in ("code", "value") and found.kind == "value"
+    return bool(difference.place) and difference.place[-1] in ("code", "value") and difference.kind == "value"
 
 
-def _joined(one: float | None, other: float | None, choose: object) -> float | None:
-    known = [value for value in (one, other) if value is not None]
-    return choose(known) if known else None  # type: ignore[operator]
+def _joined(low: float | None, high: float | None, choose: Callable[[list[float]], float]) -> float | None:
+    bounds = [value for value in (low, high) if value is not None]
+    return choose(bounds) if bounds else None

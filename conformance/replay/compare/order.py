@@ -1,13 +1,13 @@
-"""Whether two lists hold the same in another order: items are told by what they say, not by ids or times."""
+"""Whether two lists contain the same items in another order, by their content without ids and times."""
 
 from __future__ import annotations
 
-from conformance.replay.compare.kinds import ISO, is_opaque, kind_of
+from conformance.replay.recording.kinds import ISO, is_opaque, kind_of
 from conformance.traffic.exchange import Json
 
 
-def fingerprint(value: Json) -> str:
-    """What an item says, but for identities and times: the same for items that correspond."""
+def content_key(value: Json) -> str:
+    """The content of an item without identities and times: equal for items that correspond."""
     return repr(_stable(value, ""))
 
 
@@ -22,12 +22,12 @@ def _stable(value: Json, name: str) -> Json:
 
 
 def same_in_another_order(old: list[Json], new: list[Json]) -> bool:
-    before, after = [fingerprint(item) for item in old], [fingerprint(item) for item in new]
+    before, after = [content_key(item) for item in old], [content_key(item) for item in new]
     return before != after and sorted(before) == sorted(after)
 
 
 def names(items: list[Json]) -> list[Json]:
-    """Items of a list by what a reader knows them by."""
+    """Items of a list, each by its name where it has one."""
     return [_name(item) for item in items[:20]]
 
 

@@ -1,4 +1,4 @@
-"""What became of each recorded exchange: it ends in exactly one state."""
+"""The outcome of each recorded exchange: it ends in exactly one state."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
-from conformance.replay.compare.comparer import Difference
+from conformance.replay.compare.difference import Difference
 
 
 class State(StrEnum):
@@ -19,18 +19,18 @@ class State(StrEnum):
     NOT_COMPARABLE = "not comparable"
     NOT_REPLAYABLE = "not replayable"
     SKIPPED = "skipped"
-    """An exchange before it did not give what it needs."""
+    """An earlier response lacked a value that it needs."""
     UNWANTED = "unwanted"
-    """Left out by the user: --only, --skip, --impact."""
+    """Excluded by the user: --only, --skip, --impact."""
 
 
 COMPARED = frozenset({State.SAME, State.REGRESSED, State.CHANGED})
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """``number`` is the exchange's place in the replay, from 1; ``line`` that of its answer in the evidence.
+class ExchangeOutcome(msgspec.Struct, frozen=True):
+    """``number`` is the exchange's place in the replay, from 1; ``line`` that of the live one in the log.
 
-    ``root`` is the exchange whose answer lacked what this one needs.
+    ``root`` is the exchange whose response lacked a value that this one needs.
     """
 
     number: int
@@ -41,27 +41,24 @@ class Outcome(msgspec.Struct, frozen=True):
     line: int | None = None
     root: int | None = None
     requirements: tuple[tuple[str, str], ...] = ()
-    """The requirements that the new answer contradicts, by place."""
+    """The requirements that the live response contradicts, by place."""
 
 
 @dataclass
-class Tally:
-    """Counts every state, and keeps what is not plainly the same."""
+class OutcomeTally:
+    """Counts every state, and keeps the outcomes that are not plainly the same."""
 
     endpoints: defaultdict[str, Counter[State]] = field(default_factory=lambda: defaultdict(Counter))
     """How many ended in which state, by endpoint, in the order of the replay."""
-    kept: list[Outcome] = field(default_factory=list)
+    kept: list[ExchangeOutcome] = field(default_factory=list)
     roots: Counter[int] = field(default_factory=Counter)
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: ExchangeOutcome) -> None:
         self.endpoints[outcome.endpoint][outcome.state] += 1
         if outcome.root is not None:
             self.roots[outcome.root] += 1
         if outcome.state is not State.SAME:
             self.kept.append(outcome)
-
-    def add_same(self, endpoint: str) -> None:
-        self.endpoints[endpoint][State.SAME] += 1
 
     @property
     def counts(self) -> Counter[State]:

@@ -1,4 +1,4 @@
-"""Drives the sessions of a replay: what they ask for is sent, waited for, or looked up, at a pace."""
+"""Drives the sessions of a replay: sends their requests, waits, and looks up codes, at the chosen pace."""
 
 from __future__ import annotations
 
@@ -10,20 +10,26 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from conformance.errors import TargetUnreachable, Untestable
-from conformance.replay.engine.actions import Await, AwaitAllBefore, Code, Mark, Pass, Reply, Send, Steps
-from conformance.replay.engine.evidence import Evidence
-from conformance.replay.engine.lookup import Desk
-from conformance.replay.engine.machine import Machine
-from conformance.replay.engine.wire import Answer, Connection
-from conformance.replay.fast_lane.answers import said_at
+from conformance.replay.engine.lookup import Lookups
+from conformance.replay.engine.progress import Progress
+from conformance.replay.engine.wire import Connection
 from conformance.replay.options import Lag
-from conformance.replay.rebuild.rebuild import CannotBeMade
-from conformance.target.portal.transport import _verification, unreachable
+from conformance.replay.rebuild.actions import (
+    Action,
+    Actions,
+    Await,
+    AwaitAllBefore,
+    Lookup,
+    Received,
+    Reply,
+    Send,
+    WireResponse,
+)
+from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.target.portal.transport import unreachable, verification
 from conformance.target.profile.model import Profile
-from conformance.traffic.capture.bodies import answered
-from conformance.traffic.exchange import Exchange, Plain, Response
 
-SWEEP = 0.5
+SWEEP_SECONDS = 0.5
 REFUSALS = 3
 """Refused connections one after the other, after which the target is gone."""
 
@@ -32,52 +38,42 @@ SILENCES = 10
 
 
 class Driver:
-    """Runs sessions in an event loop until all have ended. Every exchange goes into the evidence."""
+    """Runs sessions in an event loop until all have ended. Knows nothing of what the requests say."""
 
     def __init__(
         self,
-        machine: Machine,
         profile: Profile,
-        desk: Desk,
-        evidence: Evidence,
+        lookups: Lookups,
+        progress: Progress,
         *,
         concurrency: int,
     ) -> None:
-        self.machine = machine
         self.profile = profile
-        self.desk = desk
-        self.evidence = evidence
+        self.lookups = lookups
         self.concurrency = concurrency
         self.lag = Lag()
         self.gone: str | None = None
         parts = urlsplit(profile.portal.url)
-        verify = _verification(profile)
-        self._context: Any = None
-        if parts.scheme == "https":
-            import ssl  # only where the target is reached over TLS
-
-            self._context = verify if isinstance(verify, ssl.SSLContext) else ssl.create_default_context()
-            if verify is False:
-                self._context.check_hostname = False
-                self._context.verify_mode = ssl.CERT_NONE
+        self._context = _tls(profile) if parts.scheme == "https" else None
         self._host = parts.hostname or ""
         self._port = parts.port or (443 if self._context else 80)
+        self._progress = progress
         self._waiting: dict[int, list[Runner]] = {}
         self._waiting_for_all: list[tuple[int, Runner]] = []
         self._queue: deque[Runner] = deque()
         self._active = 0
         self._refusals = self._silences = 0
         self._connections: set[Connection] = set()
-        self._unended: deque[int] = deque(machine.plan.order)
-        machine.on_ended = self.ended
+        self._unended: deque[int] = deque(progress.plan.order)
+        progress.on_ended = self.ended
 
-    async def run(self, sessions: Sequence[Sequence[int]]) -> None:
+    async def run(self, sessions: Sequence[Actions]) -> None:
         """Sends everything. Raises TargetUnreachable where nothing answers from the first request on."""
         self.loop = asyncio.get_running_loop()
         self._began = self.loop.time()
         self._over: asyncio.Future[None] = self.loop.create_future()
         self._left = len(sessions)
-        self._queue.extend(Runner(self, self.machine.session(positions), positions) for positions in sessions)
+        self._queue.extend(Runner(self, session) for session in sessions)
         sweeper = self.loop.create_task(self._sweep())
         self._fill()
         try:
@@ -89,17 +85,22 @@ class Driver:
                 connection.close()
 
     def connection(self) -> Connection:
-        most = self.profile.limits.max_answer
-        made = Connection(self._host, self._port, context=self._context, loop=self.loop, most=most)
-        self._connections.add(made)
-        return made
+        connection = Connection(
+            self._host,
+            self._port,
+            context=self._context,
+            loop=self.loop,
+            most=self.profile.limits.max_answer,
+        )
+        self._connections.add(connection)
+        return connection
 
     def release(self, connection: Connection) -> None:
         connection.close()
         self._connections.discard(connection)
 
     def due_in(self, due: float) -> float:
-        """Seconds until a request is due; what is late is noted as lag."""
+        """Seconds until a request is due; a late one counts as lag."""
         wait = self._began + due - self.loop.time()
         self.lag.note(max(0.0, -wait))
         return wait
@@ -109,7 +110,7 @@ class Driver:
     def _fill(self) -> None:
         while self._queue and self._active < self.concurrency:
             self._active += 1
-            self._queue.popleft().go_on(None)
+            self._queue.popleft().resume(None)
 
     def pause(self) -> None:
         """A session waits for another: its place is free for a third."""
@@ -123,11 +124,11 @@ class Driver:
             self._resume_those_for_all()
 
     def _resume_those_for_all(self) -> None:
-        ended = self.machine.ended
+        ended = self._progress.ended
         while self._unended and ended[self._unended[0]]:
             self._unended.popleft()
         first = self._unended[0] if self._unended else None
-        numbers = self.machine.plan.number_of
+        numbers = self._progress.plan.number_of
         ready = [
             pair for pair in self._waiting_for_all if first is None or numbers(pair[0]) <= numbers(first)
         ]
@@ -136,8 +137,8 @@ class Driver:
             self._resume(runner)
 
     def wait_for(self, position: int, runner: Runner) -> bool:
-        """Whether the runner has to wait for an exchange; it is gone on with when that has ended."""
-        if self.machine.ended[position]:
+        """Whether the runner has to wait for an exchange; it is resumed when that has ended."""
+        if self._progress.ended[position]:
             return False
         self._waiting.setdefault(position, []).append(runner)
         self.pause()
@@ -150,7 +151,7 @@ class Driver:
 
     def _resume(self, runner: Runner) -> None:
         self._active += 1
-        self.loop.call_soon(runner.go_on, None)
+        self.loop.call_soon(runner.resume, None)
 
     def session_over(self) -> None:
         self._active -= 1
@@ -163,60 +164,25 @@ class Driver:
         if not self._over.done():
             self._over.set_exception(error)
 
-    # --- answers
+    # --- the target
 
-    def exchange(self, send: Send, answer: Answer, started: str, elapsed: float) -> Exchange:
-        """The record of what was sent and what came back, numbered and kept."""
-        elapsed_ms = round(elapsed * 1000, 3)
-        if send.familiar is not None and not answer.error and not answer.is_cut:
-            again = send.familiar.again(
-                send.request,
-                answer,
-                n=self.evidence.count + 1,
-                started=started,
-                elapsed_ms=elapsed_ms,
-            )
-            if again is not None:
-                exchange, others = again
-                if send.is_another:
-                    return self.evidence.take(said_at(exchange, send.familiar, others))
-                self.evidence.take_familiar(exchange, send.familiar.halves, others)
-                return exchange
-        response = None if answer.error else _response(answer, self.profile.limits.max_answer)
-        plain = send.plain
-        if send.channel is not None and response is not None and plain is not None:
-            plain = Plain(request=plain.request, response=send.channel.decrypt(response.json))
-        return self.evidence.take(
-            Exchange(
-                n=0,
-                started=started,
-                elapsed_ms=elapsed_ms,
-                client=send.client,
-                request=send.request,
-                response=response,
-                error=answer.error,
-                plain=plain,
-            ),
-            answer,
-        )
-
-    def note_silence(self, answer: Answer) -> None:
+    def note_silence(self, response: WireResponse) -> None:
         """Stops the replay where nobody listens any more, or nothing is answered."""
         url = self.profile.portal.url
-        self._refusals = self._refusals + 1 if answer.is_refused else 0
-        self._silences = self._silences + 1 if answer.error else 0
+        self._refusals = self._refusals + 1 if response.is_refused else 0
+        self._silences = self._silences + 1 if response.error else 0
         if self._refusals >= REFUSALS:
-            self.gone = unreachable(url, OSError(answer.error or ""))
+            self.gone = unreachable(url, OSError(response.error or ""))
         elif self._silences >= SILENCES:
-            self.gone = f"{url} gave no answer to {SILENCES} requests in a row ({answer.error})"
+            self.gone = f"{url} gave no answer to {SILENCES} requests in a row ({response.error})"
         if self.gone is not None:
             self.fail(TargetUnreachable(self.gone))
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(SWEEP)
+            await asyncio.sleep(SWEEP_SECONDS)
             now = self.loop.time()
-            for connection in [one for one in self._connections if one.deadline < now]:
+            for connection in [each for each in self._connections if each.deadline < now]:
                 connection.expire()
 
 
@@ -227,56 +193,58 @@ class Runner:
         "_began",
         "_connection",
         "_driver",
-        "_position",
         "_send",
+        "_session",
         "_started",
-        "_steps",
         "_ticks",
-        "positions",
     )
 
-    def __init__(self, driver: Driver, steps: Steps, positions: Sequence[int]) -> None:
+    def __init__(self, driver: Driver, session: Actions) -> None:
         self._driver = driver
-        self._steps = steps
+        self._session = session
         self._connection: Connection | None = None
         self._send: Send | None = None
-        self._position = -1
-        self.positions = positions
 
-    def go_on(self, reply: Reply, problem: Untestable | None = None) -> None:
-        """Gives the session what it asked for, or why that cannot be had, and does what it asks next."""
-        driver = self._driver
+    def resume(self, reply: Reply, problem: Untestable | None = None) -> None:
+        """Hands the session what it asked for, or why that cannot be had, and does what it asks next."""
         while True:
-            try:
-                if problem is None:
-                    action = self._steps.send(reply)
-                else:
-                    action = self._steps.throw(CannotBeMade(problem.reason))
-            except StopIteration:
-                self._end()
-                return
-            except BaseException as error:
-                driver.fail(error)
-                return
+            action = self._next_action(reply, problem)
             reply = problem = None
             if type(action) is Send:
                 self._when_due(action)
                 return
-            if type(action) is Await:
-                if driver.wait_for(action.position, self):
+            if type(action) is Await or type(action) is AwaitAllBefore:
+                if self._must_wait(action):
                     return
-            elif type(action) is AwaitAllBefore:
-                driver.wait_for_all_before(action.position, self)
+                continue
+            if action is None:
                 return
-            else:
-                asked = cast(Code | Mark | Pass, action)
-                if not driver.desk.answers_at_once(asked):
-                    self._look_up(asked)
-                    return
-                try:
-                    reply = driver.desk.answer(asked)
-                except Untestable as error:
-                    problem = error
+            lookup = cast(Lookup, action)
+            if not self._driver.lookups.is_immediate(lookup):
+                self._look_up(lookup)
+                return
+            try:
+                reply = self._driver.lookups.answer(lookup)
+            except Untestable as error:
+                problem = error
+
+    def _next_action(self, reply: Reply, problem: Untestable | None) -> Action | None:
+        """What the session asks for next; None where it has ended, or failed."""
+        try:
+            if problem is None:
+                return self._session.send(reply)
+            return self._session.throw(CannotRebuild(problem.reason))
+        except StopIteration:
+            self._end()
+        except BaseException as error:
+            self._driver.fail(error)
+        return None
+
+    def _must_wait(self, action: Await | AwaitAllBefore) -> bool:
+        if type(action) is Await:
+            return self._driver.wait_for(action.position, self)
+        self._driver.wait_for_all_before(action.position, self)
+        return True
 
     def _when_due(self, send: Send) -> None:
         self._send = send
@@ -291,33 +259,31 @@ class Runner:
         assert send is not None
         if self._connection is None:
             self._connection = driver.connection()
-        self._started = driver.desk.clock.iso()
+        self._started = driver.lookups.clock.iso()
         self._ticks = time.perf_counter()
         self._connection.send(send.head + send.body, self._answered, timeout=driver.profile.portal.timeout)
 
-    def _answered(self, answer: Answer) -> None:
-        driver, send = self._driver, self._send
-        assert send is not None
+    def _answered(self, response: WireResponse) -> None:
+        elapsed_ms = round((time.perf_counter() - self._ticks) * 1000, 3)
         try:
-            driver.note_silence(answer)
-            exchange = driver.exchange(send, answer, self._started, time.perf_counter() - self._ticks)
+            self._driver.note_silence(response)
         except Exception as error:
-            driver.fail(error)
+            self._driver.fail(error)
             return
-        self.go_on(exchange)
+        self.resume(Received(response, self._started, elapsed_ms))
 
-    def _look_up(self, action: Code | Mark | Pass) -> None:
-        future = self._driver.loop.run_in_executor(None, self._driver.desk.answer, action)
+    def _look_up(self, action: Lookup) -> None:
+        future = self._driver.loop.run_in_executor(None, self._driver.lookups.answer, action)
         future.add_done_callback(self._looked_up)
 
-    def _looked_up(self, future: asyncio.Future[Reply]) -> None:
+    def _looked_up(self, future: asyncio.Future[str | None]) -> None:
         error = future.exception()
         if isinstance(error, Untestable):
-            self.go_on(None, error)
+            self.resume(None, error)
         elif error is not None:
             self._driver.fail(error)
         else:
-            self.go_on(future.result())
+            self.resume(future.result())
 
     def _end(self) -> None:
         if self._connection is not None:
@@ -325,8 +291,12 @@ class Runner:
         self._driver.session_over()
 
 
-def _response(answer: Answer, most: int) -> Response:
-    headers = answer.headers
-    encoding = next((value for name, value in headers if name.lower() == "content-encoding"), None)
-    body, form = answered(answer.body, encoding, is_cut=answer.is_cut, most=most)
-    return Response(status=answer.status, headers=headers, body=body, form=form)
+def _tls(profile: Profile) -> Any:
+    import ssl  # only where the target is reached over TLS
+
+    verify = verification(profile)
+    context = verify if isinstance(verify, ssl.SSLContext) else ssl.create_default_context()
+    if verify is False:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context

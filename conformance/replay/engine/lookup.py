@@ -1,46 +1,45 @@
-"""What a replay looks up elsewhere than at the portal: codes, inboxes, the time."""
+"""Looks up what the portal itself does not return: codes, mails, the time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from conformance.errors import Untestable
-from conformance.replay.engine.actions import Code, Mark, Pass, Reply
+from conformance.replay.rebuild.actions import Code, Lookup, MarkInbox, Pass
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
-from conformance.target.portal.inboxes import Mark as InboxMark
-from conformance.target.portal.inboxes import Reader, reader
+from conformance.target.portal.inboxes import InboxReader, Mark, reader
 from conformance.target.profile.model import FixedInbox, Profile
 from conformance.traffic.redaction.redact import Secrets
 
 
 @dataclass
-class Desk:
-    """Looks up what is not asked of the portal: codes, inboxes, the time. It may block, in a thread."""
+class Lookups:
+    """Answers the lookups of a replay. It may block, in a thread."""
 
     profile: Profile
     clock: Clock
     secrets: Secrets
-    marks: dict[str, InboxMark] = field(default_factory=dict)
-    readers: dict[str, Reader] = field(default_factory=dict)
+    marks: dict[str, Mark] = field(default_factory=dict)
+    readers: dict[str, InboxReader] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._codes = Codes(self.clock, self.secrets)
 
-    def answers_at_once(self, action: Code | Mark | Pass) -> bool:
-        """Whether nothing is asked of others, nor waited for."""
+    def is_immediate(self, action: Lookup) -> bool:
+        """Whether nobody else is asked, and nothing waited for."""
         if isinstance(action, Pass) or (isinstance(action, Code) and action.factor == "OTP"):
             return False
         inbox = self.profile.accounts[action.account].inbox
         return inbox is None or isinstance(self.profile.inboxes[inbox], FixedInbox)
 
-    def answer(self, action: Code | Mark | Pass) -> Reply:
-        """What an action wants back. Raises Untestable where it cannot be had."""
+    def answer(self, action: Lookup) -> str | None:
+        """The result of a lookup. Raises Untestable where there is none."""
         if isinstance(action, Pass):
             self.clock.wait(action.seconds, action.why)
             return None
-        if isinstance(action, Mark):
+        if isinstance(action, MarkInbox):
             self.marks[action.account] = self._reader(action.account).mark()
             return None
         return self._code(action)
@@ -56,7 +55,7 @@ class Desk:
         self.mailed[action.account] = code
         return code
 
-    def _reader(self, account: str) -> Reader:
+    def _reader(self, account: str) -> InboxReader:
         if account not in self.readers:
             settings = self.profile.accounts[account]
             if settings.inbox is None:

@@ -1,374 +1,222 @@
-"""The sessions of a replay, without I/O: what each sends next, and what an answer means."""
+"""The steps of a replay, without I/O: one step rebuilds a recorded request and assesses its response."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
+from conformance.judging import Watch
 from conformance.replay.compare.assess import Assessor
-from conformance.replay.compare.outcome import Outcome, State
-from conformance.replay.engine.actions import Action, Await, AwaitAllBefore, Pass, Reply, Secret, Send, Steps
-from conformance.replay.fast_lane.answers import is_familiar
-from conformance.replay.fast_lane.lines import said_in
-from conformance.replay.fast_lane.requests import Repeat, Repeats
-from conformance.replay.rebuild.channels import Channels
-from conformance.replay.rebuild.headers import Heads, framed
-from conformance.replay.rebuild.rebuild import CannotBeMade, Lost, Pending, Renewal
-from conformance.replay.rebuild.sign_in_order import Turns
-from conformance.replay.rebuild.sign_ins import Client, SignIns
-from conformance.replay.recording.plan import Plan, is_unwanted
-from conformance.spec import Operation
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.engine.decode import exchange_of
+from conformance.replay.engine.log import ReplayLog
+from conformance.replay.engine.progress import Progress
+from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
+from conformance.replay.engine.timing import Timing
+from conformance.replay.rebuild.actions import Action, Await, Pass, Received, Reply, Secret, Send
+from conformance.replay.rebuild.context import unique_name
+from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
+from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
+from conformance.replay.rebuild.sign_in_order import SignInOrder
+from conformance.replay.rebuild.sign_ins import Client, SignInCodes
+from conformance.replay.recording.plan import ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
-from conformance.target.portal.cipher import sealed_payload
-from conformance.traffic.capture.bodies import body_of, bytes_of
-from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Request
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import secrets_in
-from conformance.verdicts.findings import Finding
-
-TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 
 RETRIES = 3
-LONG = 1.0
-"""Seconds of recorded time that are passed at a target whose clock can be moved."""
-
-IDLE = 30.0
-"""Seconds of waiting between two requests of a client after which an answer may depend on the waiting."""
-
-ASSUMED_WINDOW = 60.0
+ASSUMED_WINDOW_SECONDS = 60.0
 
 
 @dataclass
-class Machine:
-    """All sessions of one replay. ``now`` gives the target's time; ``scale`` is None at the highest pace,
-    else what recorded seconds are multiplied with; ``movable`` says that the target's time can be moved."""
+class ReplayMachine:
+    """Takes one step after the other. A step yields what it asks of the driver, and returns what it did."""
 
-    plan: Plan
-    renewal: Renewal
+    plan: ReplayPlan
+    rebuilder: Rebuilder
     assessor: Assessor
-    channels: Channels
-    now: Callable[[], float]
-    scale: float | None = None
-    movable: bool = False
-    on_ended: Callable[[int], None] = lambda position: None
+    judge: Watch
+    log: ReplayLog
+    progress: Progress
+    timing: Timing
 
     def __post_init__(self) -> None:
-        self.heads = Heads(self.renewal, self.plan)
-        self.repeats = Repeats(self.plan, self.heads, self.renewal)
-        self.assessor.reveals = self.channels.reveals
-        self.ended = bytearray(len(self.plan.store))
-        for position in self.plan.refused:
-            self.ended[position] = self.plan.session_of[position] < 0
-        self.sign_ins = SignIns(self.renewal, Turns(self.ended), self.now, movable=self.movable)
-        self.renewal.done = lambda position: bool(self.ended[position])
-        self._provides: dict[int, list[str]] = {}
-        for value, position in self.plan.given.items():
-            self._provides.setdefault(position, []).append(value)
-        self._first = self.plan.order[0] if self.plan.order else 0
-        self._live_start = self.now()
-        self._moved = 0.0
-        self._roots: dict[int, int] = {}
-        self._clients: dict[int, Client] = {}
-        self._strange: dict[int, list[str]] = {}
+        self.context = self.rebuilder.context
+        self.sign_ins = SignInCodes(
+            self.context, SignInOrder(self.progress.ended), self.timing.now, movable=self.timing.movable
+        )
+        self._largest_body = self.context.profile.limits.max_answer
+        self._sourced: dict[int, list[str]] = {}
+        for value, position in self.plan.sources.items():
+            self._sourced.setdefault(position, []).append(value)
 
-    def session(self, positions: Iterable[int]) -> Steps:
-        """One recorded client from its first exchange to its last, or several in the order given."""
-        for position in positions:
-            session = self.plan.session_of[position]
-            client = self._clients.get(session) or self._clients.setdefault(session, Client())
-            refusal = self.plan.refused.get(position)
-            if refusal is None:
-                yield from self._step(position, client)
-            else:
-                state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
-                self._end_without_answer(position, state, refusal)
-            self.ended[position] = 1
-            client.last = position
-            self.on_ended(position)
+    def is_source(self, position: int) -> bool:
+        """Whether later requests send a value that this exchange's response returns."""
+        return position in self._sourced
 
-    # --- one exchange
-
-    def _step(self, position: int, client: Client) -> Steps:
-        repeat = self.repeats.of(position)
-        recorded = self.plan.store.exchange(position) if repeat is None else repeat.recorded
-        if self.movable:
-            yield from self._let_time_pass(position)
-        reply: Reply = None
-        findings: list[Finding] | None = None
+    def step(self, position: int, first: Attempt | None = None) -> StepActions:
+        """Replays the exchange at a position. ``first`` is its first attempt, where it was sent already."""
+        client = self.progress.client(position)
+        recorded = self.plan.store.exchange(position) if first is None else first.recorded
         try:
-            if repeat is not None and repeat.familiar is not None and position not in self._provides:
-                reply = yield self._again(repeat, position)
-                assert isinstance(reply, Exchange)
-                is_known = is_familiar(reply, repeat.familiar) and not repeat.is_shifted
-                if is_known and self.repeats.holds(repeat):
-                    findings = self.assessor.again(reply, repeat.familiar)
-                    if not findings:
-                        return
-            live = yield from self._sent(position, recorded, client, repeat, reply)
+            attempt = yield from self._attempts(position, recorded, client, first)
         except Lost as lost:
-            reason = f"exchange {self.plan.number_of(lost.position)} did not give what it needs"
-            self._end_without_answer(position, State.SKIPPED, reason, root=self._root(lost.position))
-            return
-        except CannotBeMade as problem:
-            self._end_without_answer(position, State.NOT_REPLAYABLE, str(problem))
-            return
-        number = self.plan.number_of(position)
-        left_out, strange = self._left_out(position, client), tuple(self._strange.pop(position, ()))
-        change = self.plan.left_out.before(
-            self.plan.started[position], recorded.request.path, status=recorded.status
-        )
-        pair = said_in(self.plan.answers[position], live)
-        outcome = self.assessor.assess(
-            number,
-            recorded,
-            live,
-            pair=pair,
-            left_out=left_out,
-            strange=strange,
-            change=change,
-            findings=findings,
-        )
-        sent = self.repeats.kept(position)
-        if sent is not None and outcome.state is State.SAME and not is_familiar(live, sent.familiar):
-            sent.familiar = self.assessor.familiar(live, pair) or sent.familiar
-        if outcome.differences:  # which are told with what was recorded
+            number = self.plan.number_of(lost.position)
+            reason = f"depends on exchange {number}, whose response lacked a value it needs"
+            return self._unsent(position, State.SKIPPED, reason, root=self.progress.root(lost.position))
+        except CannotRebuild as problem:
+            return self._unsent(position, State.NOT_REPLAYABLE, str(problem))
+        findings = self.judge(attempt.live) if attempt.findings is None else attempt.findings
+        pair = self._pair(position, attempt, client)
+        outcome = self.assessor.assess(pair, findings)
+        if outcome.differences:  # the reports show them with recorded values
             for value, kind in secrets_in(recorded):
-                self.renewal.keep(Secret(value, kind))
-        self._learn(position, recorded, live, client)
-        if self.plan.sessions > 1 and live.success:
+                self.context.keep(Secret(value, kind))
+        self._learn(position, recorded, attempt.live, client)
+        if self.plan.sessions > 1 and attempt.live.success:
             yield from self.sign_ins.read_mail(recorded)
+        return ReplayStep(position, outcome, attempt, pair, findings)
+
+    def refuse(self, position: int, refusal: str) -> ReplayStep:
+        """The step of an exchange that the plan does not send."""
+        state = State.UNWANTED if is_unwanted(refusal) else State.NOT_REPLAYABLE
+        return self._unsent(position, state, refusal)
+
+    def attempt(
+        self, send: Send, received: Received, recorded: Exchange, rebuilt: Rebuilt | None = None
+    ) -> Attempt:
+        """The attempt that a response completes: decoded and logged."""
+        line = self.log.add(exchange_of(send, received, largest_body=self._largest_body))
+        return Attempt(recorded, send, received, line, rebuilt)
+
+    # --- attempts
+
+    def _attempts(
+        self, position: int, recorded: Exchange, client: Client, first: Attempt | None
+    ) -> Generator[Action, Reply, Attempt]:
+        """Sends the request until its response is not one to be retried."""
+        renames: Mapping[str, Json] = NO_FIELDS
+        attempt = first
+        for retry in range(RETRIES + 1):
+            if attempt is None or retry:
+                attempt = yield from self._sent(position, recorded, client, renames)
+            live = attempt.live
+            if is_rate_limited(live) and not is_rate_limited(recorded):
+                seconds = _window_of(live)
+                if retry == RETRIES or seconds > LONGEST_WAIT:
+                    break
+                yield Pass(seconds, "the target's rate limit to pass")
+            elif not renames and _is_name_taken(recorded, live):
+                renames = self._other_names(recorded)
+                if not renames:
+                    break
+            elif retry or not self.sign_ins.may_be_spent(recorded, live):
+                break
+        assert attempt is not None
+        return attempt
 
     def _sent(
-        self, position: int, recorded: Exchange, client: Client, repeat: Repeat | None, reply: Reply
-    ) -> Generator[Action, Reply, Exchange]:
-        """Makes the request, and sends it until its answer is not that of a rate limit. ``reply`` is the
-        first answer, where it was sent already."""
-        operation = recorded.request.operation
-        renames: dict[str, str] = {}
-        for attempt in range(RETRIES + 1):
-            if repeat is None or attempt > 0:
-                send = yield from self._prepared(position, recorded, operation, client, renames)
-                self.repeats.remember(position, recorded, send)
-                reply = yield send
-            elif reply is None:
-                reply = yield self._again(repeat, position)
-            assert isinstance(reply, Exchange)
-            live = reply
-            if is_rate_limited(live) and not is_rate_limited(recorded) and attempt < RETRIES:
-                wait = retry_after(live)
-                if wait is not None and wait > LONGEST_WAIT:
-                    break
-                yield Pass(ASSUMED_WINDOW if wait is None else wait + 0.1, "the target's rate limit to pass")
-                continue
-            if attempt == 0 and self.sign_ins.may_be_spent(recorded, live):
-                continue
-            if not renames and _is_taken(operation, recorded, live):
-                renames = self._other_names(recorded)
-                if renames:
-                    continue
-            break
-        return live
+        self, position: int, recorded: Exchange, client: Client, renames: Mapping[str, Json]
+    ) -> Generator[Action, Reply, Attempt]:
+        rebuilt = yield from self._rebuilt(position, recorded, client, renames)
+        send = Send(
+            position,
+            rebuilt.request,
+            rebuilt.head,
+            rebuilt.body,
+            self.timing.due(position),
+            rebuilt.plain,
+            rebuilt.channel,
+            recorded.client,
+        )
+        received = yield send
+        assert isinstance(received, Received)
+        return self.attempt(send, received, recorded, rebuilt)
 
-    def _again(self, repeat: Repeat, position: int) -> Send:
-        return self.repeats.again(repeat, position, self._due(position), self.now)
-
-    def _prepared(
-        self,
-        position: int,
-        recorded: Exchange,
-        operation: Operation | None,
-        client: Client,
-        renames: dict[str, str],
-    ) -> Generator[Action, Reply, Send]:
+    def _rebuilt(
+        self, position: int, recorded: Exchange, client: Client, fields: Mapping[str, Json]
+    ) -> Generator[Action, Reply, Rebuilt]:
+        """The request, rebuilt. A code is asked for once nothing else is pending, and then put in."""
         while True:
+            shift = self.timing.shift(position)
             try:
-                return (yield from self._made(position, recorded, operation, client, renames))
+                rebuilt = self.rebuilder.rebuild(recorded, client, shift=shift, fields=fields)
+                break
             except Pending as pending:
                 yield Await(pending.position)
+        if not has_json_body(recorded) or not isinstance(recorded.sent, dict):
+            return rebuilt
+        codes = yield from self.sign_ins.fields(position, recorded, client)
+        if not codes:
+            return rebuilt
+        return self.rebuilder.rebuild(recorded, client, shift=shift, fields={**fields, **codes})
 
-    def _made(
-        self,
-        position: int,
-        recorded: Exchange,
-        operation: Operation | None,
-        client: Client,
-        renames: dict[str, str],
-    ) -> Generator[Action, Reply, Send]:
-        """The request, made anew. What may raise Pending comes before what asks for a code."""
-        renewal, request = self.renewal, recorded.request
-        renewal.succeeded = recorded.success
-        renewal.refused = recorded.code if recorded.response and not recorded.success else None
-        renewal.strange = self._strange[position] = []
-        renewal.has_shifted, renewal.unknown = False, []
-        shift = self.now() - self.plan.moments[position]
-        target = renewal.url(recorded, operation, shift)
-        self.heads.needs_token = (
-            recorded.status != 401 and operation is not None and not operation.is_prelogin
-        )
-        headers = self.heads.headers(request.headers, token=self._missing_token(recorded, operation, client))
-        key = operation.key if operation else ""
-        body, plain = request.body, None
-        channel = None
-        if recorded.sent is not ABSENT and request.state == "json":
-            told = renewal.value("", recorded.sent, shift)
-            if isinstance(told, dict):
-                if renames:
-                    told = {name: renames.get(name, value) for name, value in told.items()}
-                told = yield from self._with_secrets(position, key, recorded, told, client)
-            if sealed_payload(request.body) is not None and recorded.plain is not None:
-                channel = self.channels.for_request(recorded)
-                plain = Plain(request=told)
-                raw = channel.encrypt(told, form=self.channels.form(request.body))
-                body = msgspec.json.decode(raw)
-            else:
-                body, raw = told, msgspec.json.encode(told)
-            form = request.form
-        else:
-            raw = self._other_body(request, shift)
-            body, form = body_of(raw)
-        return Send(
-            position=position,
-            request=Request(
-                method=request.method,
-                url=renewal.profile.portal.url + target,
-                headers=headers,
-                body=body,
-                form=form,
-            ),
-            head=framed(request.method, self.heads.base + target, headers, raw),
-            body=raw,
-            due=self._due(position),
-            plain=plain,
-            channel=channel,
-            client=recorded.client,
-        )
-
-    def _other_body(self, request: Request, shift: float) -> bytes:
-        """A body that is not JSON: a form's fields are made anew, anything else is sent as it was."""
-        raw = bytes_of(request)
-        if "urlencoded" in (request.header("content-type") or "") and raw:
-            pairs = parse_qsl(raw.decode(errors="replace"), keep_blank_values=True)
-            return urlencode(
-                [(name, self.renewal.value(name, value, shift)) for name, value in pairs]
-            ).encode()
-        return raw
-
-    def _missing_token(self, recorded: Exchange, operation: Operation | None, client: Client) -> str | None:
-        """The session's token, where the source of the recording leaves Authorization out."""
-        request = recorded.request
-        if request.header("authorization") is not None or request.is_without("authorization"):
-            return None
-        if operation is None or operation.is_prelogin or recorded.code == TOKEN_MISSING:
-            return None
-        if recorded.status == 401 and not client.signed_out:
-            raise CannotBeMade("the recording leaves Authorization out, and the token was refused or missing")
-        if client.token is None:
-            raise CannotBeMade(
-                "the recording leaves Authorization out, and no sign-in before it gave a token"
-            )
-        return client.token
-
-    def _with_secrets(
-        self, position: int, key: str, recorded: Exchange, told: dict[str, Json], client: Client
-    ) -> Generator[Action, Reply, dict[str, Json]]:
-        """The body with passwords, codes and keys that fit the target and the time."""
-        if key == SECURE_SESSION:
-            return self.channels.keys_for(recorded, told)
-        return (yield from self.sign_ins.body(position, key, recorded, told, client))
-
-    # --- what an answer tells
-
-    def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
-        operation = recorded.request.operation
-        key = operation.key if operation else ""
-        if live.success and recorded.success:
-            self._learn_session(key, recorded, live, client)
-        given = self._provides.get(position)
-        if given and live.response is not None:
-            body = None if live.response.body is ABSENT else live.response.body
-            text = msgspec.json.encode((body, live.response.headers, live.plain)).decode()
-            known = self.renewal.identities.live
-            for value in given:
-                if value not in known and value in text:
-                    known[value] = value
-
-    def _learn_session(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
-        if key in (PUBLIC_KEY, SECURE_SESSION):
-            self.channels.learn(key, recorded, live)
-        else:
-            self.sign_ins.learn(key, recorded, live, client)
-
-    # --- time and order
-
-    def _let_time_pass(self, position: int) -> Steps:
-        """Moves the target's clock by what passed when recorded, where it can be moved."""
-        if self._behind(position) <= LONG:
-            return
-        yield AwaitAllBefore(position)
-        behind = self._behind(position)  # those before may have moved it
-        if behind > LONG:
-            yield Pass(behind, "the time that passed when this was recorded")
-            self._moved += behind
-
-    def _behind(self, position: int) -> float:
-        """Seconds by which the target's time lags behind the recorded one."""
-        plan = self.plan
-        passed = plan.moments[position] - plan.moments[self._first]
-        if self.scale is None:
-            return passed - (self.now() - self._live_start)
-        return passed - (plan.started[position] - plan.started[self._first]) - self._moved
-
-    def _due(self, position: int) -> float | None:
-        if self.scale is None:
-            return None
-        return (self.plan.started[position] - self.plan.started[self._first]) * self.scale
-
-    def _left_out(self, position: int, client: Client) -> float:
-        """Seconds of recorded idleness before an exchange that the replay did not spend."""
-        if client.last is None or self.movable or self.scale is not None:
-            return 0.0
-        idle = self.plan.started[position] - self.plan.started[client.last]
-        return idle if idle >= IDLE else 0.0
-
-    # --- ends without an answer
-
-    def _end_without_answer(
-        self, position: int, state: State, reason: str, *, root: int | None = None
-    ) -> None:
-        line = self.plan.line(position)
-        self.plan.leave_out(position, line)
-        operation = line.operation
-        endpoint = operation.key if operation else f"{line.request.method} {line.path}"
-        number = self.plan.number_of(position)
-        self._roots[position] = number if root is None else root
-        self.assessor.tally.add(Outcome(number, state, endpoint, reason, root=root))
-
-    def _root(self, position: int) -> int:
-        """The first exchange in a chain of failed ones, by its number."""
-        return self._roots.get(position, self.plan.number_of(position))
-
-    def _other_names(self, recorded: Exchange) -> dict[str, str]:
+    def _other_names(self, recorded: Exchange) -> dict[str, Json]:
         """Names that the client chose, made unique: the target may have them from an earlier replay."""
         sent = recorded.sent if isinstance(recorded.sent, dict) else {}
-        chosen = {
-            name: value
-            for name, value in sent.items()
-            if isinstance(value, str)
-            and name.endswith(("Name", "Code", "Email"))
-            and value not in self.plan.given
-        }
-        renamed = {name: self.renewal.unique(value) for name, value in chosen.items()}
-        for name, value in chosen.items():
-            self.renewal.identities.set(value, renamed[name])
-        return renamed
+        renames: dict[str, Json] = {}
+        for name, value in sent.items():
+            if not isinstance(value, str) or value in self.plan.sources:
+                continue
+            if name.endswith(("Name", "Code", "Email")):
+                renames[name] = unique_name(value)
+                self.context.correlation.set(value, renames[name])
+        return renames
+
+    # --- the response
+
+    def _pair(self, position: int, attempt: Attempt, client: Client) -> ReplayedExchange:
+        recorded, fingerprint = attempt.recorded, attempt.line.fingerprint
+        return ReplayedExchange(
+            number=self.plan.number_of(position),
+            recorded=recorded,
+            live=attempt.live,
+            fingerprints=None if fingerprint is None else (self.plan.responses[position], fingerprint),
+            idle_seconds=self.timing.idle_seconds(position, client.last),
+            unsourced=() if attempt.rebuilt is None else attempt.rebuilt.unsourced,
+            omitted_change=self.plan.omissions.before(
+                self.plan.started[position], recorded.request.path, status=recorded.status
+            ),
+        )
+
+    def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
+        """Takes from a response what later requests need."""
+        operation = recorded.request.operation
+        if live.success and recorded.success and operation is not None:
+            if operation.key in (PUBLIC_KEY, SECURE_SESSION):
+                self.rebuilder.channels.learn(operation.key, recorded, live)
+            else:
+                self.sign_ins.learn(operation.key, recorded, live, client)
+        values: Iterable[str] = self._sourced.get(position, ())
+        if values and live.response is not None:
+            body = None if live.response.body is ABSENT else live.response.body
+            text = msgspec.json.encode((body, live.response.headers, live.plain)).decode()
+            self.context.correlation.add_unchanged(value for value in values if value in text)
+
+    def _unsent(self, position: int, state: State, reason: str, *, root: int | None = None) -> ReplayStep:
+        line = self.plan.line(position)
+        self.plan.omit(position, line)
+        operation = line.operation
+        endpoint = operation.key if operation else f"{line.request.method} {line.path}"
+        self.progress.fail(position, root)
+        number = self.plan.number_of(position)
+        return ReplayStep(position, ExchangeOutcome(number, state, endpoint, reason, root=root))
 
 
-def _is_taken(operation: Operation | None, recorded: Exchange, live: Exchange) -> bool:
+def _window_of(live: Exchange) -> float:
+    """Seconds until a rate limit has passed, by the response or by assumption."""
+    wait = retry_after(live)
+    return ASSUMED_WINDOW_SECONDS if wait is None else wait + 0.1
+
+
+def _is_name_taken(recorded: Exchange, live: Exchange) -> bool:
     """Whether something could not be created that could when recorded: its name may be taken."""
+    operation = recorded.request.operation
     if operation is None or not (operation.path.endswith("/create") or operation.key == INVITE):
         return False
     return recorded.success and not live.success and live.status in (400, 409, 422)

@@ -5,43 +5,26 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import httptools
 
+from conformance.replay.rebuild.actions import WireResponse
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
-from conformance.traffic.exchange import Header
 
 LARGEST_HEAD = 100 * 1024
-"""Bytes that may come before an answer's headers have ended."""
+"""Bytes that may come before an response's headers have ended."""
 
-UNASKED = "bytes that nobody asked for followed the answer: the connection was closed"
-FRESH = 2.0
+UNASKED = "bytes that nobody asked for followed the response: the connection was closed"
+FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
 
-@dataclass(slots=True)
-class Answer:
-    """What came back. ``error`` says why nothing did, or not all; ``is_refused``: nobody listens there."""
-
-    status: int = 0
-    raw_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
-    body: bytes = b""
-    is_cut: bool = False
-    error: str | None = None
-    is_refused: bool = False
-
-    @property
-    def headers(self) -> list[Header]:
-        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.raw_headers]
-
-
-OnAnswer = Callable[[Answer], None]
+OnResponse = Callable[[WireResponse], None]
 
 
 class Connection:
-    """Reaches one host. ``send`` one request, wait for its answer, send the next.
+    """Reaches one host. ``send`` one request, wait for its response, send the next.
 
     ``deadline``, on the loop's clock, is for whoever watches the time: ``expire`` ends what is late.
     """
@@ -56,26 +39,28 @@ class Connection:
         most: int = LARGEST_ANSWER,
     ) -> None:
         self.most = most
-        """Bytes of an answer that are read."""
+        """Bytes of an response that are read."""
         self._place = (host, port)
         self._context = context
         self._loop = loop
         self._pipe: _Pipe | None = None
         self._task: asyncio.Task[None] | None = None
-        self._on_answer: OnAnswer | None = None
+        self._on_response: OnResponse | None = None
         self._request = b""
         self._is_reused = False
         self._idle_since = 0.0
         self.deadline = float("inf")
 
-    def send(self, request: bytes, on_answer: OnAnswer, *, timeout: float) -> None:
-        """Sends the bytes of a request; ``on_answer`` is called once, from the event loop."""
+    def send(self, request: bytes, on_response: OnResponse, *, timeout: float) -> None:
+        """Sends the bytes of a request; ``on_response`` is called once, from the event loop."""
         now = self._loop.time()
-        self._on_answer = on_answer
+        self._on_response = on_response
         self._request = request
         self.deadline = now + timeout
         pipe = self._pipe
-        self._is_reused = pipe is not None and not pipe.is_closing() and now - self._idle_since < FRESH
+        self._is_reused = (
+            pipe is not None and not pipe.is_closing() and now - self._idle_since < FRESH_SECONDS
+        )
         if pipe is not None and self._is_reused:
             pipe.send(request)
         else:
@@ -83,28 +68,28 @@ class Connection:
 
     def expire(self) -> None:
         """Ends a request whose time is over."""
-        self.finish(None, Answer(error="nothing came in time"))
+        self.finish(None, WireResponse(error="nothing came in time"))
 
     def close(self) -> None:
-        self._on_answer = None
+        self._on_response = None
         self._drop()
 
-    def finish(self, pipe: _Pipe | None, answer: Answer, *, reusable: bool = False) -> None:
+    def finish(self, pipe: _Pipe | None, response: WireResponse, *, reusable: bool = False) -> None:
         """Hands over what a pipe received; one that is not in use any more has nothing to say."""
         if pipe is not None and pipe is not self._pipe:
             return
         if not reusable:
             self._drop()
-        if answer.error and self._is_reused and pipe and not pipe.received and self._may_be_repeated():
+        if response.error and self._is_reused and pipe and not pipe.received and self._may_be_repeated():
             # The server gave up the idle connection as the request went out: nothing of it was answered.
             self._is_reused = False
             self._connect()
             return
         self._idle_since = self._loop.time()
         self.deadline = float("inf")
-        on_answer, self._on_answer = self._on_answer, None
-        if on_answer is not None:
-            on_answer(answer)
+        on_response, self._on_response = self._on_response, None
+        if on_response is not None:
+            on_response(response)
 
     def _may_be_repeated(self) -> bool:
         return self._request.startswith((b"GET ", b"HEAD "))
@@ -122,7 +107,7 @@ class Connection:
             )
         except OSError as error:
             reason = error.strerror or str(error)
-            self.finish(pipe, Answer(error=f"no connection ({reason})", is_refused=True))
+            self.finish(pipe, WireResponse(error=f"no connection ({reason})", is_refused=True))
             return
         if pipe is self._pipe:
             pipe.send(self._request)
@@ -140,7 +125,7 @@ class _Pipe(asyncio.Protocol):
         self._owner = owner
         self._transport: asyncio.Transport | None = None
         self._parser: Any = None
-        self._answer = Answer()
+        self._response = WireResponse()
         self._chunks: list[bytes] = []
         self._size = 0
         self.received = 0
@@ -153,7 +138,7 @@ class _Pipe(asyncio.Protocol):
     def send(self, request: bytes) -> None:
         if self._parser is None or self._has_no_body:
             self._parser = httptools.HttpResponseParser(self)
-        self._answer = Answer()
+        self._response = WireResponse()
         self._chunks = []
         self._size = self.received = 0
         self._bound = LARGEST_HEAD
@@ -182,29 +167,29 @@ class _Pipe(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._owner.finish(self, Answer(error="the portal asks for another protocol"))
+            self._owner.finish(self, WireResponse(error="the portal asks for another protocol"))
             return
         except httptools.HttpParserError as error:
             if not self._is_whole:
-                self._owner.finish(self, Answer(error=f"this is no HTTP answer ({error})"))
+                self._owner.finish(self, WireResponse(error=f"this is no HTTP response ({error})"))
                 return
             self._is_unasked = True
-        if self._is_unasked and not self._answer.is_cut:
-            self._owner.finish(self, Answer(error=UNASKED))
+        if self._is_unasked and not self._response.is_cut:
+            self._owner.finish(self, WireResponse(error=UNASKED))
         elif self._is_whole:
             self._end()
         elif self.received > self._bound:
             self._overflow()
 
     def _overflow(self) -> None:
-        """An answer beyond the bound is cut; one that never began is none."""
-        if self._answer.status:
-            self._answer.is_cut = True
+        """An response beyond the bound is cut; one that never began is none."""
+        if self._response.status:
+            self._response.is_cut = True
             self._is_kept_alive = False
             self._end()
         else:
-            error = f"no answer began in the first {self.received:,} bytes"
-            self._owner.finish(self, Answer(error=error))
+            error = f"no response began in the first {self.received:,} bytes"
+            self._owner.finish(self, WireResponse(error=error))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
@@ -212,20 +197,20 @@ class _Pipe(asyncio.Protocol):
             self._is_kept_alive = False
             self._end()
         elif not self._is_whole:
-            reason = str(error or "the connection was closed before the answer ended")
-            self._owner.finish(self, Answer(error=reason))
+            reason = str(error or "the connection was closed before the response ended")
+            self._owner.finish(self, WireResponse(error=reason))
 
     def _ends_with_connection(self) -> bool:
-        """Whether an answer has begun whose end nothing else tells."""
-        told = {name.lower() for name, _ in self._answer.raw_headers}
-        begun = self._answer.status > 0 and not self._is_whole
-        return begun and told.isdisjoint((b"content-length", b"transfer-encoding"))
+        """Whether an response has begun whose end nothing else tells."""
+        names = {name.lower() for name, _ in self._response.raw_headers}
+        begun = self._response.status > 0 and not self._is_whole
+        return begun and names.isdisjoint((b"content-length", b"transfer-encoding"))
 
     def _end(self) -> None:
         """Outside of the parser, so that the next request may begin."""
         self._is_whole = True
-        self._answer.body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-        self._owner.finish(self, self._answer, reusable=self._is_kept_alive and not self._has_no_body)
+        self._response.body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        self._owner.finish(self, self._response, reusable=self._is_kept_alive and not self._has_no_body)
 
     # --- what the parser calls
 
@@ -233,15 +218,15 @@ class _Pipe(asyncio.Protocol):
         self._is_unasked = self._is_whole
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._answer.status:  # what comes after the body is no header
-            self._answer.raw_headers.append((name, value))
+        if not self._response.status:  # what comes after the body is no header
+            self._response.raw_headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if status < 200:
-            self._answer.raw_headers.clear()
+            self._response.raw_headers.clear()
             return
-        self._answer.status = status
+        self._response.status = status
         self._bound = self._owner.most + LARGEST_HEAD
         self._is_kept_alive = self._parser.should_keep_alive()
         self._is_whole = self._has_no_body
@@ -250,8 +235,8 @@ class _Pipe(asyncio.Protocol):
         self._size += len(chunk)
         self._chunks.append(chunk)
         if self._size > self._owner.most:
-            self._answer.is_cut = True
+            self._response.is_cut = True
 
     def on_message_complete(self) -> None:
-        if self._answer.status:
+        if self._response.status:
             self._is_whole = True

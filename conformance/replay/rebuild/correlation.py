@@ -1,21 +1,23 @@
-"""Recorded values and the live ones that stand for them: one to one, so that a wrong one is seen."""
+"""Correlation: which live value stands for which recorded one, one to one, so that a wrong one is noticed."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from conformance.replay.recording.values import claims_of, leaves, packed_json, packed_text
 from conformance.traffic.exchange import ABSENT, Json
 
 ROOM = 500_000
-"""Pairs that are remembered; the oldest are forgotten first."""
+"""Pairs that are kept; the oldest are dropped first."""
 
 
 @dataclass
-class Identities:
-    """Learned from answers that correspond to each other. ``used`` are the values that requests send on:
-    what is packed into a token or a text is only looked into for those."""
+class Correlation:
+    """Pairs of recorded and live values, learned from responses that correspond to each other.
+
+    ``used`` are the values that requests send on: packed values are only searched for those.
+    """
 
     used: Container[str]
     live: dict[str, str] = field(default_factory=dict)
@@ -23,49 +25,72 @@ class Identities:
     ambiguous: dict[str, set[str]] = field(default_factory=dict)
     """Recorded values that two places of the recording share, and live ones do not."""
     journal: list[str] = field(default_factory=list)
-    turns: int = 0
-    """How often something that was known was replaced or forgotten."""
+    generation: int = 0
+    """Increases when a pair is replaced or dropped, and when a watched value gets a counterpart: a request
+    that was rebuilt in this generation would be rebuilt alike."""
+    _watched: set[str] = field(default_factory=set)
 
     def pair(self, recorded: str, live: str) -> bool:
-        """Notes that ``live`` stands for ``recorded``; False where either is known to stand for another."""
-        known = self.live.get(recorded)
-        if known is not None:
-            return known == live
+        """Adds a pair; False where either value is paired with another one."""
+        counterpart = self.live.get(recorded)
+        if counterpart is not None:
+            return counterpart == live
         if self.recorded.get(live, recorded) != recorded:
             return False
         self.set(recorded, live)
         return True
 
     def set(self, recorded: str, live: str) -> None:
-        """Notes a pair whatever was known, and what is packed into both."""
+        """Adds a pair in place of earlier ones, and the pairs that are packed into both values."""
         if self.live.get(recorded, live) != live or self.recorded.get(live, recorded) != recorded:
-            self.turns += 1
-        self.live[recorded] = live
+            self.generation += 1
+        self._add(recorded, live)
         self.recorded[live] = recorded
         self.journal.append(recorded)
         if len(self.live) > ROOM:
             oldest = next(iter(self.live))
-            self.turns += 1
+            self.generation += 1
             self.recorded.pop(self.live.pop(oldest), None)
         if len(recorded) >= 16:
-            self._look_inside(recorded, live)
+            self._pair_packed(recorded, live)
 
-    def also(self, recorded: str, live: str) -> None:
-        """Notes a pair that a place gives which is no identity. Two that differ make the value ambiguous."""
-        known = self.live.setdefault(recorded, live)
-        if known != live:
-            self.ambiguous.setdefault(recorded, {known}).add(live)
+    def add_weak(self, recorded: str, live: str) -> None:
+        """Adds a pair from a place that holds no identity. Two that differ make the value ambiguous."""
+        counterpart = self.live.get(recorded)
+        if counterpart is None:
+            self._add(recorded, live)
+        elif counterpart != live:
+            self.ambiguous.setdefault(recorded, {counterpart}).add(live)
+
+    def add_unchanged(self, values: Iterable[str]) -> None:
+        """Adds values that stand for themselves, where they have no counterpart."""
+        for value in values:
+            if value not in self.live:
+                self._add(value, value)
+
+    def watch(self, uncorrelated: Iterable[str]) -> None:
+        """Starts a new generation once one of these values, without a counterpart so far, gets one."""
+        self._watched.update(uncorrelated)
+        if len(self._watched) > ROOM:
+            self._watched.clear()
+            self.generation += 1
 
     def forget_since(self, mark: int) -> None:
-        """Takes back what was noted since the journal had ``mark`` entries."""
-        self.turns += len(self.journal) > mark
+        """Drops the pairs that were added since the journal had ``mark`` entries."""
+        self.generation += len(self.journal) > mark
         for recorded in self.journal[mark:]:
             live = self.live.pop(recorded, None)
             if live is not None and self.recorded.get(live) == recorded:
                 del self.recorded[live]
         del self.journal[mark:]
 
-    def _look_inside(self, recorded: str, live: str) -> None:
+    def _add(self, recorded: str, live: str) -> None:
+        self.live[recorded] = live
+        if recorded in self._watched:
+            self._watched.discard(recorded)
+            self.generation += 1
+
+    def _pair_packed(self, recorded: str, live: str) -> None:
         old, new = inside(recorded), inside(live)
         if old is ABSENT or new is ABSENT:
             return
@@ -77,7 +102,7 @@ class Identities:
 
 
 def inside(value: str) -> Json:
-    """What a text holds that can be read: JSON, the claims of a JWT, base64; ABSENT where nothing."""
+    """The content of a packed text: JSON, the claims of a JWT, base64; ABSENT where there is none."""
     packed = packed_json(value)
     if packed is not ABSENT:
         return packed
@@ -87,5 +112,5 @@ def inside(value: str) -> Json:
     text = packed_text(value)
     if text is None:
         return ABSENT
-    found = packed_json(text)
-    return text if found is ABSENT else found
+    inner = packed_json(text)
+    return text if inner is ABSENT else inner

@@ -1,260 +1,146 @@
-"""Requests made anew from recorded ones: what was handed over is live, what nobody returned is made again."""
+"""Rebuilds a recorded request for the target of the replay, with live values in place of recorded ones."""
 
 from __future__ import annotations
 
-import re
-import secrets as random
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from urllib.parse import quote, urlencode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from conformance.replay.compare.kinds import ISO, TAKEN_OUT, kind_of
-from conformance.replay.engine.actions import Secret
-from conformance.replay.rebuild.correlation import Identities
-from conformance.replay.recording.plan import Plan
-from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
+from conformance.replay.rebuild.channels import Channels
+from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.headers import HeaderRebuild, framed
+from conformance.replay.rebuild.sign_ins import Client
+from conformance.replay.rebuild.values import RequestValues
 from conformance.spec import Operation
-from conformance.spec.endpoints import PORTAL_PATH
-from conformance.spec.tables import INVALID_PARAMETER, RECORD_OF_PARAMETER
-from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import Exchange, Json, parameters
+from conformance.spec.endpoints import SECURE_SESSION
+from conformance.target.portal.cipher import sealed_payload
+from conformance.target.portal.secure import Channel
+from conformance.traffic.capture.bodies import body_of, bytes_of
+from conformance.traffic.exchange import ABSENT, Exchange, Form, Json, Plain, Request
 
-RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
-"""The profile's records that stand for ids that no answer gave, by the names under which those are sent."""
+TOKEN_MISSING = "ACCESS.TOKEN_MISSING"
 
-BROKEN_RULES = frozenset(INVALID_PARAMETER)
-CHALLENGE_FAILED = "4030"
-EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
+NO_FIELDS: Mapping[str, Json] = MappingProxyType({})
 
 
-class Lost(Exception):
-    """A value is needed that the answer at this position did not give."""
+class Rebuilt(msgspec.Struct, frozen=True):
+    """A request for the target: as a record, and as the bytes of its head and body.
 
-    def __init__(self, value: str, position: int) -> None:
-        super().__init__(value)
-        self.value, self.position = value, position
+    ``plain`` and ``channel`` are there where the body is encrypted.
+    """
+
+    request: Request
+    head: bytes
+    body: bytes
+    plain: Plain | None
+    channel: Channel | None
+    has_shifted: bool
+    """Whether a time in it was moved by the clocks' difference."""
+    uncorrelated: tuple[str, ...]
+    """The values without a live counterpart: they are sent as recorded."""
+    unsourced: tuple[str, ...]
+    """The ids that worked when recorded, and that neither a response nor the profile contains."""
+    generation: int
+    """The correlation's generation in which it was rebuilt."""
 
 
-class Pending(Exception):
-    """A value is needed that the answer at this position has yet to give."""
+class _Body(NamedTuple):
+    """A request's body as JSON and as bytes, with its plaintext where it is encrypted."""
 
-    def __init__(self, position: int) -> None:
-        super().__init__(position)
-        self.position = position
-
-
-class CannotBeMade(Exception):
-    """Nothing recorded, and nothing in the profile, says what is to be sent; the text says why."""
+    json: Json
+    raw: bytes
+    form: Form | None
+    plain: Plain | None = None
+    channel: Channel | None = None
 
 
 @dataclass
-class Renewal:
-    """What all sessions of a replay know together.
+class Rebuilder:
+    """Rebuilds requests with the state that all sessions share."""
 
-    ``passwords`` are the live ones by recorded value; ``emails`` the accounts that stand for recorded ones.
-    ``done`` tells whether the exchange at a position has ended. A ``shift``, in seconds, is added to
-    recorded times.
-    """
+    context: RebuildContext
+    headers: HeaderRebuild
+    channels: Channels
 
-    plan: Plan
-    profile: Profile
-    identities: Identities
-    keep: Callable[[Secret], None] = lambda secret: None
-    done: Callable[[int], bool] = lambda position: True
-    accounts: dict[str, str] = field(default_factory=dict)
-    passwords: dict[str, str] = field(default_factory=dict)
-    invented: dict[str, str] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)
-    succeeded: bool = False
-    """Whether the exchange that is made anew succeeded when it was recorded."""
-    refused: str | None = None
-    """The code with which it was refused."""
-    unknown: list[str] = field(default_factory=list)
-    """The values in it for which no live one was known: they were sent as recorded."""
-    has_shifted: bool = False
-    """Whether a time in it was moved by the clocks' difference."""
-    strange: list[str] = field(default_factory=list)
-    """The ids in it that worked, and that neither an answer nor the profile gave."""
+    def rebuild(
+        self, recorded: Exchange, client: Client, *, shift: float, fields: Mapping[str, Json] = NO_FIELDS
+    ) -> Rebuilt:
+        """The live request. ``shift``, in seconds, is added to recorded times; ``fields`` replace those of
+        the body. Raises Lost, Pending, CannotRebuild."""
+        request, operation = recorded.request, recorded.request.operation
+        values = RequestValues(recorded, self.context, shift=shift)
+        target = values.target(request, operation)
+        headers = self.headers.headers(
+            request.headers,
+            values,
+            needs_token=recorded.status != 401 and operation is not None and not operation.is_prelogin,
+            token=_missing_token(recorded, operation, client),
+        )
+        body = self._body(recorded, values, fields)
+        return Rebuilt(
+            request=Request(
+                method=request.method,
+                url=self.context.profile.portal.url + target,
+                headers=headers,
+                body=body.json,
+                form=body.form,
+            ),
+            head=framed(request.method, self.headers.base_path + target, headers, body.raw),
+            body=body.raw,
+            plain=body.plain,
+            channel=body.channel,
+            has_shifted=values.has_shifted,
+            uncorrelated=tuple(values.uncorrelated),
+            unsourced=tuple(values.unsourced),
+            generation=self.context.correlation.generation,
+        )
 
-    def __post_init__(self) -> None:
-        self.appoint({})
-
-    def appoint(self, chosen: dict[str, str]) -> None:
-        """Decides which account of the profile stands for each recorded email that signed in."""
-        by_email = {one.email.lower(): name for name, one in self.profile.accounts.items()}
-        for email in self.plan.emails:
-            name = chosen.get(email) or by_email.get(email.lower())
-            if name is None and email in self.plan.passwords:
-                name = self._only_account_left()
-                if name is not None:
-                    self.notes[f"{email} was recorded; [accounts.{name}] signs in in its place."] = None
-            if name is not None:
-                self.accounts[email] = name
-                account = self.profile.accounts[name]
-                self.identities.set(email, account.email)
-                password = self.plan.passwords.get(email)
-                if password is not None:
-                    self.passwords[password] = account.password
-
-    def _only_account_left(self) -> str | None:
-        """The account to sign in with where one person was recorded, of an address that nobody knows."""
-        return "admin" if len(self.plan.passwords) == 1 and "admin" in self.profile.accounts else None
-
-    def account_of(self, email: Json) -> str | None:
-        return self.accounts.get(email) if isinstance(email, str) else None
-
-    def live(self, value: str) -> str:
-        """What stands for a recorded value. Raises Lost, Pending."""
-        known = self.identities.live.get(value)
-        if known is not None:
-            return known
-        if value not in self.plan.handles:
-            self.unknown.append(value)
-            return value
-        position = self.plan.given[value]
-        if not self.done(position):
-            raise Pending(position)
-        raise Lost(value, position)
-
-    def url(self, exchange: Exchange, operation: Operation | None, shift: float) -> str:
-        """The target of a request, from the portal's address on."""
-        path = exchange.request.path
-        path = path[path.find(PORTAL_PATH) :]
-        if operation is not None and operation.parameters:
-            match = operation.pattern.match(path)
-            found = match.groupdict() if match else {}
-            live = {name: quote(self._path_value(name, value), safe="") for name, value in found.items()}
-            path = operation.url(**live) if match else path
-        query = exchange.request.parts.query
-        return f"{path}?{self.query(query, shift)}" if query else path
-
-    def _path_value(self, name: str, value: str) -> str:
-        live = self.live(value)
-        return self._record(name, value) if live == value else live
-
-    def _record(self, name: str, value: str) -> str:
-        """The profile's record in place of an id that worked when recorded, and that no answer gave."""
-        if not self.succeeded or name not in RECORDS or value in self.plan.given:
-            return value
-        known: str | None = getattr(self.profile.records, RECORDS[name])
-        if known is None:
-            self.strange.append(value)
-            return value
-        self.identities.set(value, known)
-        return known
-
-    def query(self, query: str, shift: float) -> str:
-        """A query, made anew. Raises Lost, Pending."""
-        pairs = parameters(query)
-        renewed = [(name, str(self.value(name, value, shift))) for name, value in pairs]
-        return query if renewed == [*pairs] else urlencode(renewed)
-
-    def value(self, name: str, value: Json, shift: float) -> Json:
-        """A JSON value of a request, made anew. Raises Lost, Pending."""
-        if type(value) is str:
-            return self._text(name, value, shift)
-        if type(value) is dict:
-            return {key: self.value(key, inner, shift) for key, inner in value.items()}
-        if type(value) is list:
-            return [self.value(name, inner, shift) for inner in value]
-        if type(value) is int and value >= LEAST_NUMBER:
-            return self._number(name, value, shift)
-        return value
-
-    def _text(self, name: str, value: str, shift: float) -> str:
-        if len(value) < 4:
-            return value
-        live = self.live(value)
-        if live != value or value in self.plan.given:
-            return live
-        if name in RECORDS:
-            return self._record(name, value)
-        lower = name.lower()
-        if lower.endswith("password"):
-            return self.password(value)
-        if lower == "turnstiletoken":
-            return self.bot_token(value)
-        if ISO.match(value):
-            self.has_shifted = True
-            return shifted(value, shift)
-        if "[" in value and TAKEN_OUT.search(value):
-            return TAKEN_OUT.sub(lambda found: self._stand_in(found[0]), value)
-        return self._packed(name, value, shift)
-
-    def unique(self, name: str) -> str:
-        """A name like this one that nobody has used."""
-        local, at, host = name.partition("@")
-        return f"{local}-{random.token_hex(3)}{at}{host}"
-
-    def password(self, value: str) -> str:
-        """The live password for a recorded one; made up, once, where the recording does not tell it.
-
-        CannotBeMade: it may be what broke the rules, in a way that nobody knows.
-        """
-        known = self.passwords.get(value)
-        if known is not None or not TAKEN_OUT.fullmatch(value):
-            return known or value
-        if self.refused in BROKEN_RULES and value not in self.plan.accepted:
-            raise CannotBeMade(f"it was refused ({self.refused}), maybe for a password that was taken out")
-        return self._stand_in(value)
-
-    def bot_token(self, value: str) -> str:
-        """The profile's; one that nobody knows where the recorded one was refused."""
-        if self.refused != CHALLENGE_FAILED:
-            return self.profile.bot_challenge.token or value
-        return "not-a-token" if TAKEN_OUT.fullmatch(value) else value
-
-    def _stand_in(self, placeholder: str) -> str:
-        known = self.identities.live.get(placeholder) or self.passwords.get(placeholder)
-        if known is not None:
-            return known
-        if placeholder not in self.invented:
-            self.invented[placeholder] = made = f"Made-{random.token_hex(8)}"
-            self.keep(Secret(made, placeholder.strip("[]").rpartition("-")[0]))
-        return self.invented[placeholder]
-
-    def _packed(self, name: str, value: str, shift: float) -> str:
-        """JSON or base64 in a text is opened, made anew, and packed again, where that changes anything."""
-        inner = packed_json(value)
-        if isinstance(inner, dict | list):
-            renewed = self.value(name, inner, shift)
-            return value if renewed == inner else msgspec.json.encode(renewed).decode()
-        text = packed_text(value)
-        if text is None:
-            return value
-        renewed = self._text(name, text, shift)
-        return value if renewed == text else _base64_like(value, renewed)
-
-    def _number(self, name: str, value: int, shift: float) -> Json:
-        live = self.live(str(value))
-        if live != str(value):
-            return int(live) if live.isdigit() else live
-        if value in EPOCH_MILLISECONDS and kind_of(name) == "time":
-            self.has_shifted = True
-            return value + round(shift * 1000)
-        return value
+    def _body(self, recorded: Exchange, values: RequestValues, fields: Mapping[str, Json]) -> _Body:
+        request = recorded.request
+        if not has_json_body(recorded):
+            raw = _other_body(request, values)
+            body, form = body_of(raw)
+            return _Body(body, raw, form)
+        live = values.value("", recorded.sent)
+        if isinstance(live, dict):
+            if fields:
+                live = {name: fields.get(name, value) for name, value in live.items()}
+            if request.operation is not None and request.operation.key == SECURE_SESSION:
+                live = self.channels.keys_for(recorded, live)
+        if sealed_payload(request.body) is None or recorded.plain is None:
+            return _Body(live, msgspec.json.encode(live), request.form)
+        channel = self.channels.for_request(recorded)
+        raw = channel.encrypt(live, form=self.channels.form(request.body))
+        return _Body(msgspec.json.decode(raw), raw, request.form, Plain(request=live), channel)
 
 
-def shifted(value: str, seconds: float) -> str:
-    """An ISO 8601 time moved by the clocks' difference, in the form in which it was."""
-    try:
-        time = datetime.fromisoformat(value) + timedelta(seconds=seconds)
-    except (ValueError, OverflowError):
-        return value
-    fraction = re.search(r"[.,](\d+)", value)
-    digits = len(fraction[1]) if fraction else 0
-    text = time.strftime("%Y-%m-%dT%H:%M:%S")
-    if digits:
-        text += "." + f"{time.microsecond:06d}".ljust(digits, "0")[:digits]
-    zone = re.search(r"(?:[Zz]|[+-]\d\d:?\d\d)\Z", value)
-    return text + (zone[0] if zone else "")
+def has_json_body(recorded: Exchange) -> bool:
+    return recorded.sent is not ABSENT and recorded.request.state == "json"
 
 
-def _base64_like(recorded: str, text: str) -> str:
-    encode = urlsafe_b64encode if re.search(r"[-_]", recorded) else b64encode
-    packed = encode(text.encode()).decode()
-    return packed if recorded.endswith("=") or len(recorded) % 4 == 0 else packed.rstrip("=")
+def _other_body(request: Request, values: RequestValues) -> bytes:
+    """A body that is not JSON: a form's fields are rebuilt, anything else is sent as it was."""
+    raw = bytes_of(request)
+    if "urlencoded" in (request.header("content-type") or "") and raw:
+        pairs = parse_qsl(raw.decode(errors="replace"), keep_blank_values=True)
+        return urlencode([(name, values.value(name, value)) for name, value in pairs]).encode()
+    return raw
+
+
+def _missing_token(recorded: Exchange, operation: Operation | None, client: Client) -> str | None:
+    """The session's token, where the source of the recording leaves Authorization out."""
+    request = recorded.request
+    if request.header("authorization") is not None or request.is_without("authorization"):
+        return None
+    if operation is None or operation.is_prelogin or recorded.code == TOKEN_MISSING:
+        return None
+    if recorded.status == 401 and not client.signed_out:
+        raise CannotRebuild("the recording leaves Authorization out, and the token was refused or missing")
+    if client.token is None:
+        raise CannotRebuild("the recording leaves Authorization out, and no earlier sign-in returned a token")
+    return client.token

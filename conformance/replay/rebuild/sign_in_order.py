@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
-from conformance.replay.engine.actions import Await, Reply
+from conformance.replay.rebuild.actions import Await, Reply
 
 
 @dataclass
-class Turns:
-    """Who may ask an inbox or an authenticator. ``ended`` tells of every position whether it has."""
+class SignInOrder:
+    """Who may ask an inbox or an authenticator. ``ended`` says of every position whether it is over."""
 
     ended: Sequence[int]
-    _taken: dict[str, int] = field(default_factory=dict)
+    _holders: dict[str, int] = field(default_factory=dict)
 
     def take(self, what: str, position: int) -> Generator[Await, Reply, None]:
-        """Waits until nobody else has it; it is free again when the exchange at ``position`` has ended."""
-        while (holder := self._taken.get(what, position)) != position and not self.ended[holder]:
+        """Waits until it is free; it is free again when the exchange at ``position`` has ended."""
+        while (holder := self._holders.get(what, position)) != position and not self.ended[holder]:
             yield Await(holder)
-        self._taken[what] = position
+        self._holders[what] = position

@@ -1,4 +1,4 @@
-"""What a sign-in needs that nobody returned: codes of mails and authenticators, within the limits."""
+"""The codes of a sign-in, from mails and authenticators, within the limits of the profile."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
-from conformance.replay.compare.kinds import TAKEN_OUT
-from conformance.replay.engine.actions import Action, Code, Mark, Pass, Reply, Steps
-from conformance.replay.rebuild.rebuild import CannotBeMade, Renewal
-from conformance.replay.rebuild.sign_in_order import Turns
+from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox, Pass, Reply
+from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.rebuild.sign_in_order import SignInOrder
+from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.spec.endpoints import (
     INVITE,
     LOGIN_COMPLETE,
@@ -34,7 +35,7 @@ COOLDOWN = 61.0
 
 @dataclass
 class Client:
-    """What one session knows: the account that signed in, its token, an authenticator that was set up."""
+    """The state of one session: the account that signed in, its token, an authenticator that was set up."""
 
     account: str | None = None
     token: str | None = None
@@ -44,11 +45,11 @@ class Client:
 
 
 @dataclass
-class SignIns:
-    """All sign-ins of one replay. ``now`` gives the target's time; ``movable`` says that it can be moved."""
+class SignInCodes:
+    """The codes of all sign-ins. ``now`` returns the target's time; ``movable``: it can be moved."""
 
-    renewal: Renewal
-    turns: Turns
+    context: RebuildContext
+    order: SignInOrder
     now: Callable[[], float]
     movable: bool = False
     logins: dict[str, str] = field(default_factory=dict)
@@ -61,63 +62,64 @@ class SignIns:
     mails: int = 0
     _last_sends: dict[str, float] = field(default_factory=dict)
 
-    def body(
-        self, position: int, key: str, recorded: Exchange, told: dict[str, Json], client: Client
+    def fields(
+        self, position: int, recorded: Exchange, client: Client
     ) -> Generator[Action, Reply, dict[str, Json]]:
-        """The recorded body, made anew as ``told``, with codes that fit the target and the time.
+        """The fields of the recorded body whose codes must fit the target and the time, with those codes.
 
-        CannotBeMade: the profile, or what it allows, does not suffice.
+        CannotRebuild: the profile, or its limits, do not suffice.
         """
-        sent: dict[str, Json] = recorded.sent
+        operation, sent = recorded.request.operation, recorded.sent
+        key = operation.key if operation else ""
         if key == LOGIN_INITIATE:
             self._check_sign_in(recorded, sent)
         elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE):
             yield from self._mail(position, key, recorded, sent)
         name = next((field for field in CODE_FIELDS if isinstance(sent.get(field), str)), None)
         if name is not None and (key in (LOGIN_COMPLETE, OTP_VERIFY) or key in MAILED):
-            told = {**told, name: (yield from self._code(position, key, recorded, sent[name], client))}
-        return told
+            return {name: (yield from self._code(position, key, recorded, sent[name], client))}
+        return {}
 
     def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
         email = sent.get("email")
-        account = self.renewal.account_of(email)
+        account = self.context.account_of(email)
         if recorded.success and account is None:
-            raise CannotBeMade(f"the profile has no account that stands for {email}")
+            raise CannotRebuild(f"the profile has no account that stands for {email}")
         if (
             account is not None
             and not recorded.success
-            and sent.get("password") not in self.renewal.passwords
+            and sent.get("password") not in self.context.passwords
         ):
-            most = self.renewal.profile.limits.max_failed_sign_ins
+            most = self.context.profile.limits.max_failed_sign_ins
             if self.failures[account] >= most:
-                raise CannotBeMade(
+                raise CannotRebuild(
                     f"[accounts.{account}] has had {most} failed sign-ins, all that [limits] allows"
                 )
             self.failures[account] += 1
 
-    def _mail(self, position: int, key: str, recorded: Exchange, sent: dict[str, Json]) -> Steps:
-        """Before a mail: whether the budget allows it, and what the inbox holds by then."""
+    def _mail(self, position: int, key: str, recorded: Exchange, sent: dict[str, Json]) -> Actions:
+        """Before a mail: checks the budget, and marks the present mails of the inbox."""
         if not recorded.success:
             return
-        if self.mails >= self.renewal.profile.limits.max_mails:
-            raise CannotBeMade(f"{self.mails} mails were sent, all that [limits] max_mails allows")
+        if self.mails >= self.context.profile.limits.max_mails:
+            raise CannotRebuild(f"{self.mails} mails were sent, all that [limits] max_mails allows")
         self.mails += 1
         account = self._account(sent)
         if account is None:
             return
         if key == LOGIN_MFA_SEND:
             yield from self._sit_out_cooldown(str(sent.get("sessionId")))
-        if self.renewal.profile.accounts[account].inbox is not None:
-            yield from self.turns.take(f"the inbox of {account}", position)
-            yield Mark(account)
+        if self.context.profile.accounts[account].inbox is not None:
+            yield from self.order.take(f"the inbox of {account}", position)
+            yield MarkInbox(account)
 
     def _account(self, sent: dict[str, Json]) -> str | None:
         """Whose login session, or whose email, a body names."""
         login = sent.get("sessionId")
         account = self.logins.get(login) if isinstance(login, str) else None
-        return account or self.renewal.account_of(sent.get("email"))
+        return account or self.context.account_of(sent.get("email"))
 
-    def read_mail(self, recorded: Exchange) -> Steps:
+    def read_mail(self, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
         operation = recorded.request.operation
         if (
@@ -127,15 +129,15 @@ class SignIns:
         ):
             return
         account = self._account(recorded.sent)
-        if account is not None and self.renewal.profile.accounts[account].inbox is not None:
+        if account is not None and self.context.profile.accounts[account].inbox is not None:
             try:
                 code = yield Code(account, "EMAIL")
-            except CannotBeMade:
-                return  # whoever needs the code is told
+            except CannotRebuild:
+                return  # the exchange that needs the code reports it
             assert isinstance(code, str)
             self.mailed[_mailed_for(recorded.sent)] = code
 
-    def _sit_out_cooldown(self, login: str) -> Steps:
+    def _sit_out_cooldown(self, login: str) -> Actions:
         """A resend that was accepted when recorded is not sent before the cooldown is over."""
         last = self._last_sends.get(login)
         left = 0.0 if last is None else last + COOLDOWN - self.now()
@@ -146,22 +148,22 @@ class SignIns:
     def _code(
         self, position: int, key: str, recorded: Exchange, value: str, client: Client
     ) -> Generator[Action, Reply, str]:
-        """A code that is right where it was right, wrong where it was wrong, and used again where it was."""
+        """A code that is right where it was right, wrong where it was wrong, and reused where it was."""
         sent: dict[str, Json] = recorded.sent
         account = self._account(sent) or client.account
         is_wrong = recorded.code == "AUTH.MFA_CODE_INVALID"
         if not recorded.success and not is_wrong:
-            fallback = "000000" if TAKEN_OUT.fullmatch(value) else value
+            fallback = "000000" if PLACEHOLDER.fullmatch(value) else value
             return self.codes.get(value, fallback)
         if account is None:
-            raise CannotBeMade("nothing says whose code it was")
+            raise CannotRebuild("the recording does not show whose code it was")
         secret = client.setup_secret if key == OTP_VERIFY else self.authenticators.get(account)
         factor = self._factor(key, sent, account)
         code: Reply = None
         if factor == "OTP":
             # Time that is moved for the next code makes the others old.
             owner = "everybody" if self.movable else account
-            yield from self.turns.take(f"the authenticator of {owner}", position)
+            yield from self.order.take(f"the authenticator of {owner}", position)
         elif not is_wrong:
             code = self.mailed.get(_mailed_for(sent))
         if code is None:
@@ -173,16 +175,18 @@ class SignIns:
     def _factor(self, key: str, sent: dict[str, Json], account: str) -> Factor:
         names: dict[Json, Factor] = {METHODS["EMAIL"]: "EMAIL", METHODS["OTP"]: "OTP"}
         factor: Factor = names.get(sent.get("method"), "EMAIL") if key != OTP_VERIFY else "OTP"
-        settings = self.renewal.profile.accounts[account]
+        settings = self.context.profile.accounts[account]
         if factor == "OTP" and settings.otp_secret is None and key != OTP_VERIFY:
-            raise CannotBeMade(f"[accounts.{account}] has no otp_secret, and signed in with an authenticator")
+            raise CannotRebuild(
+                f"[accounts.{account}] has no otp_secret, and signed in with an authenticator"
+            )
         if factor == "EMAIL" and settings.inbox is None:
-            raise CannotBeMade(f"[accounts.{account}] has no inbox, and its code was mailed")
+            raise CannotRebuild(f"[accounts.{account}] has no inbox, and its code was mailed")
         return factor
 
     def may_be_spent(self, recorded: Exchange, live: Exchange) -> bool:
-        """Whether an authenticator's code was refused that somebody else, a replay before this one say, may
-        have used within its time step: the next one tells."""
+        """Whether an authenticator's code was refused that another client, an earlier replay say, may have
+        used within its time step: then the next code decides."""
         operation, sent = recorded.request.operation, recorded.sent
         if operation is None or operation.key != LOGIN_COMPLETE or not isinstance(sent, dict):
             return False
@@ -190,9 +194,9 @@ class SignIns:
         return was_refused and sent.get("method") == METHODS["OTP"]
 
     def learn(self, key: str, recorded: Exchange, live: Exchange, client: Client) -> None:
-        """Takes what a success tells of a sign-in: whose it is, its token, a new authenticator."""
+        """Takes from a successful response of a sign-in: its account, its token, a new authenticator."""
         if key == LOGIN_INITIATE:
-            account = self.renewal.account_of(recorded.sent.get("email"))
+            account = self.context.account_of(recorded.sent.get("email"))
             session = recorded.at("data.sessionId")
             if account is not None and isinstance(session, str):
                 self.logins[session] = account
@@ -212,7 +216,7 @@ class SignIns:
             self.authenticators[client.account] = client.setup_secret
 
     def _setup_secret(self, live: Exchange) -> str | None:
-        settings = self.renewal.profile.operations.get(OTP_SETUP)
+        settings = self.context.profile.operations.get(OTP_SETUP)
         path = (settings.secret if settings else None) or "data.secret"
         secret = live.at(path)
         return secret if isinstance(secret, str) else None

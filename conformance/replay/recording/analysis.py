@@ -1,4 +1,4 @@
-"""Looks a recording through before it is replayed: who sent what, and which answer gave it to them."""
+"""Analysis of a recording before it is replayed: sessions, correlated values, and what is not replayed."""
 
 from __future__ import annotations
 
@@ -6,218 +6,246 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
 
 from conformance.errors import UsageError
-from conformance.replay.compare.kinds import TAKEN_OUT, is_opaque, kind_of
-from conformance.replay.recording.fingerprint import glance, head_in, head_of
+from conformance.replay.recording.fingerprint import fingerprint_of, head_in, head_of
+from conformance.replay.recording.kinds import PLACEHOLDER, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
-from conformance.replay.recording.plan import ASIDE, Choice, Plan, refusal_of
+from conformance.replay.recording.plan import OTHER_PATH, ReplayPlan, ReplaySelection, refusal_of
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
-    Found,
-    given_texts,
-    is_handed_over,
+    PlacedValue,
+    is_dynamic,
     is_only_a_name,
     packed_text,
+    texts_in,
     unfolded,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.traffic.exchange import UNKNOWN_FORMS
 
 CLOCK_GRAIN = 0.0005
-MOST_LOOKED_INTO = 500_000
-REMEMBERED = 16_000_000
-"""Bytes of lines that are remembered, to know those again that say the same."""
+MOST_ANALYZED = 500_000
+CACHED_BYTES = 16_000_000
+"""Bytes of lines whose analysis is cached, for lines with the same fingerprint."""
 _COOKIE = re.compile(rb'"set-cookie",\s*"[^=";]+=([^;"]+)', re.IGNORECASE)
 
 
-def planned(store: Store, choice: Choice) -> Plan:
-    """Looks all recorded exchanges through twice: first what was sent, then what was given.
+def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CACHED_BYTES) -> ReplayPlan:
+    """Analyzes all recorded exchanges twice: first the requests, then the responses.
 
     CaptureError: a line is no exchange. UsageError: none of them is the portal's.
     """
-    plan = Plan(store)
-    _look_at_answers(plan, _look_at_requests(plan, choice))
-    plan.handles &= plan.given.keys()
-    plan.order = array("i", sorted(range(len(store)), key=plan.started.__getitem__))
-    plan._numbers = {position: number for number, position in enumerate(plan.order, 1)}
-    plan.set_aside.update(store.set_aside)
+    plan = ReplayPlan(store)
+    requests = RequestAnalysis(plan, selection, cached_bytes)
+    for position, raw in enumerate(store.lines()):
+        requests.add(position, raw)
+    requests.finish()
+    ResponseAnalysis(plan, requests.sent).add_all(requests.distinct)
+    plan.handles &= plan.sources.keys()
+    plan.arrange()
+    plan.ignored.update(store.ignored)
     plan.notes.extend(store.notes)
-    if len(plan.refused) == len(store) and not any(why for why in plan.refused.values() if why != ASIDE):
+    if len(plan.refused) == len(store) and all(why == OTHER_PATH for why in plan.refused.values()):
         raise UsageError(
             f"None of the recorded requests has a path below {PORTAL_PATH}: there is nothing to replay."
         )
     return plan
 
 
-@dataclass
-class Survey:
-    """``sent`` is what was sent, and when first; ``new`` the positions of lines that say what none said
-    before."""
-
-    sent: dict[bytes, float] = field(default_factory=dict)
-    new: array[int] = field(default_factory=lambda: array("i"))
-
-
-class Known(NamedTuple):
-    """What a line says that others say again, but for when."""
+class LineAnalysis(NamedTuple):
+    """What the analysis takes from a line: the same for every line with this fingerprint."""
 
     line: PlanLine
     refusal: str | None
     trait: Trait
     code: str | None
     weight: int
-    """How much speaks for it that the access code is the portal's."""
-    is_taken: bool
+    """How strongly a response speaks for its access code being the portal's."""
+    is_accepted: bool
 
     @staticmethod
-    def of(line: PlanLine, refusal: str | None) -> Known:
+    def of(line: PlanLine, refusal: str | None) -> LineAnalysis:
         status = line.response.status if line.response is not None else 599
         code = line.request.header("x-portal-access-code")
-        return Known(line, refusal, trait_of(line), code, 10 if status < 400 else 1, status < 300)
+        return LineAnalysis(line, refusal, trait_of(line), code, 10 if status < 400 else 1, status < 300)
 
 
-def _look_at_requests(plan: Plan, choice: Choice) -> Survey:
-    """The first pass: what was sent, and when first, for only that can have been handed over."""
-    found = Survey()
-    codes: Counter[str] = Counter()
-    lineages = Lineages()
-    noted: dict[int, float] = {}
-    seen: dict[tuple[str, int, int], Known] = {}
-    room, each_is_new = REMEMBERED, choice.is_of_some
-    drift = 0.0
-    for position, raw in enumerate(plan.store.lines()):
-        request, answer, told = glance(raw)
+class RequestAnalysis:
+    """The first pass: the values that were sent and when first, and the session of each exchange.
+
+    ``distinct`` are the positions of the first line of each fingerprint.
+    """
+
+    def __init__(self, plan: ReplayPlan, selection: ReplaySelection, cached_bytes: int) -> None:
+        self.sent: dict[bytes, float] = {}
+        self.distinct = array("i")
+        self._plan = plan
+        self._selection = selection
+        self._codes: Counter[str] = Counter()
+        self._lineages = Lineages()
+        self._first_sent: dict[int, float] = {}
+        self._analyses: dict[tuple[str, int, int], LineAnalysis] = {}
+        self._room = self._cached_bytes = cached_bytes
+        self._drift = 0.0
+
+    def add(self, position: int, raw: bytes) -> None:
+        plan = self._plan
+        request, response, portal_ms = fingerprint_of(raw)
         head = head_in(raw)
-        known = None if head is None or each_is_new else seen.get((head[2], request, answer))
-        if known is None:
-            try:
-                line = line_of(raw)
-            except (ValueError, RecursionError) as error:
-                raise plan.store.broken(position, error) from error
-            known = Known.of(line, refusal_of(line, choice, position + 1))
-            head = head or head_of(line)
-            room -= len(raw)
-            if room < 0:
-                seen.clear()
-                room = REMEMBERED
-            seen[head[2], request, answer] = known
-            found.new.append(position)
-            if known.code is not None and known.refusal != ASIDE:
-                codes[known.code] += known.weight
+        analysis: LineAnalysis | None = None
+        if head is not None and not self._selection.is_partial:
+            analysis = self._analyses.get((head[2], request, response))
+        if analysis is None:
+            analysis = self._analyze(position, raw)
+            head = head or head_of(analysis.line)
+            self._remember((head[2], request, response), analysis, len(raw))
         assert head is not None
-        began, elapsed, _ = head
         plan.requests.append(request)
-        plan.answers.append(answer)
+        plan.responses.append(response)
+        began, elapsed, _ = head
+        if portal_ms is not None:
+            ahead = portal_ms / 1000 - began - elapsed
+            self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
         plan.started.append(began)
-        if told is not None:
-            ahead = told / 1000 - began - elapsed
-            drift = ahead if abs(ahead - drift) > 0.5 else drift
-        plan.moments.append(began + drift)
-        if known.refusal is not None:
-            plan.refused[position] = known.refusal
-            if known.refusal == ASIDE:
-                plan.set_aside[ASIDE] += 1
+        plan.moments.append(began + self._drift)
+        if analysis.refusal is not None:
+            plan.refused[position] = analysis.refusal
+            if analysis.refusal == OTHER_PATH:
+                plan.ignored[OTHER_PATH] += 1
+                return
+            plan.omit(position, analysis.line)
+        if self._first_sent.get(request, began + 1) > began:
+            self._note_request(request, analysis, began)
+        self._lineages.add(position, analysis.trait, began, elapsed)
+
+    def finish(self) -> None:
+        """Completes the plan with what only all exchanges together show."""
+        self._plan.session_of = self._lineages.sessions(len(self._plan.store))
+        self._plan.access_code = next((code for code, _ in self._codes.most_common(1)), None)
+
+    def _analyze(self, position: int, raw: bytes) -> LineAnalysis:
+        try:
+            line = line_of(raw)
+        except (ValueError, RecursionError) as error:
+            raise self._plan.store.broken(position, error) from error
+        analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1))
+        self.distinct.append(position)
+        if analysis.code is not None and analysis.refusal != OTHER_PATH:
+            self._codes[analysis.code] += analysis.weight
+        return analysis
+
+    def _remember(self, key: tuple[str, int, int], analysis: LineAnalysis, size: int) -> None:
+        self._room -= size
+        if self._room < 0:
+            self._analyses.clear()
+            self._room = self._cached_bytes
+        self._analyses[key] = analysis
+
+    def _note_request(self, request: int, analysis: LineAnalysis, began: float) -> None:
+        self._note_values(analysis, began)
+        _note_account(self._plan, analysis)
+        if analysis.is_accepted and len(self._first_sent) < MOST_ANALYZED:
+            self._first_sent[request] = began
+
+    def _note_values(self, analysis: LineAnalysis, began: float) -> None:
+        handles, sent = self._plan.handles, self.sent
+        for placed in analysis.line.values():
+            value = placed.value
+            if not is_dynamic(value):
                 continue
-            plan.leave_out(position, known.line)
-        if noted.get(request, began + 1) > began:
-            _note_sent(plan, found.sent, known, began)
-            _note_who(plan, known)
-            if known.is_taken and len(noted) < MOST_LOOKED_INTO:
-                noted[request] = began
-        lineages.add(position, known.trait, began, elapsed)
-    plan.session_of = lineages.sessions(len(plan.store))
-    plan.access_code = next((code for code, _ in codes.most_common(1)), None)
-    return found
-
-
-def _note_sent(plan: Plan, sent: dict[bytes, float], known: Known, began: float) -> None:
-    handles = plan.handles
-    for found in known.line.handed():
-        value = found.value
-        if is_handed_over(value):
             raw = value.encode(errors="replace")
             if sent.get(raw, began + 1) > began:
                 sent[raw] = began
-            if value not in handles and _is_handle(found):
+            if value not in handles and _is_handle(placed):
                 handles.add(value)
-            if known.is_taken and value[0] == "[" and TAKEN_OUT.fullmatch(value):
-                plan.accepted.add(value)
+            if analysis.is_accepted and value[0] == "[" and PLACEHOLDER.fullmatch(value):
+                self._plan.accepted.add(value)
 
 
-def _is_handle(found: Found) -> bool:
-    """Whether a value is an id, a token or the like: by its name, its header, or its look."""
-    if found.place.startswith(("headers.", "path.")) or is_opaque(found.value):
+def _is_handle(placed: PlacedValue) -> bool:
+    """Whether a value is an id, a token or the like: by its name, its header, or its form."""
+    if placed.place.startswith(("headers.", "path.")) or is_opaque(placed.value):
         return True
-    name = re.split(r"[.|\[]", found.place)
+    name = re.split(r"[.|\[]", placed.place)
     return kind_of(next((part for part in reversed(name) if part and part[0].isalpha()), "")) == "identity"
 
 
-def _note_who(plan: Plan, known: Known) -> None:
-    line = known.line
+def _note_account(plan: ReplayPlan, analysis: LineAnalysis) -> None:
+    line = analysis.line
     body = line.request.body
     if line.operation is None or line.operation.key != LOGIN_INITIATE or not isinstance(body, dict):
         return
     email, password = body.get("email"), body.get("password")
     if isinstance(email, str):
         plan.emails.setdefault(email)
-        if isinstance(password, str) and known.is_taken:
+        if isinstance(password, str) and analysis.is_accepted:
             plan.passwords.setdefault(email, password)
 
 
-def _look_at_answers(plan: Plan, survey: Survey) -> None:
-    """The second pass: which of the values that were sent an answer gave before."""
-    sent = survey.sent
-    numbers = any(value.isdigit() for value in sent)
-    unpacked: set[bytes] = set()
-    looked: set[int] = set()
-    # What says what another said gives nothing that was not given before, but for numbers.
-    for position in range(len(plan.store)) if numbers else survey.new:
-        if plan.session_of[position] < 0:
-            continue
-        answer = plan.answers[position]
-        if answer in looked and not numbers:
-            continue
-        if len(looked) < MOST_LOOKED_INTO:
-            looked.add(answer)
-        line = plan.line(position)
+class ResponseAnalysis:
+    """The second pass: which of the values that were sent an earlier response returned."""
+
+    def __init__(self, plan: ReplayPlan, sent: dict[bytes, float]) -> None:
+        self._plan = plan
+        self._sent = sent
+        self._numbers = any(value.isdigit() for value in sent)
+        self._unpacked: set[bytes] = set()
+        self._analyzed: set[int] = set()
+
+    def add_all(self, distinct: array[int]) -> None:
+        """Analyzes the responses. A repeated one returns nothing new, but for numbers."""
+        for position in range(len(self._plan.store)) if self._numbers else distinct:
+            if self._plan.session_of[position] >= 0:
+                self._add(position)
+
+    def _add(self, position: int) -> None:
+        response = self._plan.responses[position]
+        if response in self._analyzed and not self._numbers:
+            return
+        if len(self._analyzed) < MOST_ANALYZED:
+            self._analyzed.add(response)
+        line = self._plan.line(position)
         if line.response is None or line.response.form in UNKNOWN_FORMS:
-            continue
-        found = _given(line, numbers=numbers)
-        new = {text for text in found if len(text) >= 16} - unpacked
-        if len(unpacked) < MOST_LOOKED_INTO:
-            unpacked |= new
-        found.update(inner for text in new for inner in _packed(text))
-        over = plan.started[position] + line.elapsed_ms / 1000
-        for text in found & sent.keys():
+            return
+        over = self._plan.started[position] + line.elapsed_ms / 1000
+        for text in self._texts(line) & self._sent.keys():
             if _is_a_name(line, text):
                 continue
-            # Once given, or once sent before it was given, the question is answered.
-            first = sent.pop(text)
-            if first >= over - CLOCK_GRAIN and first > plan.started[position]:
-                plan.given[text.decode()] = position
+            # Once returned, or once sent before it was returned, the question is settled.
+            first = self._sent.pop(text)
+            if first >= over - CLOCK_GRAIN and first > self._plan.started[position]:
+                self._plan.sources[text.decode()] = position
+
+    def _texts(self, line: PlanLine) -> set[bytes]:
+        """The texts in a response, and those packed into them."""
+        texts = _texts_of(line, numbers=self._numbers)
+        new = {text for text in texts if len(text) >= 16} - self._unpacked
+        if len(self._unpacked) < MOST_ANALYZED:
+            self._unpacked |= new
+        texts.update(inner for text in new for inner in _packed(text))
+        return texts
 
 
-def _given(line: PlanLine, *, numbers: bool) -> set[bytes]:
-    """The texts in an answer, its headers, and its plaintext."""
+def _texts_of(line: PlanLine, *, numbers: bool) -> set[bytes]:
+    """The texts in a response, its headers, and its plaintext."""
     assert line.response is not None
-    found = given_texts(bytes(line.response.body), numbers=numbers)
+    texts = texts_in(bytes(line.response.body), numbers=numbers)
     headers = bytes(line.response.headers)
     if b"ookie" in headers:
-        found.update(_COOKIE.findall(headers))
-    found |= given_texts(headers, numbers=False)
+        texts.update(_COOKIE.findall(headers))
+    texts |= texts_in(headers, numbers=False)
     if line.plain is not None and line.plain.response:
-        found |= given_texts(bytes(line.plain.response), numbers=numbers)
-    return found
+        texts |= texts_in(bytes(line.plain.response), numbers=numbers)
+    return texts
 
 
 def _packed(text: bytes) -> Iterator[bytes]:
-    """What is packed into a text: claims of a JWT, JSON, base64."""
+    """The values packed into a text: claims of a JWT, JSON, base64."""
     try:
         value = text.decode()
         if "\\" in value:
@@ -225,7 +253,7 @@ def _packed(text: bytes) -> Iterator[bytes]:
     except ValueError:
         return
     if value[:1] in "{[" or value.startswith("eyJ") or packed_text(value) is not None:
-        yield from (found.value.encode() for found in unfolded("", value) if found.place)
+        yield from (inner.value.encode() for inner in unfolded("", value) if inner.place)
 
 
 def _is_a_name(line: PlanLine, text: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""A replay in words, before it runs: what would be sent, and what is handed over from where to where."""
+"""Describes a replay before it runs: what would be sent, and which value comes from which response."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from conformance.replay.recording.lines import PlanLine
-from conformance.replay.recording.plan import Plan
-from conformance.replay.recording.values import leaves, unfolded
+from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.values import PlacedValue, leaves, unfolded
 from conformance.target.profile.model import Profile
 
 MOST = 500
 
 
-def foreseen(plan: Plan, profile: Profile) -> Iterator[str]:
-    """What a replay would send, and what it would leave out."""
+def foreseen(plan: ReplayPlan, profile: Profile) -> Iterator[str]:
+    """What a replay would send, and what it would omit."""
     wanted = [position for position in plan.order if plan.session_of[position] >= 0]
     sent = [position for position in wanted if position not in plan.refused]
     url = profile.portal.url
@@ -29,39 +29,42 @@ def foreseen(plan: Plan, profile: Profile) -> Iterator[str]:
         plan.refused[position] for position in wanted if position in plan.refused
     ).most_common():
         yield f"{times:7} would not be sent: {why}."
-    known = {account.email.lower(): f"[accounts.{name}]" for name, account in profile.accounts.items()}
+    names = {account.email.lower(): f"[accounts.{name}]" for name, account in profile.accounts.items()}
     for email in plan.emails:
-        yield f"        {email} signs in as {known.get(email.lower(), 'nobody that the profile knows')}."
+        yield f"        {email} signs in as {names.get(email.lower(), 'no account of the profile')}."
 
 
-def explained(plan: Plan) -> Iterator[str]:
-    """Each value that is handed over: the request and its place, the answer and its places."""
-    told = 0
+def explained(plan: ReplayPlan) -> Iterator[str]:
+    """Each correlated value: the request and its place, the response and its places."""
+    count = 0
     for position in plan.order:
         if plan.session_of[position] < 0:
             continue
-        line = plan.line(position)
-        for found in line.handed():
-            source = plan.given.get(found.value)
+        for sent in plan.line(position).values():
+            source = plan.sources.get(sent.value)
             if source is None:
                 continue
-            if told == MOST:
+            if count == MOST:
                 yield "… and more."
                 return
-            told += 1
-            places = list(dict.fromkeys(places_in(plan.line(source), found.value)))
-            named = " and ".join(places[:3]) or "its headers"
-            relation = "is" if found.value in plan.handles else "reads like"
-            ambiguous = f" ({len(places)} places: ambiguous where they differ)" if len(places) > 1 else ""
-            yield (
-                f"exchange {plan.number_of(position)} {found.place} {relation} what exchange "
-                f"{plan.number_of(source)} gave at {named}{ambiguous}"
-            )
+            count += 1
+            yield _explanation(plan, position, sent, source)
+
+
+def _explanation(plan: ReplayPlan, position: int, sent: PlacedValue, source: int) -> str:
+    places = list(dict.fromkeys(places_in(plan.line(source), sent.value)))
+    named = " and ".join(places[:3]) or "its headers"
+    relation = "is" if sent.value in plan.handles else "reads like"
+    ambiguous = f" ({len(places)} places: ambiguous where they differ)" if len(places) > 1 else ""
+    return (
+        f"exchange {plan.number_of(position)} {sent.place} {relation} what exchange "
+        f"{plan.number_of(source)} returned at {named}{ambiguous}"
+    )
 
 
 def places_in(line: PlanLine, value: str) -> Iterator[str]:
-    """Where in an answer a value stands."""
-    for place, leaf in leaves(line.answer(), ""):
-        for found in unfolded(place, leaf):
-            if found.value == value:
-                yield found.place.lstrip(".")
+    """The places of a value in a response."""
+    for place, leaf in leaves(line.response_json(), ""):
+        for inner in unfolded(place, leaf):
+            if inner.value == value:
+                yield inner.place.lstrip(".")

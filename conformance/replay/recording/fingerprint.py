@@ -1,12 +1,20 @@
-"""A line of a capture, seen without decoding it: when it was, and what tells it from others."""
+"""Fingerprints of recorded lines: hashes of request and response without their ids and times, not decoded."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import NamedTuple
 
-from conformance.replay.fast_lane.lines import DATE, ID, LEAST_VARYING, MOMENT, REQUEST, RESPONSE
 from conformance.replay.recording.lines import PlanLine
+
+REQUEST, RESPONSE = '"request":', '"response":'
+
+REQUEST_ID, DATE, TIMESTAMP = ("\0", "\1", "\2")
+"""Marks in place of what differs each time: control characters, which JSON contains only escaped."""
+
+SHORTEST_ID = 12
+"""A shorter request id might stand in a line by chance."""
 
 _HEAD = re.compile(
     rb'\{"n":\d+,"started":"([^"\\]+)"(?:,"elapsed_ms":([0-9.eE+-]+))?(?:,"client":"([^"\\]*)")?,'
@@ -16,26 +24,31 @@ _REQUEST_ID = re.compile(rb'\["[Xx]-[Rr]equest-[Ii][Dd]", *"([^"\\]+)"')
 _DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]+)"')
 _STAMP = re.compile(rb'"timestamp":\s*(\d{13})\b')
 _REQUEST, _RESPONSE, _BODY = REQUEST.encode(), RESPONSE.encode(), b'"body":'
-_ID, _DATE_MARK, _MOMENT = ID.encode(), DATE.encode(), MOMENT.encode()
+_ID_MARK, _DATE_MARK, _STAMP_MARK = REQUEST_ID.encode(), DATE.encode(), TIMESTAMP.encode()
 
 ENVELOPE = 400
-"""Bytes of a body in which the envelope's timestamp is looked for."""
+"""Bytes of a body in which the envelope's timestamp is searched for."""
 
 
 Head = tuple[float, float, str]
-"""What is the recorder's own: the start in epoch seconds, the seconds that it took, and the client."""
+"""The recorder's own part of a line: the start in epoch seconds, the duration in seconds, and the client."""
 
-Glance = tuple[int, int, int | None]
-"""Hashes of the request but for its id, and of the answer but for its moment, and the portal's own time, in
-milliseconds, where it tells that."""
+
+class Fingerprint(NamedTuple):
+    """``request`` is a hash of the request without its id, ``response`` one of the response without id and
+    times; ``portal_ms`` is the portal's own time, where the response contains it."""
+
+    request: int
+    response: int
+    portal_ms: int | None
 
 
 def head_in(raw: bytes) -> Head | None:
-    """None where the line is written in another way than the recorder's."""
-    found = _HEAD.match(raw)
-    if found is None:
+    """None where the line has another layout than the recorder's."""
+    match = _HEAD.match(raw)
+    if match is None:
         return None
-    started, elapsed, client = found.groups(b"")
+    started, elapsed, client = match.groups(b"")
     return epoch(started.decode()), float(elapsed or 0) / 1000, client.decode(errors="replace")
 
 
@@ -51,22 +64,22 @@ def epoch(started: str) -> float:
         return 0.0
 
 
-def glance(raw: bytes) -> Glance:
-    """All of the line counts for its request where that does not end before an answer."""
+def fingerprint_of(raw: bytes) -> Fingerprint:
+    """The fingerprint of a line. The whole line counts for its request where no response follows that."""
     start = raw.find(_REQUEST)
     end = raw.find(_RESPONSE, start)
     is_usual = 0 <= start < end
-    request, answer = (raw[start:end], raw[end:]) if is_usual else (raw, raw)
-    id, date, told = _REQUEST_ID.search(request), _DATE.search(answer), None
+    request, response = (raw[start:end], raw[end:]) if is_usual else (raw, raw)
+    id, date, portal_ms = _REQUEST_ID.search(request), _DATE.search(response), None
     if id is not None:
-        request = b"%b%b%b" % (request[: id.start(1)], _ID, request[id.end(1) :])
-        if len(id[1]) >= LEAST_VARYING:
-            answer = answer.replace(id[1], _ID)
+        request = b"%b%b%b" % (request[: id.start(1)], _ID_MARK, request[id.end(1) :])
+        if len(id[1]) >= SHORTEST_ID:
+            response = response.replace(id[1], _ID_MARK)
     if date is not None:
-        answer = answer.replace(date[1], _DATE_MARK)
-    at = answer.find(_BODY)
-    stamp = _STAMP.search(answer, at, at + ENVELOPE) if at >= 0 else None
+        response = response.replace(date[1], _DATE_MARK)
+    at = response.find(_BODY)
+    stamp = _STAMP.search(response, at, at + ENVELOPE) if at >= 0 else None
     if stamp is not None:
-        told = int(stamp[1])
-        answer = b"%b%b%b" % (answer[: stamp.start(1)], _MOMENT, answer[stamp.end(1) :])
-    return hash(request), hash(answer), told
+        portal_ms = int(stamp[1])
+        response = b"%b%b%b" % (response[: stamp.start(1)], _STAMP_MARK, response[stamp.end(1) :])
+    return Fingerprint(hash(request), hash(response), portal_ms)

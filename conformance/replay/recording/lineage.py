@@ -1,4 +1,4 @@
-"""Which recorded exchanges belong to one client: by the tokens and sessions that they pass on."""
+"""Groups recorded exchanges into sessions: by the tokens and session ids that they pass on."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from conformance.traffic.exchange import Json, dig
 
 SIGN_IN_STEPS = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE})
 
-GIVES = {
+RETURNED = {
     LOGIN_INITIATE: ("sessionId",),
     LOGIN_COMPLETE: ("accessToken", "refreshToken"),
     TOKEN_REFRESH: ("accessToken", "refreshToken"),
@@ -28,7 +28,7 @@ GIVES = {
 }
 """The fields of ``data`` that later requests of the same client carry."""
 
-TAKES = {
+SENT = {
     LOGIN_MFA_SEND: "sessionId",
     LOGIN_COMPLETE: "sessionId",
     TOKEN_REFRESH: "refreshToken",
@@ -46,11 +46,11 @@ class Lineage:
 
 
 class Trait(NamedTuple):
-    """What an exchange tells of its client: what it carries, the surest first, and what it is given."""
+    """What identifies the client of an exchange: the values that it sends, the surest first, and receives."""
 
     group: tuple[str, str]
     carried: tuple[str, ...]
-    given: tuple[str, ...]
+    received: tuple[str, ...]
     lacks_token: bool
     """Whether the source leaves tokens out."""
     is_sign_in: bool
@@ -60,7 +60,7 @@ def trait_of(line: PlanLine) -> Trait:
     return Trait(
         _group(line),
         tuple(_carried(line)),
-        tuple(_given(line)),
+        tuple(_received(line)),
         "authorization" in line.request.lacks,
         _is_sign_in(line),
     )
@@ -68,8 +68,8 @@ def trait_of(line: PlanLine) -> Trait:
 
 @dataclass
 class Lineages:
-    """Fed in the order of the recording. Clients are told apart by address and client hash; where one of
-    these had several sign-ins at the same time, each of them is a client of its own."""
+    """Takes exchanges in the order of the recording. A session is an address and client hash; where one of
+    these had several sign-ins at the same time, each of them is a session of its own."""
 
     _of: array[int] = field(default_factory=lambda: array("i"))
     _groups: list[tuple[str, str]] = field(default_factory=list)
@@ -83,27 +83,27 @@ class Lineages:
 
     def add(self, position: int, trait: Trait, began: float, elapsed: float) -> None:
         """Takes the next exchange, with when it began, in epoch seconds, and the seconds that it took."""
-        group, carried, given = trait.group, trait.carried, trait.given
+        group, carried, received = trait.group, trait.carried, trait.received
         number = self._group_numbers.setdefault(group, len(self._group_numbers))
-        found = -1
+        at = -1
         for value in carried:
             if value in self._by_value:
-                found = self._by_value[value]
+                at = self._by_value[value]
                 break
-        if found < 0 and trait.lacks_token and not (given and trait.is_sign_in):
-            found = self._latest.get(number, -1)
-        if given:
-            if found < 0:
-                found = len(self._lineages)
+        if at < 0 and trait.lacks_token and not (received and trait.is_sign_in):
+            at = self._latest.get(number, -1)
+        if received:
+            if at < 0:
+                at = len(self._lineages)
                 self._lineages.append(Lineage(group, began, began))
-                self._latest[number] = found
-            for value in given:
-                self._by_value.setdefault(value, found)
-        if found >= 0:
-            lineage = self._lineages[found]
+                self._latest[number] = at
+            for value in received:
+                self._by_value.setdefault(value, at)
+        if at >= 0:
+            lineage = self._lineages[at]
             lineage.last = max(lineage.last, began + elapsed)
         self._positions.append(position)
-        self._of.append(found)
+        self._of.append(at)
         self._group_of.append(number)
 
     def sessions(self, count: int) -> array[int]:
@@ -120,7 +120,7 @@ class Lineages:
         """The groups in which two lineages overlap."""
         crowded: set[int] = set()
         ends: dict[int, float] = {}
-        for lineage in sorted(self._lineages, key=lambda one: one.first):
+        for lineage in sorted(self._lineages, key=lambda lineage: lineage.first):
             group = self._group_numbers[lineage.group]
             if lineage.first < ends.get(group, float("-inf")):
                 crowded.add(group)
@@ -142,7 +142,7 @@ def _carried(line: PlanLine) -> Iterator[str]:
     if authorization is not None:
         yield authorization.partition(" ")[2].strip()
     operation = line.operation
-    field_name = TAKES.get(operation.key) if operation else None
+    field_name = SENT.get(operation.key) if operation else None
     taken: Json = dig(line.request.body, [field_name]) if field_name else None
     if isinstance(taken, str):
         yield taken
@@ -151,12 +151,12 @@ def _carried(line: PlanLine) -> Iterator[str]:
         yield channel
 
 
-def _given(line: PlanLine) -> Iterator[str]:
+def _received(line: PlanLine) -> Iterator[str]:
     operation = line.operation
-    if operation is None or operation.key not in GIVES:
+    if operation is None or operation.key not in RETURNED:
         return
-    data: Json = dig(line.answer(), ["data"])
-    for name in GIVES[operation.key]:
+    data: Json = dig(line.response_json(), ["data"])
+    for name in RETURNED[operation.key]:
         value = dig(data, [name])
         if isinstance(value, str) and value:
             yield value

@@ -1,4 +1,4 @@
-"""An exchange as the plan of a replay needs it: the request, and the answer as text."""
+"""A recorded exchange as the analysis reads it: the request decoded, the response as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from conformance.replay.recording.values import Found, in_body, in_headers, in_path
+from conformance.replay.recording.values import PlacedValue, in_body, in_headers, in_path
 from conformance.spec import Impact, Operation, operation_of
 from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, layout_of
@@ -26,12 +26,12 @@ class PlanRequest(msgspec.Struct, gc=False):
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in lower case."""
-        at = layout_of(tuple([known for known, _ in self.headers])).get(name)
+        at = layout_of(tuple([name for name, _ in self.headers])).get(name)
         return None if at is None else self.headers[at][1]
 
 
 class PlanResponse(msgspec.Struct, gc=False):
-    """``body`` and ``headers`` stay undecoded: they are looked through as text."""
+    """``body`` and ``headers`` stay undecoded: they are searched as text."""
 
     status: int
     body: msgspec.Raw = _NO_RAW
@@ -45,7 +45,7 @@ class PlanPlain(msgspec.Struct, gc=False):
 
 
 class PlanLine(msgspec.Struct, gc=False):
-    """An exchange as the plan needs it."""
+    """One line of a capture. ``body`` and headers of the response stay undecoded."""
 
     started: str
     request: PlanRequest
@@ -56,20 +56,20 @@ class PlanLine(msgspec.Struct, gc=False):
 
     @property
     def path(self) -> str:
-        return _place(self.request.method, self.request.url).path
+        return _target(self.request.method, self.request.url).path
 
     @property
     def impact(self) -> Impact:
-        return _place(self.request.method, self.request.url).impact
+        return _target(self.request.method, self.request.url).impact
 
     @property
     def operation(self) -> Operation | None:
-        return _place(self.request.method, self.request.url).operation
+        return _target(self.request.method, self.request.url).operation
 
-    def handed(self) -> Iterator[Found]:
-        """The values of the request that an earlier answer may have given."""
+    def values(self) -> Iterator[PlacedValue]:
+        """The values of the request that an earlier response may have returned."""
         yield from in_headers(self.request.headers)
-        yield from _place(self.request.method, self.request.url).values
+        yield from _target(self.request.method, self.request.url).values
         yield from in_body(self.sent)
 
     @property
@@ -78,8 +78,8 @@ class PlanLine(msgspec.Struct, gc=False):
             return self.plain.request
         return self.request.body
 
-    def answer(self) -> Json:
-        """The answer's body, decoded; None where it is not JSON."""
+    def response_json(self) -> Json:
+        """The response's body, decoded; None where it is not JSON."""
         raw = self.response.body if self.response else _NO_RAW
         try:
             return msgspec.json.decode(raw) if raw else None
@@ -87,26 +87,26 @@ class PlanLine(msgspec.Struct, gc=False):
             return None
 
 
-class Where(NamedTuple):
-    """What a request asks for, and the values in its URL."""
+class RequestTarget(NamedTuple):
+    """The target of a request, and the values in its URL."""
 
     path: str
     operation: Operation | None
     impact: Impact
-    values: tuple[Found, ...]
+    values: tuple[PlacedValue, ...]
 
 
 @lru_cache(maxsize=4096)
-def _place(method: str, url: str) -> Where:
-    target = url.split("://", 1)[-1].partition("?")[0]
-    path = "/" + target.partition("/")[2]
+def _target(method: str, url: str) -> RequestTarget:
+    place = url.split("://", 1)[-1].partition("?")[0]
+    path = "/" + place.partition("/")[2]
     operation = operation_of(method, path)
-    return Where(path, operation, impact_of(method, path), tuple(in_path(url, operation)))
+    return RequestTarget(path, operation, impact_of(method, path), tuple(in_path(url, operation)))
 
 
 _DECODE = msgspec.json.Decoder(PlanLine).decode
 
 
 def line_of(raw: bytes) -> PlanLine:
-    """One line of a capture. ValueError, RecursionError: it is none."""
+    """Decodes one line of a capture. ValueError, RecursionError: it is none."""
     return _DECODE(raw)

@@ -1,4 +1,4 @@
-"""Changes that were recorded and are not replayed, and whose answers may differ for want of them."""
+"""Recorded changes that are not replayed, so that later responses may lawfully differ."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ RELATED = (
 
 OTHER_NAMES = {"notification-channels": "notifications"}
 ENDS = ("/logout", "/sessions/terminate", "/sessions/terminate-all", "/password/change", "/password/reset")
-"""Ends of paths of what may end a session: every answer after it may have been a 401."""
+"""Ends of paths that may end a session: every response after it may have been a 401."""
 
 SESSIONS = "sessions"
 
 
 @dataclass
-class LeftOut:
-    """``first`` tells of each area when its first change was left out, in epoch seconds, and which it was."""
+class Omissions:
+    """``first`` is, by area, the first change that is not replayed: its epoch seconds, and its name."""
 
     first: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     def note(self, began: float, method: str, path: str, *, status: int | None) -> None:
-        """Takes an exchange that is not replayed. Only what succeeded, and may change something, counts."""
+        """Takes an exchange that is not replayed. Only a success that may change something counts."""
         if status is None or status >= 300 or method == "GET":
             return
         area = area_of(path)
         if area != "auth" and impact_of(method, path) == "read-only":
             return
         areas = (area, SESSIONS) if path.endswith(ENDS) else (area,)
-        for one in areas:
-            if one not in self.first or began < self.first[one][0]:
-                self.first[one] = (began, f"{method} {path[path.find(PORTAL_PATH) :]}")
+        for changed in areas:
+            if changed not in self.first or began < self.first[changed][0]:
+                self.first[changed] = (began, f"{method} {path[path.find(PORTAL_PATH) :]}")
 
     def before(self, began: float, path: str, *, status: int | None) -> str | None:
-        """The change that may explain why an answer differs; None where none was left out before it."""
+        """The omitted change that may explain a difference; None where there is none before it."""
         if not self.first:
             return None
         area = area_of(path)
         areas = {area}.union(*(family for family in RELATED if area in family))
         if status == 401:
             areas.add(SESSIONS)
-        found = (self.first[one] for one in sorted(areas) if one in self.first)
-        return next((change for moment, change in found if moment < began), None)
+        omitted = (self.first[related] for related in sorted(areas) if related in self.first)
+        return next((change for moment, change in omitted if moment < began), None)
 
 
 def area_of(path: str) -> str:

@@ -1,4 +1,4 @@
-"""What a replay will do: who the recorded clients were, what they handed over, and in which order it went."""
+"""The plan of a replay: the recorded sessions, the order, and which response returned which value."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from conformance.replay.recording.lines import PlanLine, line_of
-from conformance.replay.recording.omissions import LeftOut
+from conformance.replay.recording.omissions import Omissions
 from conformance.replay.recording.store import Store
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange
 
-ASIDE = "another path"
+OTHER_PATH = "another path"
 UNWANTED = ("not among --only", "named by --skip")
 
 
 def is_unwanted(refusal: str) -> bool:
-    """Whether it is the user who left an exchange out, or it is none of the portal's."""
-    return refusal == ASIDE or refusal in UNWANTED or "--impact allows" in refusal
+    """Whether the user excluded an exchange, or it is none of the portal's."""
+    return refusal == OTHER_PATH or refusal in UNWANTED or "--impact allows" in refusal
 
 
 @dataclass(frozen=True)
-class Choice:
+class ReplaySelection:
     """Which exchanges the user wants replayed. Patterns are those of an endpoint, or numbers such as 3-17."""
 
     only: Sequence[str] = ()
@@ -36,7 +36,7 @@ class Choice:
     impact: Impact = "read-only"
 
     @property
-    def is_of_some(self) -> bool:
+    def is_partial(self) -> bool:
         """Whether some exchanges are named."""
         return bool(self.only or self.skip)
 
@@ -50,34 +50,34 @@ class Choice:
 
 
 @dataclass
-class Plan:
+class ReplayPlan:
     """Positions are those in the store; numbers, from 1, are positions in the order of the replay."""
 
     store: Store
     order: array[int] = field(default_factory=lambda: array("i"))
     session_of: array[int] = field(default_factory=lambda: array("i"))
     moments: array[float] = field(default_factory=lambda: array("d"))
-    """When each was sent, on the recorded portal's clock where it tells that (epoch seconds)."""
+    """When each was sent, on the recorded portal's clock where responses contain it (epoch seconds)."""
     started: array[float] = field(default_factory=lambda: array("d"))
     requests: array[int] = field(default_factory=lambda: array("q"))
-    """A hash of each request but for its id."""
-    answers: array[int] = field(default_factory=lambda: array("q"))
-    """A hash of each answer but for its moment."""
+    """The fingerprint of each request."""
+    responses: array[int] = field(default_factory=lambda: array("q"))
+    """The fingerprint of each response."""
     refused: dict[int, str] = field(default_factory=dict)
     """Positions that are not replayed, and why."""
-    given: dict[str, int] = field(default_factory=dict)
-    """Values that an answer gave and a later request sent, with the first answer that gave them."""
+    sources: dict[str, int] = field(default_factory=dict)
+    """By value that a response returned and a later request sent: the position of the first such response."""
     handles: set[str] = field(default_factory=set)
-    """Those of them that mean nothing by themselves: ids, tokens. The others are texts that both may know."""
+    """Those values that mean nothing by themselves: ids, tokens. The others may be equal by chance."""
     passwords: dict[str, str] = field(default_factory=dict)
     """By email, the password that was accepted."""
     accepted: set[str] = field(default_factory=set)
-    """What stands in place of secrets that requests sent and were not refused for."""
+    """Placeholders of redacted secrets that were sent and accepted."""
     emails: dict[str, None] = field(default_factory=dict)
-    left_out: LeftOut = field(default_factory=LeftOut)
+    omissions: Omissions = field(default_factory=Omissions)
     access_code: str | None = None
-    hosts: Counter[str] = field(default_factory=Counter)
-    set_aside: Counter[str] = field(default_factory=Counter)
+    ignored: Counter[str] = field(default_factory=Counter)
+    """Entries that are not replayed at all, by reason."""
     notes: list[str] = field(default_factory=list)
 
     @cached_property
@@ -90,32 +90,37 @@ class Plan:
     def __post_init__(self) -> None:
         self._numbers: dict[int, int] = {}
 
+    def arrange(self) -> None:
+        """Orders the positions by their start, and numbers them."""
+        self.order = array("i", sorted(range(len(self.store)), key=self.started.__getitem__))
+        self._numbers = {position: number for number, position in enumerate(self.order, 1)}
+
     def exchanges(self) -> Iterator[Exchange]:
         """The portal's, in the order of the replay."""
         return (self.store.exchange(at) for at in self.order if self.session_of[at] >= 0)
 
-    def leave_out(self, position: int, line: PlanLine) -> None:
-        """Remembers that an exchange is not replayed, for those that may differ without it."""
+    def omit(self, position: int, line: PlanLine) -> None:
+        """Notes that an exchange is not replayed: later ones may differ without it."""
         status = line.response.status if line.response else None
-        self.left_out.note(self.started[position], line.request.method, line.path, status=status)
+        self.omissions.note(self.started[position], line.request.method, line.path, status=status)
 
     def line(self, position: int) -> PlanLine:
         return line_of(self.store.line(position))
 
 
-def refusal_of(line: PlanLine, choice: Choice, number: int) -> str | None:
+def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str | None:
     """Why an exchange cannot, or may not, be replayed."""
     path = line.path
     if PORTAL_PATH not in path:
-        return ASIDE
+        return OTHER_PATH
     operation = line.operation
     key = operation.key if operation else f"{line.request.method} {path}"
-    unwanted = choice.refusal(number, key)
+    unwanted = selection.refusal(number, key)
     if unwanted:
         return unwanted
     needed = line.impact
-    if IMPACTS.index(needed) > IMPACTS.index(choice.impact):
-        return f"it is {needed}, and --impact allows {choice.impact}"
+    if IMPACTS.index(needed) > IMPACTS.index(selection.impact):
+        return f"it is {needed}, and --impact allows {selection.impact}"
     if line.request.form in UNKNOWN_FORMS:
         return f"its body is {line.request.form} in the recording"
     if sealed_payload(line.request.body) is not None and (line.plain is None or line.plain.request is ABSENT):

@@ -1,4 +1,4 @@
-"""The recorded exchanges of a replay, each of which can be fetched again, from the capture or a copy."""
+"""The recorded exchanges of a replay, read by position from the capture or a copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from conformance.traffic.exchange import Exchange
 
 _ENCODE = msgspec.json.Encoder().encode
 _DECODE = msgspec.json.Decoder(Exchange).decode
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 class Store:
@@ -29,8 +29,11 @@ class Store:
     A plain capture is read where it lies; anything else is copied as one, into a temporary file.
     """
 
-    def __init__(self, files: Sequence[str | Path], *, salvage: bool = False) -> None:
-        self.set_aside: Counter[str] = Counter()
+    def __init__(
+        self, files: Sequence[str | Path], *, salvage: bool = False, chunk_bytes: int = CHUNK_BYTES
+    ) -> None:
+        self._chunk_bytes = chunk_bytes
+        self.ignored: Counter[str] = Counter()
         self.notes: list[str] = []
         self._stack = ExitStack()
         self._files: list[BinaryIO] = []
@@ -70,13 +73,13 @@ class Store:
             while at < last:
                 begin, end = self._starts[at], self._starts[at] + self._lengths[at]
                 while start + len(buffer) < end:
-                    chunk = file.read(CHUNK)
+                    chunk = file.read(self._chunk_bytes)
                     if not chunk:
                         path, first = self._named[number]
                         raise CaptureError(
                             f"{path}:{at - first + 1}: the file became shorter while it was read."
                         )
-                    over = min(max(0, begin - start), len(buffer))  # what stands between lines may be to come
+                    over = min(max(0, begin - start), len(buffer))  # the text between lines may be to come
                     buffer = buffer[over:] + chunk
                     start += over
                 yield buffer[begin - start : end - start]
@@ -99,7 +102,7 @@ class Store:
         return CaptureError(f"{path}:{at - first + 1}: the line is no exchange: {error}.")
 
     def _index(self, path: Path, *, salvage: bool) -> None:
-        file = self._stack.enter_context(path.open("rb", CHUNK))
+        file = self._stack.enter_context(path.open("rb", CHUNK_BYTES))
         self._named.append((path, len(self)))
         place = 0
         for line in file:
@@ -110,7 +113,7 @@ class Store:
         self._drop_cut_off(path, salvage=salvage)
 
     def _drop_cut_off(self, path: Path, *, salvage: bool) -> None:
-        """Where a crash cut the last line off, the file is only used if the user says so."""
+        """Drops a last line that a crash cut off. CaptureError: the user did not allow that."""
         first = self._named[-1][1]
         while len(self) > first and self._lengths[-1] == 0:
             self._drop_last()
@@ -119,12 +122,12 @@ class Store:
                 self.exchange(len(self) - 1)
         except ValueError as error:
             count = len(self) - first - 1
-            told = f"{path}:{count + 1}: the last line is cut off or broken ({error})."
+            problem = f"{path}:{count + 1}: the last line is cut off or broken ({error})."
             if not salvage or not count:
                 hint = f" To use the {count} lines before it, add --salvage." if count else ""
-                raise CaptureError(told + hint) from error
+                raise CaptureError(problem + hint) from error
             self._drop_last()
-            self.notes.append(f"{told} The {count} lines before it were used.")
+            self.notes.append(f"{problem} The {count} lines before it were used.")
 
     def _drop_last(self) -> None:
         for column in (self._file_of, self._starts, self._lengths):
@@ -141,7 +144,7 @@ class Store:
             self._note(place, len(line))
             place += len(line) + 1
         file.flush()
-        self.set_aside.update(reader.set_aside)
+        self.ignored.update(reader.set_aside)
         self.notes.extend(reader.notes)
         self._files.append(file)
 

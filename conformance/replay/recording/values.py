@@ -1,4 +1,4 @@
-"""Where values stand in a message that may have come from elsewhere: headers, paths, queries, JSON."""
+"""The values in a message that an earlier response may have returned: in headers, paths, queries, JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
 from conformance.traffic.exchange import ABSENT, Header, Json
 
 SHORTEST = 4
-"""Shorter texts stand everywhere by chance: they are never taken for something that was handed over."""
+"""Shorter texts stand everywhere by chance: they are never correlated."""
 
 LEAST_NUMBER = 100_000
 """Smaller numbers are counts, pages, ports: they mean the same wherever they stand."""
@@ -85,66 +85,66 @@ TRANSPORT_HEADERS = frozenset(
         "x-request-id",
     ]
 )
-"""Headers whose values no answer hands over."""
+"""Headers whose values come from no response."""
 
 _JWT = re.compile(r"eyJ[\w-]*\.[\w-]+\.[\w-]*\Z")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}\Z|[A-Za-z0-9_-]{16,}\Z")
 _HEX = re.compile(r"[0-9a-f-]+\Z|[0-9A-F-]+\Z")
 
 
-class Found(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value, and the place in the message where it stands."""
 
     place: str
     value: str
 
 
-def in_headers(headers: list[Header]) -> Iterator[Found]:
-    """The values of headers that an earlier answer may have given."""
-    for at, lower in _telling(tuple([name for name, _ in headers])):
+def in_headers(headers: list[Header]) -> Iterator[PlacedValue]:
+    """The values of headers that an earlier response may have returned."""
+    for at, lower in _dynamic_headers(tuple([name for name, _ in headers])):
         yield from _in_header(lower, headers[at][1])
 
 
 @lru_cache(maxsize=1024)
-def _telling(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
-    """Where those headers stand whose values an answer hands over, and their names in lower case."""
+def _dynamic_headers(names: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """The positions of headers whose values a response may return, and their names in lower case."""
     return tuple((at, name.lower()) for at, name in enumerate(names) if name.lower() not in TRANSPORT_HEADERS)
 
 
-def in_body(body: Json) -> Iterator[Found]:
-    """The values in a JSON body, and those that are packed into them."""
+def in_body(body: Json) -> Iterator[PlacedValue]:
+    """The values in a JSON body, and those packed into them."""
     if body is not ABSENT:
         for place, leaf in leaves(body, "body"):
             yield from unfolded(place, leaf)
 
 
-def _in_header(name: str, value: str) -> Iterator[Found]:
+def _in_header(name: str, value: str) -> Iterator[PlacedValue]:
     if name == "authorization":
         scheme, _, credentials = value.partition(" ")
-        yield Found("headers.authorization", credentials.strip() or scheme)
+        yield PlacedValue("headers.authorization", credentials.strip() or scheme)
     elif name == "cookie":
         for pair in value.split(";"):
             key, _, inner = pair.strip().partition("=")
-            yield Found(f"headers.cookie.{key}", inner)
+            yield PlacedValue(f"headers.cookie.{key}", inner)
     else:
-        yield Found(f"headers.{name}", value)
+        yield PlacedValue(f"headers.{name}", value)
 
 
-def in_path(url: str, operation: Operation | None) -> Iterator[Found]:
-    """What stands in a URL: the parameters of the path, and those of the query."""
+def in_path(url: str, operation: Operation | None) -> Iterator[PlacedValue]:
+    """The values in a URL: the parameters of the path, and those of the query."""
     target, _, query = url.partition("?")
     path = "/" + target.split("://", 1)[-1].partition("/")[2]
     if operation is not None and operation.parameters:
         match = operation.pattern.match(path[path.find(PORTAL_PATH) :])
         for name, value in match.groupdict().items() if match else ():
-            yield Found(f"path.{name}", unquote(value))
+            yield PlacedValue(f"path.{name}", unquote(value))
     elif operation is None:
         for number, segment in enumerate(path.split("/")):
             if any(letter.isdigit() for letter in segment) and len(segment) >= 8:
-                yield Found(f"path[{number}]", unquote(segment))
+                yield PlacedValue(f"path[{number}]", unquote(segment))
     if query:
         for name, value in parse_qsl(query, keep_blank_values=True):
-            yield Found(f"query.{name}", value)
+            yield PlacedValue(f"query.{name}", value)
 
 
 def leaves(value: Json, place: str) -> Iterator[tuple[str, str]]:
@@ -161,9 +161,9 @@ def leaves(value: Json, place: str) -> Iterator[tuple[str, str]]:
         yield place, str(value)
 
 
-def unfolded(place: str, value: str) -> Iterator[Found]:
+def unfolded(place: str, value: str) -> Iterator[PlacedValue]:
     """A value, and what is packed into it: JSON in a text, base64 of a text, the claims of a JWT."""
-    yield Found(place, value)
+    yield PlacedValue(place, value)
     inner = packed_json(value)
     if inner is not ABSENT:
         for name, leaf in leaves(inner, f"{place}|json"):
@@ -171,7 +171,7 @@ def unfolded(place: str, value: str) -> Iterator[Found]:
         return
     claims = claims_of(value)
     if claims is not None:
-        yield from (Found(name, leaf) for name, leaf in leaves(claims, f"{place}|jwt"))
+        yield from (PlacedValue(name, leaf) for name, leaf in leaves(claims, f"{place}|jwt"))
         return
     text = packed_text(value)
     if text is not None:
@@ -212,24 +212,24 @@ def packed_text(value: str) -> str | None:
     return text if text.isprintable() and len(text) >= SHORTEST else None
 
 
-def is_handed_over(value: str) -> bool:
-    """Whether a value may have been handed over: it is long enough, and no code of an enumeration."""
+def is_dynamic(value: str) -> bool:
+    """Whether a value may come from a response: it is long enough, and no code of an enumeration."""
     return len(value) >= SHORTEST and value not in CODES and value.lower() not in ("true", "false", "null")
 
 
-# --- the texts of an answer, without decoding it
+# --- the texts of a response, without decoding it
 
 _TEXT = re.compile(rb'"([^"\\]*(?:\\.[^"\\]*)*)"')
 _NUMBER = re.compile(rb"[:\[,]\s*(\d{6,})(?=\s*[,}\]])")
 
 
-def given_texts(raw: bytes, *, numbers: bool) -> set[bytes]:
+def texts_in(raw: bytes, *, numbers: bool) -> set[bytes]:
     """The texts between quotes in some JSON, names included; and its large numbers, if asked for."""
     texts = _TEXT.findall(raw) if b'\\"' in raw else raw.split(b'"')[1::2]
-    found = set(texts)
+    values = set(texts)
     if numbers:
-        found.update(_NUMBER.findall(raw))
-    return found
+        values.update(_NUMBER.findall(raw))
+    return values
 
 
 def is_only_a_name(raw: bytes, text: bytes) -> bool:

@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import UsageError
+from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import visible
 from conformance.spec import present_id, present_signature
@@ -35,11 +35,22 @@ HEADER = """\
 # day has passed, fails the run by name, so that this file never says more than is so.
 """
 ABOUT_GONE = "# No longer seen, and no longer accepted; kept for their reasons, in case they come back.\n"
+CUT_SHORT = frozenset(
+    {
+        ExitCode.INTERRUPTED,
+        ExitCode.INTERNAL_ERROR,
+        ExitCode.USAGE,
+        ExitCode.INCONCLUSIVE,
+        ExitCode.UNREACHABLE,
+    }
+)
+"""Exit codes of runs that say nothing of a failure that they did not see."""
+
 NO_REASON = "say here why this is accepted"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFailure:
     """One entry. ``expires`` is the last day on which it holds."""
 
     requirement: str
@@ -66,8 +77,8 @@ class Baseline:
     return."""
 
     file: str
-    entries: tuple[Known, ...] = ()
-    gone: tuple[Known, ...] = ()
+    entries: tuple[KnownFailure, ...] = ()
+    gone: tuple[KnownFailure, ...] = ()
 
     @property
     def signatures(self) -> frozenset[str]:
@@ -81,10 +92,10 @@ class BaselineResult:
 
     file: str
     new: tuple[FindingEntry, ...] = ()
-    known: tuple[Known, ...] = ()
-    stale: tuple[Known, ...] = ()
-    expired: tuple[Known, ...] = ()
-    undecided: tuple[Known, ...] = field(default=())
+    known: tuple[KnownFailure, ...] = ()
+    stale: tuple[KnownFailure, ...] = ()
+    expired: tuple[KnownFailure, ...] = ()
+    undecided: tuple[KnownFailure, ...] = field(default=())
 
     @property
     def fails(self) -> bool:
@@ -131,44 +142,46 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
     An entry whose requirement this run did not decide is neither known to hold nor stale: it stays.
     """
     weighed = ("fail", "warn") if run.strict else ("fail",)
-    seen = {finding.signature: finding for finding in run.findings if finding.verdict in ("fail", "warn")}
+    current = {finding.signature for finding in run.findings if finding.verdict in ("fail", "warn")}
     verdicts = {entry.id: entry.verdict for entry in run.requirements}
     expired = [entry for entry in baseline.entries if entry.expires is not None and entry.expires < today]
     valid = [entry for entry in baseline.entries if entry not in expired]
     listed = {entry.signature for entry in valid}
-    gone = [entry for entry in valid if entry.signature not in seen]
-    complete = run.exit_code not in (2, 3, 4, 5, 6)
+    gone = [entry for entry in valid if entry.signature not in current]
+    complete = run.exit_code not in CUT_SHORT
     stale = [
         entry for entry in gone if complete and verdicts.get(entry.requirement, "untested") != "untested"
     ]
     return BaselineResult(
         file=baseline.file,
-        new=tuple(one for one in run.findings if one.verdict in weighed and one.signature not in listed),
-        known=tuple(entry for entry in valid if entry.signature in seen),
+        new=tuple(
+            finding
+            for finding in run.findings
+            if finding.verdict in weighed and finding.signature not in listed
+        ),
+        known=tuple(entry for entry in valid if entry.signature in current),
         stale=tuple(stale),
         expired=tuple(expired),
         undecided=tuple(entry for entry in gone if entry not in stale),
     )
 
 
-def known_at_first(path: Path | None, *, is_updated: bool) -> Baseline | None:
-    """The baseline to hold a run against, empty where its file is to be made. UsageError: as ``load``."""
+def initial_baseline(path: Path | None, *, is_updated: bool) -> Baseline | None:
+    """The baseline to compare a run with, empty where its file is still to be written. UsageError: as
+    ``load``."""
     if path is None:
         return None
     return load(path) if path.exists() or not is_updated else Baseline(str(path))
 
 
-def held_against(run: Run, known: Baseline, *, is_updated: bool) -> Run:
-    """A run with what its baseline makes of it, and of its exit code; the file is written where that is asked
-    for. What regressed in a replay is no requirement, and fails all the same."""
+def against_baseline(run: Run, baseline: Baseline, *, is_updated: bool) -> Run:
+    """The run, compared with its known failures. ``is_updated``: its failures are written into the baseline
+    first."""
     if is_updated:
-        known = update(run, known)
-        write(known, Path(known.file))
-    outcome = compare(run, known, datetime.now(UTC).date())
-    code = run.exit_code
-    if code in (0, 1):
-        code = int(outcome.fails or bool(run.regressions))
-    return run.model_copy(update={"baseline": outcome.record(), "exit_code": code})
+        baseline = update(run, baseline)
+        write(baseline, Path(baseline.file))
+    outcome = compare(run, baseline, datetime.now(UTC).date())
+    return run.model_copy(update={"baseline": outcome.record()})
 
 
 def update(run: Run, baseline: Baseline, *, reason: str = NO_REASON) -> Baseline:
@@ -185,8 +198,8 @@ def update(run: Run, baseline: Baseline, *, reason: str = NO_REASON) -> Baseline
     return replace(baseline, entries=_ordered([*kept, *added]), gone=_ordered(gone))
 
 
-def known_of(finding: FindingEntry, reason: str = NO_REASON) -> Known:
-    return Known(finding.requirement, finding.signature, reason, finding.endpoint)
+def known_of(finding: FindingEntry, reason: str = NO_REASON) -> KnownFailure:
+    return KnownFailure(finding.requirement, finding.signature, reason, finding.endpoint)
 
 
 def write(baseline: Baseline, path: Path) -> None:
@@ -205,7 +218,7 @@ def entry_text(finding: FindingEntry) -> str:
     return _text(known_of(finding))
 
 
-def _text(entry: Known, table: str = "known") -> str:
+def _text(entry: KnownFailure, table: str = "known") -> str:
     values = {
         "requirement": entry.requirement,
         "endpoint": entry.endpoint,
@@ -224,7 +237,7 @@ def _quoted(text: str) -> str:
     return json.dumps(visible(text), ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _entries(path: Path, table: str, rows: Any) -> tuple[Known, ...]:
+def _entries(path: Path, table: str, rows: Any) -> tuple[KnownFailure, ...]:
     if not isinstance(rows, list):
         raise UsageError(f"{path}: entries stand under [[{table}]], with two brackets.")
     entries = tuple(_entry(f"{path}: [[{table}]] number {number}", row) for number, row in enumerate(rows, 1))
@@ -232,7 +245,7 @@ def _entries(path: Path, table: str, rows: Any) -> tuple[Known, ...]:
     return entries
 
 
-def _entry(where: str, row: Any) -> Known:
+def _entry(where: str, row: Any) -> KnownFailure:
     if not isinstance(row, dict):
         raise UsageError(f"{where} is not a table.")
     for name, value in row.items():
@@ -250,7 +263,7 @@ def _entry(where: str, row: Any) -> Known:
         "signature": present_signature(row["signature"]),
         "expires": _day(where, row.get("expires")),
     }
-    return Known(**{**row, **present})
+    return KnownFailure(**{**row, **present})
 
 
 def _day(where: str, value: Any) -> date | None:
@@ -271,17 +284,17 @@ def _nearest(name: str, names: Sequence[str]) -> str:
     return f'Did you mean "{near[0]}"? ' if near else ""
 
 
-def _no_repeats(path: Path, entries: Sequence[Known]) -> None:
-    seen: set[str] = set()
+def _no_repeats(path: Path, entries: Sequence[KnownFailure]) -> None:
+    signatures: set[str] = set()
     for entry in entries:
-        if entry.signature in seen:
+        if entry.signature in signatures:
             raise UsageError(f'{path}: two entries have the signature "{entry.signature}". Keep one.')
-        seen.add(entry.signature)
+        signatures.add(entry.signature)
 
 
-def _ordered(entries: Iterable[Known]) -> tuple[Known, ...]:
+def _ordered(entries: Iterable[KnownFailure]) -> tuple[KnownFailure, ...]:
     return tuple(sorted(entries, key=lambda entry: entry.signature))
 
 
-def _once(entries: Iterable[Known]) -> list[Known]:
+def _once(entries: Iterable[KnownFailure]) -> list[KnownFailure]:
     return list({entry.signature: entry for entry in entries}.values())

@@ -17,11 +17,12 @@ WIDE, NARROW = "mwMWABCDEGHKNOQRSUVXYZ@%", "ijlt1.,:;|' ()f/"
 def words(run: Run) -> str:
     """``must 271/274`` where the run came to a verdict, else its headline."""
     head = headline(run)
-    return (
-        head.title.lower()
-        if head.tone == "unsure"
-        else " · ".join(f"{level} {held}/{of}" for level, held, of in levels(run))
-    )
+    counts = " · ".join(f"{level} {held}/{of}" for level, held, of in levels(run))
+    if head.title == "Selection":
+        counts = f"selection: {counts}"
+    elif head.tone == "unsure":
+        counts = head.title.lower()
+    return f"bundled portal: {counts}" if run.scope.bundled else counts
 
 
 def shield(run: Run) -> str:

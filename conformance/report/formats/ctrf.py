@@ -8,7 +8,7 @@ from conformance.report.model.marked import literal
 from conformance.report.model.regressions import ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
 from conformance.report.model.visible import cut, json_text
-from conformance.report.model.words import known_signatures
+from conformance.report.model.words import headline, known_signatures
 
 SPEC_VERSION = "0.0.0"
 STATUS: dict[VerdictName, str] = {
@@ -41,10 +41,22 @@ def document(run: Run) -> str:
             "tool": {"name": run.suite.name, "version": run.suite.version},
             "summary": {"tests": len(tests), **counted, "start": start, "stop": stop},
             "tests": tests,
-            "environment": {"extra": {"target": run.target.url, "impact": run.impact, "strict": run.strict}},
+            "environment": {"extra": _extra(run)},
         },
     }
     return json_text(whole)
+
+
+def _extra(run: Run) -> dict[str, Any]:
+    """What the format has no place for: the target, and the verdict with its limits."""
+    head = headline(run)
+    return {
+        "target": run.target.url,
+        "impact": run.impact,
+        "strict": run.strict,
+        "verdict": head.title,
+        "sentence": head.sentence,
+    }
 
 
 def _test(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> dict[str, Any]:

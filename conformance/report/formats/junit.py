@@ -16,7 +16,7 @@ from conformance.report.model.marked import literal
 from conformance.report.model.regressions import RegressedPlace, ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.visible import cut, visible
-from conformance.report.model.words import chapters, known_signatures
+from conformance.report.model.words import chapters, headline, known_signatures
 
 MOST_FINDINGS = 20
 
@@ -25,7 +25,7 @@ def document(run: Run) -> str:
     """The file. FAIL is a failure (and WARN where strict), UNTESTED is skipped; what a baseline lists
     passes."""
     suites = [section for chapter in chapters(run) for section in chapter.sections]
-    root = ElementTree.Element("testsuites", name="portal-conformance", time=f"{run.seconds:.3f}")
+    root = ElementTree.Element("testsuites", name=visible(_name(run)), time=f"{run.seconds:.3f}")
     by_requirement: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
         by_requirement.setdefault(finding.requirement, []).append(finding)
@@ -33,6 +33,8 @@ def document(run: Run) -> str:
         root.append(_suite(run, section.name, section.requirements, by_requirement))
     if run.command == "replay":
         root.append(_replayed(run))
+    if headline(run).tone == "unsure" and not run.scope.selection:
+        root.append(_verdict(run))
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     ElementTree.indent(root, " ")
@@ -40,6 +42,25 @@ def document(run: Run) -> str:
         ElementTree.tostring(root, encoding="unicode", xml_declaration=True).replace("utf-8", "UTF-8", 1)
         + "\n"
     )
+
+
+def _name(run: Run) -> str:
+    """The name of the whole, with what the reader must not take it for."""
+    qualifiers = ["bundled reference portal"] if run.scope.bundled else []
+    qualifiers += [f"selection: {cut(run.scope.selection, 200)}"] if run.scope.selection else []
+    return " · ".join(["portal-conformance", *qualifiers])
+
+
+def _verdict(run: Run) -> ElementTree.Element:
+    """A suite of its own for a run that came to no verdict: its error is none of the target's."""
+    head = headline(run)
+    case = ElementTree.Element(
+        "testcase", name="The run comes to a verdict", classname="portal-conformance.Verdict", time="0"
+    )
+    ElementTree.SubElement(
+        case, "error", type=head.title.lower(), message=visible(cut(f"{head.title}: {head.sentence}", 600))
+    )
+    return _suite_of(run, "Verdict", [case])
 
 
 def _suite(
@@ -60,7 +81,7 @@ def _suite_of(run: Run, name: str, cases: Sequence[ElementTree.Element]) -> Elem
         name=visible(name),
         tests=str(len(cases)),
         failures=str(sum(case.find("failure") is not None for case in cases)),
-        errors="0",
+        errors=str(sum(case.find("error") is not None for case in cases)),
         skipped=str(sum(case.find("skipped") is not None for case in cases)),
         time="0",
         timestamp=datetime.fromtimestamp(moment(run.started), UTC).strftime("%Y-%m-%dT%H:%M:%S"),

@@ -75,8 +75,11 @@ def _top(run: Run) -> Iterator[str]:
     yield ""
     yield f"**{numbers(run)}**"
     yield ""
-    for note in run.notes[:MOST_NOTES]:
+    for note in run.remarks[:MOST_NOTES]:
         yield f"{quoted(note)}"
+        yield ""
+    if run.ending.cleanup:
+        yield f"To restore it: {code(run.ending.cleanup, 1000)}"
         yield ""
     strict = ", strict" if run.strict else ""
     yield (

@@ -30,7 +30,7 @@ class BodyLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class BodyBounds:
     """The most that is shown: characters of a string, items of an array, names of an object, levels."""
 
     text: int
@@ -39,7 +39,12 @@ class Bounds:
     depth: int
 
 
-BOUNDS = (Bounds(300, 20, 80, 12), Bounds(160, 4, 40, 6), Bounds(80, 1, 24, 4), Bounds(40, 0, 10, 2))
+BOUNDS = (
+    BodyBounds(300, 20, 80, 12),
+    BodyBounds(160, 4, 40, 6),
+    BodyBounds(80, 1, 24, 4),
+    BodyBounds(40, 0, 10, 2),
+)
 """From generous to terse: the first that fits is taken."""
 
 MOST_LINES = 90
@@ -64,7 +69,7 @@ def around(value: Json, path: Sequence[Step], *, beside: int = 3) -> list[BodyLi
 
 
 def _fitting(
-    value: Json, path: Sequence[Step], most: int, choices: Sequence[Bounds] = BOUNDS
+    value: Json, path: Sequence[Step], most: int, choices: Sequence[BodyBounds] = BOUNDS
 ) -> list[BodyLine]:
     """The lines of the most generous bounds that give at most ``most``, else those of the tersest."""
     for bounds in choices[:-1]:
@@ -99,7 +104,7 @@ def literal(value: Json, limit: int = 300) -> str:
 
 
 def _lines(
-    value: Json, path: list[Step], bounds: Bounds, *, name: str = "", indent: int = 0, on_way: bool = True
+    value: Json, path: list[Step], bounds: BodyBounds, *, name: str = "", indent: int = 0, on_way: bool = True
 ) -> Iterator[BodyLine]:
     """The lines of a value; those of the marked place, the whole of it, are ``seen``."""
     is_place = on_way and not path and indent > 0
@@ -115,7 +120,7 @@ def _lines(
         yield replace(line, kind="seen") if is_place else line
 
 
-def _scalar(value: Json, bounds: Bounds, *, wide: bool) -> str:
+def _scalar(value: Json, bounds: BodyBounds, *, wide: bool) -> str:
     if isinstance(value, dict) and value:
         return f"{{… {len(value):,}}}"
     if isinstance(value, list) and value:
@@ -126,7 +131,7 @@ def _scalar(value: Json, bounds: Bounds, *, wide: bool) -> str:
 def _object(
     value: dict[str, Json],
     path: list[Step],
-    bounds: Bounds,
+    bounds: BodyBounds,
     *,
     name: str,
     indent: int,
@@ -155,7 +160,7 @@ def _object(
 
 
 def _array(
-    value: list[Json], path: list[Step], bounds: Bounds, *, name: str, indent: int, on_way: bool
+    value: list[Json], path: list[Step], bounds: BodyBounds, *, name: str, indent: int, on_way: bool
 ) -> Iterator[BodyLine]:
     wanted = path[0] if on_way and path and isinstance(path[0], int) else None
     shown = sorted(
@@ -187,7 +192,7 @@ def _name(key: str) -> str:
     return key if key.isidentifier() and key.isascii() and len(key) < 120 else literal(key, 120)
 
 
-def _deeper(bounds: Bounds) -> Bounds:
+def _deeper(bounds: BodyBounds) -> BodyBounds:
     return replace(bounds, depth=bounds.depth - 1)
 
 

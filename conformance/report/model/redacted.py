@@ -38,6 +38,7 @@ class _Cleaner:
         self._secrets = secrets
         self._kept = REGISTRY_TEXTS | {case for row in run.requirements for case in row.cases}
         self._text = cache(self._redacted_text)
+        self._name = cache(secrets.redact_name)
 
     def clean(self, value: Json, name: str = "", place: str = "") -> Json:
         """The value of a field; ``place`` is where in an answer a finding or regression is."""
@@ -56,7 +57,7 @@ class _Cleaner:
     def _object(self, value: dict[str, Any]) -> Json:
         path = value.get("path")
         place = path.rpartition(".")[2].partition("[")[0] if isinstance(path, str) else ""
-        return {self._secrets.redact_name(key): self.clean(item, key, place) for key, item in value.items()}
+        return {self._name(key): self.clean(item, key, place) for key, item in value.items()}
 
     def _message(self, text: str, place: str) -> str:
         return str(self._secrets.redact_json(text, is_named=names_a_value(place)))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Required, Self, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
@@ -188,6 +188,49 @@ class Since(Part):
     changed_readings: list[str] = []
 
 
+class Ending(Part):
+    """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
+    ``left_behind`` is what was changed at the target and not restored, ``cleanup``
+    the command that restores it; ``inconclusive`` says why too little
+    was tested."""
+
+    interrupted: bool = False
+    unreachable: str = ""
+    errors: dict[str, str] = {}
+    left_behind: list[str] = []
+    cleanup: str = ""
+    inconclusive: str = ""
+
+
+class Scope(Part):
+    """What a run set out to test. ``selection`` names the options that selected some of the cases;
+    ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
+    impact let be tested, where that was worked out."""
+
+    selection: str = ""
+    bundled: bool = False
+    testable: int | None = None
+
+
+class RunFacts(TypedDict, total=False):
+    """What a run holds beside its verdicts: the arguments of ``Run.of``."""
+
+    target_url: Required[str]
+    target_profile: Required[str | None]
+    started: Required[datetime | str]
+    finished: Required[datetime | str]
+    impact: Required[str]
+    strict: Required[bool]
+    exit_code: int
+    command: str
+    ending: Ending
+    scope: Scope
+    regressions: Sequence[Regression]
+    timings: Sequence[OperationTime]
+    timeline: Sequence[Timed | Mapping[str, Any]]
+    notes: Sequence[str]
+
+
 class Run(Part):
     """One run, replay or check. Everything but the contract's keys is optional and left out where empty."""
 
@@ -209,6 +252,8 @@ class Run(Part):
     timings: list[OperationTime] = []
     timeline: list[Timed] = []
     notes: list[str] = []
+    ending: Ending = Ending()
+    scope: Scope = Scope()
     baseline: BaselineOutcome | None = None
     since: Since | None = None
 
@@ -218,50 +263,31 @@ class Run(Part):
         results: Iterable[Result],
         findings: Iterable[Finding],
         observations: Iterable[Observation],
-        *,
-        target_url: str,
-        target_profile: str | None,
-        started: datetime | str,
-        finished: datetime | str,
-        impact: str,
-        strict: bool,
-        exit_code: int,
-        command: str = "run",
-        readings: Iterable[Reading] | Mapping[str, Any] = (),
-        regressions: Iterable[Regression] = (),
-        timings: Iterable[OperationTime] = (),
-        timeline: Iterable[Timed | Mapping[str, Any]] = (),
-        notes: Iterable[str] = (),
-        baseline: BaselineOutcome | None = None,
-        since: Since | None = None,
+        **facts: Unpack[RunFacts],
     ) -> Self:
         """The run of these results. Values are bounded: what is longer is cut here and whole in the
-        exchanges.
-
-        ``readings`` may be a mapping of reading keys to what was observed; where none are given, they are the
-        observations whose topic is the reading of a requirement.
-        """
+        exchanges. Its readings are the observations whose topic is the reading of a requirement."""
         requirements = [_requirement(result) for result in results]
-        observations = list(observations)
+        rows = list(observations)
         return cls(
-            target=Target(url=target_url, profile=target_profile),
-            started=_iso(started),
-            finished=_iso(finished),
-            impact=impact,
-            strict=strict,
-            exit_code=exit_code,
-            command=command,
+            target=Target(url=facts["target_url"], profile=facts["target_profile"]),
+            started=_iso(facts["started"]),
+            finished=_iso(facts["finished"]),
+            impact=facts["impact"],
+            strict=facts["strict"],
+            exit_code=facts.get("exit_code", 0),
+            command=facts.get("command", "run"),
             summary=counted(requirements),
             requirements=requirements,
             findings=[_finding(finding) for finding in findings],
-            observations=[_observation(seen) for seen in observations],
-            readings=_readings(readings, requirements, observations),
-            regressions=list(regressions),
-            timings=list(timings),
-            timeline=[Timed.model_validate(one) for one in timeline],
-            notes=list(notes),
-            baseline=baseline,
-            since=since,
+            observations=[_observation(observation) for observation in rows],
+            readings=_readings(requirements, rows),
+            regressions=list(facts.get("regressions", ())),
+            timings=list(facts.get("timings", ())),
+            timeline=[Timed.model_validate(part) for part in facts.get("timeline", ())],
+            notes=list(facts.get("notes", ())),
+            ending=facts.get("ending", Ending()),
+            scope=facts.get("scope", Scope()),
         )
 
     @classmethod
@@ -301,12 +327,21 @@ class Run(Part):
             }
         )
 
+    @property
+    def remarks(self) -> list[str]:
+        """The notes, and what was not restored."""
+        return [*self.notes, *(f"Not restored: {sentence}." for sentence in self.ending.left_behind)]
+
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""
         whole = self.model_dump(mode="json", by_alias=True)
         for name in ("readings", "timings", "timeline", "notes", "baseline", "since"):
             if not whole[name]:
                 del whole[name]
+        if self.ending == Ending():
+            del whole["ending"]
+        if self.scope == Scope():
+            del whole["scope"]
         if self.command != "replay" and not whole["regressions"]:
             del whole["regressions"]
         return whole
@@ -322,7 +357,7 @@ class Run(Part):
 
     @property
     def waits(self) -> list[Timed]:
-        return [one for one in self.timeline if one.kind == "wait"]
+        return [stretch for stretch in self.timeline if stretch.kind == "wait"]
 
     @property
     def seconds(self) -> float:
@@ -346,11 +381,11 @@ def moment(iso: str) -> float:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of ``results.json``, as it is published beside this module."""
-    made = Run.model_json_schema(by_alias=True, mode="serialization")
+    document = Run.model_json_schema(by_alias=True, mode="serialization")
     always = ["schema", "suite", "target", "started", "finished", "impact", "strict", "exit_code", "summary"]
-    made["required"] = [*always, "requirements", "findings", "observations"]
-    made["title"] = "results.json of portal-conformance, schema 1"
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+    document["required"] = [*always, "requirements", "findings", "observations"]
+    document["title"] = "results.json of portal-conformance, schema 1"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document}
 
 
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
@@ -396,45 +431,33 @@ def _finding(finding: Finding) -> FindingEntry:
     )
 
 
-def _observation(seen: Observation) -> ObservationEntry:
+def _observation(row: Observation) -> ObservationEntry:
     return ObservationEntry(
-        topic=clipped(seen.topic, text=300),
-        endpoint=clipped(seen.endpoint, text=300),
-        observed=clipped(seen.observed, text=1_000, items=40),
-        exchanges=list(seen.exchanges),
-        times=seen.times,
+        topic=clipped(row.topic, text=300),
+        endpoint=clipped(row.endpoint, text=300),
+        observed=clipped(row.observed, text=1_000, items=40),
+        exchanges=list(row.exchanges),
+        times=row.times,
     )
 
 
-def _readings(
-    given: Iterable[Reading] | Mapping[str, Any],
-    requirements: Sequence[RequirementEntry],
-    observations: Sequence[Observation],
-) -> list[Reading]:
-    if isinstance(given, Mapping):
-        return [Reading(key=key, observed=[clipped(value, text=1_000)]) for key, value in given.items()]
-    return list(given) or _observed_readings(requirements, observations)
-
-
-def _observed_readings(
-    requirements: Sequence[RequirementEntry], observations: Sequence[Observation]
-) -> list[Reading]:
-    seen: dict[str, list[Observation]] = {}
-    for one in observations:
-        seen.setdefault(one.topic, []).append(one)
-    rows = {entry.reading: entry for entry in requirements if entry.reading in seen}
+def _readings(requirements: Sequence[RequirementEntry], observations: Sequence[Observation]) -> list[Reading]:
+    by_topic: dict[str, list[Observation]] = {}
+    for row in observations:
+        by_topic.setdefault(row.topic, []).append(row)
+    rows = {entry.reading: entry for entry in requirements if entry.reading in by_topic}
     return [
         Reading(
             key=key,
             observed=list(
                 {
-                    repr(one.observed): clipped(one.observed, text=1_000, items=40) for one in seen[key]
+                    repr(row.observed): clipped(row.observed, text=1_000, items=40) for row in by_topic[key]
                 }.values()
             ),
             statement=row.statement,
             requirement=row.id,
-            endpoint=seen[key][0].endpoint if len({one.endpoint for one in seen[key]}) == 1 else None,
-            exchanges=[number for one in seen[key] for number in one.exchanges][:10],
+            endpoint=by_topic[key][0].endpoint if len({row.endpoint for row in by_topic[key]}) == 1 else None,
+            exchanges=[number for row in by_topic[key] for number in row.exchanges][:10],
         )
         for key, row in rows.items()
         if key is not None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
+from conformance.errors import ExitCode
 from conformance.report.model.regressions import places
 from conformance.report.model.run import (
     BaselineOutcome,
@@ -16,6 +17,7 @@ from conformance.report.model.run import (
     VerdictName,
     moment,
 )
+from conformance.spec import REQUIREMENTS
 
 Tone = Literal["good", "bad", "known", "unsure"]
 
@@ -26,25 +28,42 @@ ALLOWED = {
 }
 
 HALTED: dict[int, tuple[Tone, str, str]] = {
-    2: (
+    ExitCode.INTERRUPTED: (
         "unsure",
         "Interrupted",
         "The run was interrupted. The report covers what was judged before that.",
     ),
-    3: ("unsure", "Internal error", "The suite itself failed; the report does not judge the target."),
-    4: ("unsure", "Not run", "The command, the profile or a file is wrong."),
-    5: (
+    ExitCode.INTERNAL_ERROR: (
+        "unsure",
+        "Internal error",
+        "The suite itself failed; the report does not judge the target.",
+    ),
+    ExitCode.USAGE: ("unsure", "Not run", "The command, the profile or a file is wrong."),
+    ExitCode.INCONCLUSIVE: (
         "unsure",
         "Inconclusive",
         "Too little was tested for a verdict. Each untested requirement has its reason.",
     ),
-    6: ("unsure", "Inconclusive", "The target could not be reached, or stopped answering during the run."),
-    7: (
+    ExitCode.UNREACHABLE: (
+        "unsure",
+        "Inconclusive",
+        "The target could not be reached, or stopped answering during the run.",
+    ),
+    ExitCode.LEFT_BEHIND: (
         "bad",
         "Clean-up incomplete",
         "The run could not restore everything that it created or changed at the target.",
     ),
 }
+
+PINNED_SECTION = "Readings pinned by the profile"
+
+BUNDLED = (
+    "This was the bundled reference portal, and no portal of yours: name yours by --profile or --target."
+)
+
+GREEN = {"check": "Nothing contradicted", "replay": "No regression"}
+"""What a green verdict is called of what is no run: recorded traffic shows a part of a portal only."""
 
 PARTS = (
     ("Resources and their fields", ()),
@@ -58,7 +77,7 @@ PARTS = (
     ("Errors", ("Errors",)),
     ("Limits", ("Limits",)),
     ("Versioning", ("Versioning",)),
-    ("This deployment", ("Readings pinned by the profile",)),
+    ("This deployment", (PINNED_SECTION,)),
 )  # fmt: skip
 """The specification's chapters with the sections that stand in each; every other section is a resource's."""
 
@@ -107,16 +126,23 @@ def headline(run: Run) -> Headline:
     """The verdict of the run in a few words and a sentence."""
     failed = [entry for entry in run.requirements if entry.verdict == "fail"]
     if run.exit_code in HALTED:
-        tone, title, sentence = HALTED[run.exit_code]
-        so_far = (
-            f" Before that, {plural(len(failed), 'requirement')} failed."
-            if failed and run.exit_code != 4
-            else ""
-        )
-        return Headline(tone, title, sentence + so_far)
-    if run.exit_code == 0:
-        return _green(run, failed)
-    return _red(run, failed)
+        return _halted(run, failed)
+    found = _green(run, failed) if run.exit_code == ExitCode.CONFORMANT else _red(run, failed)
+    return replace(found, sentence=found.sentence + _bundled(run))
+
+
+def share_of_musts(run: Run) -> str:
+    """``16 % of 447 musts tested``; rounded down, so that all is only what is all."""
+    musts = [entry for entry in run.requirements if _is_must(entry)]
+    tested = sum(entry.verdict != "untested" for entry in musts)
+    share = 100 * tested // len(musts) if musts else 0
+    return f"{share} % of {len(musts)} musts tested"
+
+
+def _is_must(entry: RequirementEntry) -> bool:
+    """Whether it is a must of the specification that an answer can show."""
+    row = REQUIREMENTS.get(entry.id)
+    return row is not None and row.level == "must" and row.can_hold
 
 
 def numbers(run: Run) -> str:
@@ -233,13 +259,29 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             "No new failure",
             f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
         )
+    share = f"Nothing contradicted · {share_of_musts(run)}."
+    if run.scope.selection:
+        limits = "A selection says nothing of the portal as a whole."
+        return Headline("unsure", "Selection", f"{share} {limits} Selected: {run.scope.selection}.")
     left = [entry for entry in run.by_verdict("untested") if not entry.untestable]
-    sentence = "No answer contradicts the specification."
     if left:
-        return Headline(
-            "good", "Conformant", f"{sentence} {plural(len(left), 'requirement')} could not be tested."
-        )
-    return Headline("good", "Conformant", sentence)
+        share += f" {plural(len(left), 'requirement')} could not be tested."
+    return Headline("good", GREEN.get(run.command, "Conformant"), share)
+
+
+def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
+    """A run that came to no verdict."""
+    tone, title, sentence = HALTED[run.exit_code]
+    if run.exit_code == ExitCode.INCONCLUSIVE:
+        reason = run.ending.inconclusive or sentence
+        sentence = f"{reason} {share_of_musts(run)}."
+    if failed and run.exit_code != ExitCode.USAGE:
+        sentence += f" Before that, {plural(len(failed), 'requirement')} failed."
+    return Headline(tone, title, sentence + _bundled(run))
+
+
+def _bundled(run: Run) -> str:
+    return f" {BUNDLED}" if run.scope.bundled else ""
 
 
 def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:

@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
-import json as json_module
 import secrets as random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from urllib.parse import quote, urlencode
+from typing import Unpack
 
 import httpx
 
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.spec import BY_KEY
-from conformance.spec.endpoints import (
-    INVITE,
-    LOGIN_INITIATE,
-    LOGIN_MFA_SEND,
-    PASSWORD_FORGOT,
-    PROFILE,
-    PUBLIC_KEY,
-)
-from conformance.spec.operations import Impact, operation
+from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
+from conformance.spec.operations import Impact
 from conformance.target.clock import Clock
-from conformance.target.portal.accounts import Account, SignedIn
-from conformance.target.portal.bodies import filled
-from conformance.target.portal.budget import Budget, is_rate_limited
-from conformance.target.portal.changes import ChangeLedger, restore
+from conformance.target.portal.accounts import ProfileAccount
+from conformance.target.portal.budget import Budget
+from conformance.target.portal.calls.bodies import filled
+from conformance.target.portal.calls.caller import Caller, CallOptions
+from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
-from conformance.target.portal.headers import request_headers
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
+from conformance.target.portal.restoring import PasswordHistory, cleanup_command, restored_in_words
 from conformance.target.portal.secure import SecureChannel
-from conformance.target.portal.transport import Opener, Transport, clock_of
+from conformance.target.portal.sign_ins.session import SignedIn
+from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
+from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 
-__all__ = ["Account", "Portal", "SignedIn", "clock_of"]
+__all__ = ["Portal", "ProfileAccount", "SignedIn", "clock_of"]
 
 PROBED = BY_KEY[PUBLIC_KEY].path
 GUARDED = BY_KEY[PROFILE].path
-ELSEWHERE = "{url} sends elsewhere, to {place}. Give the portal's own address."
-NO_PORTAL = "{url} answers ({answer}), but not as a portal. Are the address and [portal] access_code right?"
-MAILS = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
-"""What has the target send a mail."""
+ELSEWHERE = "{url} redirects to {place}. Enter the portal's own address."
+NO_PORTAL = "{url} answers ({answer}), but not as a portal. Check the address and [portal] access_code."
+RESTORING_SECONDS = 10.0
+"""Seconds of the time budget that are kept for the requests that restore what a run changed."""
 
 
 class Portal:
@@ -55,7 +50,14 @@ class Portal:
     """
 
     def __init__(
-        self, profile: Profile, transport: Transport, *, clock: Clock, secrets: Secrets, ledger: Path | None
+        self,
+        profile: Profile,
+        transport: Transport,
+        *,
+        clock: Clock,
+        secrets: Secrets,
+        ledger: Path | None,
+        used_steps: UsedSteps | None = None,
     ) -> None:
         self.profile = profile
         self.transport = transport
@@ -64,16 +66,25 @@ class Portal:
         self.run_id = f"suite-{random.token_hex(3)}"
         self.client_hash = random.token_hex(16)
         self.budget = Budget(profile.limits, clock)
-        self.codes = Codes(clock, secrets)
+        self.codes = Codes(clock, secrets, used_steps)
         self.login = Login(self)
         self.secure = SecureChannel(self)
         self.records = Lookup(self)
-        self.changes = ChangeLedger(ledger, run_id=self.run_id, clock=clock, target=self.url, secrets=secrets)
+        self.changes = ChangeLedger(
+            ledger,
+            run_id=self.run_id,
+            clock=clock,
+            target=self.url,
+            secrets=secrets,
+            check_way_back=self._check_way_back,
+        )
+        self._password_history = PasswordHistory(self)
         self._numbers = count(1)
-        self._accounts = {name: Account(self, name, one) for name, one in profile.accounts.items()}
+        self._accounts = {
+            name: ProfileAccount(self, name, settings) for name, settings in profile.accounts.items()
+        }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
-        self._tokens: dict[str, tuple[str, str | None]] = {}
-        self._shared: dict[str, Account] = {}
+        self._caller = Caller(self)
 
     @classmethod
     def connect(
@@ -99,7 +110,12 @@ class Portal:
         transport = Transport(
             profile, clock=clock, impact=impact, secrets=secrets, on_exchange=on_exchange, handler=handler
         )
-        return cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger)
+        authenticators = {
+            account.otp_secret: account.email for account in profile.accounts.values() if account.otp_secret
+        }
+        is_real = handler is None and not clock.is_simulated
+        used_steps = UsedSteps(step_files(profile.portal.url, authenticators) if is_real else None)
+        return cls(profile, transport, clock=clock, secrets=secrets, ledger=ledger, used_steps=used_steps)
 
     def __enter__(self) -> Portal:
         return self
@@ -134,10 +150,10 @@ class Portal:
         """A harmless request, and where what answers may be no portal another. Raises TargetUnreachable where
         nothing answers, or what does is a page for people, say, or an address that was left."""
         first = self._probed(PROBED)
-        for is_other, told in ((_is_elsewhere, ELSEWHERE), (_is_no_portals, NO_PORTAL)):
+        for is_other, message in ((_is_elsewhere, ELSEWHERE), (_is_no_portals, NO_PORTAL)):
             if is_other(first) and is_other(self._probed(GUARDED)):
                 raise TargetUnreachable(
-                    told.format(url=self.url, place=first.at("headers.location"), answer=refusal(first))
+                    message.format(url=self.url, place=first.at("headers.location"), answer=refusal(first))
                 )
 
     def probe(self) -> None:
@@ -170,96 +186,81 @@ class Portal:
         """A well-formed password that is nobody's."""
         return self.secrets.made_up(f"Wrong-{random.token_hex(8)}!")
 
-    def account(self, name: str) -> Account:
+    def account(self, name: str) -> ProfileAccount:
         """One of the profile's accounts. Raises Untestable where it is missing."""
         if name not in self._accounts:
             raise Untestable(f"the profile has no [accounts.{name}]")
         return self._accounts[name]
 
+    def account_stopped(self, account: ProfileAccount) -> None:
+        """Ends all waiting where the account that most cases need never held a token: the run is inconclusive
+        whatever is waited for."""
+        if account.name == "admin" and not account.has_held_token:
+            self.clock.refuse_waits("[accounts.admin] cannot sign in, and the run stays inconclusive")
+
     def has_account(self, name: str) -> bool:
         return name in self._accounts
 
-    def account_of(self, email: str) -> Account | None:
+    @property
+    def token_holders(self) -> frozenset[str]:
+        """The accounts that were given an access token."""
+        return self._caller.token_holders
+
+    def account_of(self, email: str) -> ProfileAccount | None:
         """The profile's account with this email, in any case."""
         return self._by_email.get(email.lower())
 
-    def record(self, name: str, *, given: bool = False) -> str:
-        """The id of a record that exists: the profile's, else one found in a listing.
+    def record(self, name: str) -> str:
+        """The id of a record that exists: the profile's, else one that a listing shows. Raises Untestable."""
+        return self.records.id_of(name)
 
-        ``given`` True: only one that the profile names, for what changes it. Raises Untestable.
-        """
-        return self.records.id_of(name, given=given)
+    def own_record(self, name: str) -> str:
+        """The id of a record that the profile names, for what changes it. Raises Untestable."""
+        return self.records.own_id_of(name)
 
     def operation_body(self, key: str, **placeholders: Json) -> Json:
         """The profile's body of an endpoint, filled in. Raises Untestable naming what is missing."""
         return filled(self, key, placeholders)
 
+    def _check_way_back(self, change: TargetChange) -> None:
+        """A change is made only where its author can sign in to restore it, in time. Raises Untestable."""
+        account = self.account(change.account)
+        account.signed_in()
+        self.clock.reserve(self._restoring_seconds(account))
+        if change.kind == "password":
+            self._password_history.check(account)
+
+    def _restoring_seconds(self, account: ProfileAccount) -> float:
+        """How long restoring may take: a new sign-in, where the account's sessions may be ended meanwhile."""
+        if self.clock.is_simulated or account.name == "admin":
+            return RESTORING_SECONDS
+        return RESTORING_SECONDS + self.budget.window + account.code_seconds
+
     def restore(self) -> list[str]:
-        """Puts back what this run changed and has not put back; what could not be, as sentences."""
-        return [str(left) for left in restore(self, self.changes, run=self.run_id)]
+        """Restores what this run changed and has not restored yet; what could not be, as sentences."""
+        return restored_in_words(self, self.changes, run=self.run_id)
+
+    def pending(self, reason: str) -> list[str]:
+        """What this run changed and has not restored, as sentences that end in a reason."""
+        changes = [change for change in self.changes.pending if change.run == self.run_id]
+        return [self.secrets.redact(f"{change.subject}: {reason}") for change in changes]
+
+    @property
+    def cleanup_command(self) -> str | None:
+        """The command line that restores what this run could not; None where its ledger is on no disk."""
+        return cleanup_command(self, self.changes)
 
     # --- requests
 
-    def call(
-        self,
-        key: str,
-        *,
-        json: Json = ABSENT,
-        raw: bytes | None = None,
-        query: Mapping[str, str | Sequence[str]] | None = None,
-        token: str | None = None,
-        headers: Mapping[str, str | None] | None = None,
-        content_type: str | None = None,
-        client_hash: str | None = None,
-        bot_challenge: bool = True,
-        method: str | None = None,
-        client: str | None = None,
-        within_budget: bool = True,
-        open_answer: Opener | None = None,
-        **parameters: str,
-    ) -> Exchange:
-        """Calls one of the 88 endpoints, named by method and path template; ``parameters`` fill its braces.
+    def call(self, key: str, **options: Unpack[CallOptions]) -> Exchange:
+        """Calls one of the 88 endpoints, named by method and path template.
 
         ``json`` or ``raw`` is the body. In ``headers`` None takes a default header away. ``method`` sends
         another method to the same path. A sign-in waits for its place in the window, and it and a mail that
         are refused for the rate limit are tried again, unless ``within_budget`` is False.
         Raises KeyError (no such endpoint, a parameter is missing) and what ``Transport.send`` raises.
         """
-        row = operation(key)
-        path = row.url(**{name: _segment(value) for name, value in parameters.items()})
-        mailing = method is None and key in MAILS
-        if mailing:
-            self.budget.mail()
-        for attempt in count():
-            exchange = None
-            try:
-                exchange = self._send(
-                    key,
-                    method or row.method,
-                    path + (f"?{urlencode(query, doseq=True)}" if query else ""),
-                    body=raw if raw is not None else encoded(json),
-                    headers=headers or {},
-                    content_type=content_type,
-                    token=token,
-                    client_hash=client_hash,
-                    # Which further endpoints want the challenge is not shown: the token goes to all but
-                    # the one whose body has a place for it.
-                    bot_challenge=bot_challenge and key != PASSWORD_FORGOT,
-                    client=client,
-                    waits=within_budget,
-                    open_answer=open_answer,
-                    counts=method is None and key == LOGIN_INITIATE,
-                )
-            finally:
-                if mailing and (exchange is None or not exchange.success):
-                    self.budget.mail_not_sent()
-            patient = within_budget and method is None and key in (LOGIN_INITIATE, LOGIN_MFA_SEND)
-            if not patient or not is_rate_limited(exchange):
-                return exchange
-            self.budget.back_off(exchange, attempt)
-            if mailing:
-                self.budget.mail()
-        raise AssertionError("unreachable")
+        return self._caller.call(key, options)
 
     def get(
         self,
@@ -271,77 +272,16 @@ class Portal:
         client_hash: str | None = None,
     ) -> Exchange:
         """A request to any path, with the common headers: for paths that are none of the 88."""
-        return self._send(None, method, path, headers=headers or {}, token=token, client_hash=client_hash)
-
-    def _send(
-        self,
-        key: str | None,
-        method: str,
-        path: str,
-        *,
-        headers: Mapping[str, str | None],
-        body: bytes | None = None,
-        content_type: str | None = None,
-        token: str | None = None,
-        client_hash: str | None = None,
-        bot_challenge: bool = False,
-        client: str | None = None,
-        waits: bool = True,
-        open_answer: Opener | None = None,
-        counts: bool = False,
-    ) -> Exchange:
-        owner, hash_of_token = self._tokens.get(token or "", ("", None))
-        pairs = request_headers(
-            self.profile,
-            client_hash=client_hash or hash_of_token or self.client_hash,
-            token=token,
-            content_type=content_type or ("application/json" if body is not None else None),
-            bot_token=self.profile.bot_challenge.token if bot_challenge else None,
-            own=headers,
-        )
-        name = client if client is not None else owner
-
-        def send() -> Exchange:
-            return self.transport.send(
-                method, path, headers=pairs, body=body, client=name, open_answer=open_answer
-            )
-
-        if counts:
-            with self.budget.initiation(waits=waits):
-                exchange = send()
-        else:
-            exchange = send()
-        if exchange.status == 401 and token in self._shared:
-            self._shared[token].doubt()
-        return exchange
+        options = CallOptions(token=token, headers=headers, client_hash=client_hash)
+        return self._caller.send(self._caller.addressed(method, path, options))
 
     def remember_token(self, token: str | None, account: str, client_hash: str | None) -> None:
         """From now on requests with this token carry the client hash it was issued to."""
-        if token is not None:
-            self._tokens.setdefault(token, (account, client_hash))
+        self._caller.remember_token(token, account, client_hash)
 
-    def owns_token(self, token: str, account: Account) -> None:
+    def owns_token(self, token: str, account: ProfileAccount) -> None:
         """The token is the account's shared one."""
-        if token not in self._shared:
-            self._shared = {
-                **{known: one for known, one in self._shared.items() if one is not account},
-                token: account,
-            }
-
-
-def encoded(json: Json) -> bytes | None:
-    """A JSON value as it goes over the wire; None for ABSENT. Halves of surrogate pairs stay escaped."""
-    if json is ABSENT:
-        return None
-    try:
-        return json_module.dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        return json_module.dumps(json, separators=(",", ":")).encode()
-
-
-def _segment(value: str) -> str:
-    """A path parameter in one segment, also where it holds slashes or is dots only."""
-    return quote(value, safe="") if value.strip(".") else value.replace(".", "%2E")
+        self._caller.owns_token(token, account)
 
 
 def _is_elsewhere(answer: Exchange) -> bool:

@@ -6,16 +6,12 @@ import base64
 import hashlib
 import hmac
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import jwt
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
-from conformance.target.clock import as_seconds
-from conformance.target.portal.codes import wrong_code
-from conformance.target.portal.inboxes import Mark, Reader, reader
+from conformance.target.portal.codes import STEP, wrong_code
+from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
     Answer,
     Ask,
@@ -30,14 +26,13 @@ from conformance.target.portal.login import (
     sign_in,
     text_at,
 )
+from conformance.target.portal.sign_ins.attempts import Attempts
+from conformance.target.portal.sign_ins.session import SignedIn, lifetime
 from conformance.target.profile.model import AccountSettings, Factor
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, Json
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-
-ASSUMED_LIFETIME = 300.0
-MOST_FAILURES = 2
 
 A_MOMENT = 2.0
 """Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
@@ -46,26 +41,7 @@ MAILS_KEPT = 3
 """Mails that are left for cases about mails."""
 
 
-@dataclass(frozen=True)
-class SignedIn:
-    """A session at the target. ``expires_at`` is on the target's clock, in epoch seconds."""
-
-    account: str
-    token: str
-    refresh_token: str | None
-    issued_at: float
-    expires_at: float
-    factor: Factor
-    initiated: Exchange
-    completed: Exchange
-
-    @property
-    def due(self) -> float:
-        """When to refresh: a tenth of the lifetime before its end, and a minute at most."""
-        return self.expires_at - min(60.0, (self.expires_at - self.issued_at) / 10)
-
-
-class Account:
+class ProfileAccount:
     """One of ``[accounts]``. Cases share its session, which is refreshed when it nears its end."""
 
     def __init__(self, portal: Portal, name: str, settings: AccountSettings) -> None:
@@ -77,17 +53,16 @@ class Account:
         self._lock = threading.RLock()
         self._shared: SignedIn | None = None
         self._suspect = False
-        self._password_good = False
-        self._proven = False
-        self._broken: CannotSignIn | None = None
-        self._failures = 0
+        self._limit = portal.profile.limits.max_failed_sign_ins
+        self._attempts = Attempts(name, self._limit, lambda: portal.account_stopped(self))
         self._passwords = 0
-        self._reader: Reader | None = None
+        self._preferred: Factor | None = None
+        self._reader: InboxReader | None = None
         self._mark: Mark = None
         self._last_mailed: str | None = None
 
     def __repr__(self) -> str:
-        return f"<Account {self.name}>"
+        return f"<ProfileAccount {self.name}>"
 
     @property
     def mfa(self) -> Factor | None:
@@ -97,15 +72,17 @@ class Account:
     @property
     def factors(self) -> tuple[Factor, ...]:
         """The factors it can do, the preferred one first."""
-        preferred = self._settings.mfa
+        preferred = self._preferred or self._settings.mfa
         able: list[Factor] = [factor for factor in ("OTP", "EMAIL") if self.can(factor)]
         return tuple(sorted(able, key=lambda factor: factor != preferred))
 
     @property
     def ready_factors(self) -> tuple[Factor, ...]:
         """The factors it can do, the one first that needs the shortest wait now; else the preferred one."""
-        secret = self._settings.otp_secret
-        if len(self.factors) < 2 or not secret or self._portal.budget.mails_left() < MAILS_KEPT:
+        secret, is_chosen = self._settings.otp_secret, self._preferred is not None
+        if is_chosen or len(self.factors) < 2 or not secret:
+            return self.factors
+        if self._portal.budget.mails_left() < MAILS_KEPT:
             return self.factors
         waits = self._portal.codes.wait_for_totp(secret)
         return self.factors if waits < A_MOMENT else ("EMAIL", "OTP")
@@ -122,22 +99,59 @@ class Account:
 
     # --- codes
 
+    @property
+    def _otp_secret(self) -> str:
+        return self._settings.otp_secret or ""
+
     def code(self, factor: Factor | None = None, since: Mark = None) -> str:
         """The code to give now: the authenticator's next unused one, or the one mailed since the last send.
 
         ``since``: what ``mark_inbox`` gave, in place of the last send's. Raises Untestable.
         """
-        if self._factor(factor) == "OTP":
-            return self._portal.codes.totp(self._settings.otp_secret or "")
-        code = self._inbox().code_after(self._mark if since is None else since, self._portal.clock)
+        self._attempts.check()
+        code = self._totp() if self._factor(factor) == "OTP" else self._mailed_code(since)
+        self._attempts.code_issued(code)
+        return code
+
+    def _totp(self) -> str:
+        """The current code; after a refusal one beside it, for which nothing is waited. Where waiting costs
+        nothing, the next code in its own time comes after one that is early."""
+        codes, refused = self._portal.codes, self._attempts.codes_refused
+        is_waited_for = self._portal.clock.is_simulated and refused != 1
+        if refused == 0 or self._attempts.has_held_token or is_waited_for:
+            return codes.totp(self._otp_secret)
+        return codes.adjacent_totp(self._otp_secret, refused)
+
+    def _mailed_code(self, since: Mark) -> str:
+        try:
+            code = self._inbox().code_after(self._mark if since is None else since, self._portal.clock)
+        except NothingArrived as missing:
+            self._attempts.code_missing(missing.reason)
+            raise
         self._portal.secrets.add(code, "code")
         self._last_mailed = code
         return code
 
+    def code_was_answered(self, code: Json, completed: Exchange) -> None:
+        """Takes note of the answer to a code that was given for this account."""
+        if not completed.success:
+            self._attempts.code_refused(str(code), refusal(completed))
+        elif text_at(completed, "data.accessToken") is not None:
+            self._attempts.token_received()
+            self._portal.codes.was_accepted(self._otp_secret, str(code))
+
+    @property
+    def code_seconds(self) -> float:
+        """The longest that a sign-in waits for its code."""
+        if self.mfa == "OTP":
+            return float(STEP)
+        inbox = self._portal.profile.inboxes.get(self._settings.inbox or "")
+        return self._portal.login.cooldown + getattr(inbox, "timeout", 0.0)
+
     def wrong_code(self, factor: Factor | None = None) -> str:
         """A code of the right form that is not the right one."""
         if self._factor(factor) == "OTP":
-            return self._portal.codes.wrong_totp(self._settings.otp_secret or "")
+            return self._portal.codes.wrong_totp(self._otp_secret)
         return wrong_code({self._last_mailed or ""})
 
     def mark_inbox(self) -> Mark:
@@ -153,11 +167,11 @@ class Account:
             raise CannotSignIn(f"[accounts.{self.name}] has no {lacking}", "configuration")
         return chosen
 
-    def read_from(self, reader: Reader) -> None:
+    def read_from(self, reader: InboxReader) -> None:
         """Takes the account's emailed codes from elsewhere than the profile's inbox."""
         self._reader = reader
 
-    def _inbox(self) -> Reader:
+    def _inbox(self) -> InboxReader:
         if self._reader is None:
             name = self._settings.inbox or ""
             self._reader = reader(self._portal.profile.inboxes[name], self.email, name)
@@ -188,7 +202,7 @@ class Account:
         """A session of its own: one that was begun before and left is completed, else one is begun anew."""
         with self._lock:
             left = self._portal.login.left.oldest(self.email)
-            if left is not None and self._broken is None:
+            if left is not None and not self._attempts.is_stopped:
                 try:
                     return self._session(self._sign_in(left))
                 except SignInRefused:
@@ -198,31 +212,34 @@ class Account:
     def fresh_sign_in(self) -> SignedIn:
         """A session of its own, always begun anew. Raises CannotSignIn, RateLimited, OutOfTime."""
         with self._lock:
-            if self._broken is not None:
-                raise self._broken.again()
+            self._attempts.check_session()
             try:
                 tokens = self._sign_in()
             except SignInRefused as refused:
-                raise self._failed(
-                    CannotSignIn(f"[accounts.{self.name}]: {refused}", blame(refused))
-                ) from None
+                raise self._attempts.sign_in_refused(str(refused), blame(refused)) from None
             except Untestable as reason:
                 if reason.fault_class == "environment" and not isinstance(reason, CannotSignIn):
-                    self._failed(CannotSignIn(f"[accounts.{self.name}]: {reason.reason}", reason.fault_class))
+                    self._attempts.sign_in_refused(reason.reason, reason.fault_class)
                 raise
-            self._proven, self._failures = True, 0
             return self._session(tokens)
 
     def sign_in_with(self, password: str) -> SignedIn:
         """A session begun with a password other than the one it has now, which from then on is its own."""
         with self._lock:
-            before = self.password, self._broken
-            self.password, self._broken = password, None
+            before = self.password, self._attempts
+            self.password = password
+            self._attempts = Attempts(self.name, self._limit)
             try:
                 return self.fresh_sign_in()
             except CannotSignIn:
-                self.password, self._broken = before
+                self.password, self._attempts = before
                 raise
+
+    def prefer(self, factor: Factor) -> None:
+        """From now on it signs in by this factor, where it can: refusals of the other do not count."""
+        self._preferred = factor
+        if self._attempts.given_up is None:
+            self._attempts = Attempts(self.name, self._limit)
 
     def forget(self) -> None:
         """Drops the shared session, where a case has ended it."""
@@ -237,7 +254,10 @@ class Account:
         """``begun``: the answer to the first step, where that was taken before."""
         login = self._portal.login
         password = self.usable_password()
-        flow = sign_in(self.email, password, factors=self.ready_factors, cooldown=login.cooldown)
+        factors = self.ready_factors
+        if begun is None and factors[:1] == ("OTP",) and self._attempts.codes_refused == 0:
+            self._portal.codes.await_unused(self._otp_secret)  # a login session may be over by then
+        flow = sign_in(self.email, password, factors=factors, cooldown=login.cooldown)
         step = next(flow)
         answer = self._take(step) if begun is None else begun
         while True:
@@ -301,13 +321,21 @@ class Account:
 
     @property
     def is_refused(self) -> bool:
-        """Whether it was found out that it cannot sign in."""
-        return self._broken is not None
+        """Whether no session can be begun for it."""
+        return self._attempts.is_stopped
+
+    @property
+    def has_held_token(self) -> bool:
+        """Whether any of its sign-ins was completed."""
+        return self._attempts.has_held_token
+
+    def check_usable(self) -> None:
+        """Raises CannotSignIn where the account is given up: nothing is waited for on its behalf."""
+        self._attempts.check()
 
     def usable_password(self) -> str:
         """Its password. Raises CannotSignIn where that was refused: another try could lock the account."""
-        if self._broken is not None and not self._password_good:
-            raise self._broken.again()
+        self._attempts.check_password()
         return self.password
 
     def was_answered(self, initiated: Exchange) -> None:
@@ -317,12 +345,9 @@ class Account:
         set, is the target's to accept.
         """
         if initiated.success:
-            self._password_good = True
-        elif initiated.code == "AUTH.INVALID_CREDENTIALS" and not self._password_good:
-            said = refusal(initiated)
-            raise self._failed(
-                CannotSignIn(f"[accounts.{self.name}]: email or password is refused ({said})"), final=True
-            )
+            self._attempts.is_password_accepted = True
+        elif initiated.code == "AUTH.INVALID_CREDENTIALS" and not self._attempts.is_password_accepted:
+            raise self._attempts.password_refused(refusal(initiated))
 
     def next_password(self, number: int | None = None) -> str:
         """A new password, made from the profile's and the run's id, so that a clean-up can make it again."""
@@ -349,27 +374,6 @@ class Account:
         """From now on the account signs in with this password."""
         self._portal.secrets.add(new, "password")
         self.password = new
-        self._password_good = True
+        self._attempts.is_password_accepted = True
         self._portal.login.left.drop(self.email)
         self.doubt()
-
-    def _failed(self, reason: CannotSignIn, *, final: bool = False) -> CannotSignIn:
-        self._failures += 1
-        if final or (self._failures >= MOST_FAILURES and not self._proven):
-            self._broken = reason
-        return reason
-
-
-def lifetime(told: float | None, token: str, now: float) -> float:
-    """Seconds that a token lives: what the answer said, taken as milliseconds where seconds make no sense.
-
-    Without that, the token's own ``exp``, else five minutes.
-    """
-    if told is not None and told > 0:
-        return told / 1000 if told >= 1_000_000 else told
-    try:
-        claims = jwt.decode(token, options={"verify_signature": False})
-        ends = as_seconds(claims["exp"])
-    except (jwt.PyJWTError, KeyError, TypeError, ValueError, RecursionError):
-        ends = None
-    return ASSUMED_LIFETIME if ends is None else max(1.0, ends - now)

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 
 from conformance.errors import OutOfBudget, RateLimited
 from conformance.target.clock import CENTURIES, LONGEST_WAIT, Clock
-from conformance.target.profile.model import Limits
+from conformance.target.profile.model import LimitSettings
 from conformance.traffic.exchange import Exchange
 
 INITIATIONS = 10
@@ -27,7 +27,7 @@ class Budget:
     ``window`` is the profile's, else what the target's answers taught, else a minute.
     """
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    def __init__(self, limits: LimitSettings, clock: Clock) -> None:
         self.window = limits.login_window or ASSUMED_WINDOW
         self._limits = limits
         self._clock = clock
@@ -95,17 +95,17 @@ class Budget:
             raise RateLimited(
                 f"{refused.request.method} {refused.request.path} keeps refusing for its rate limit"
             )
-        told = retry_after(refused)
-        if told is not None and told > LONGEST_WAIT:
+        seconds = retry_after(refused)
+        if seconds is not None and seconds > LONGEST_WAIT:
             raise RateLimited(
                 f"{refused.request.method} {refused.request.path} refuses for its rate limit, and asks for "
                 f"more than {LONGEST_WAIT:.0f} s"
             )
         now = self._clock.now()
         with self._lock:
-            if told is not None and self._begun and self._limits.login_window is None:
-                self.window = max(self.window, min(3600.0, now + told - min(self._begun)))
-            self._blocked_until = now + (self.window * 2**attempt if told is None else told + MARGIN)
+            if seconds is not None and self._begun and self._limits.login_window is None:
+                self.window = max(self.window, min(3600.0, now + seconds - min(self._begun)))
+            self._blocked_until = now + (self.window * 2**attempt if seconds is None else seconds + MARGIN)
         self._clock.wait_until(self._blocked_until, "the target's rate limit to pass")
 
     def failed_sign_in(self, email: str) -> None:

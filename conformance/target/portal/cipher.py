@@ -44,13 +44,13 @@ def seal(plain: bytes, key: bytes, scheme: Scheme) -> str:
     iv = os.urandom(scheme.iv_length)
     if scheme.aes_mode == "gcm":
         sealed = AESGCM(key).encrypt(iv, plain, None)
-        found = {"iv": iv, "ciphertext": sealed[:-TAG], "tag": sealed[-TAG:]}
+        parts = {"iv": iv, "ciphertext": sealed[:-TAG], "tag": sealed[-TAG:]}
     else:
         padder = padding.PKCS7(128).padder()
         encryptor = Cipher(algorithms.AES(key), modes.CBC(iv)).encryptor()
         padded = padder.update(plain) + padder.finalize()
-        found = {"iv": iv, "ciphertext": encryptor.update(padded) + encryptor.finalize()}
-    return base64.b64encode(b"".join(found[part] for part in scheme.parts)).decode()
+        parts = {"iv": iv, "ciphertext": encryptor.update(padded) + encryptor.finalize()}
+    return base64.b64encode(b"".join(parts[part] for part in scheme.parts)).decode()
 
 
 def unseal(payload: str, key: bytes, scheme: Scheme) -> bytes:

@@ -6,9 +6,11 @@ import base64
 import hashlib
 import hmac
 import secrets
+import string
 import threading
 
 from conformance.target.clock import Clock
+from conformance.target.portal.sign_ins.used_steps import UsedSteps
 from conformance.traffic.redaction.redact import Secrets
 
 STEP = 30
@@ -22,41 +24,70 @@ ADJACENT = 20
 class Codes:
     """Makes authenticator codes. A portal may refuse a code seen before, so that each step serves once."""
 
-    def __init__(self, clock: Clock, known: Secrets) -> None:
+    def __init__(self, clock: Clock, secrets: Secrets, used: UsedSteps | None = None) -> None:
         self._clock = clock
-        self._known = known
+        self._secrets = secrets
         self._lock = threading.Lock()
-        self._used: dict[str, int] = {}
+        self._used = used or UsedSteps()
 
     def totp(self, secret: str) -> str:
         """A code that has not been used, waiting for the next time step where it must. Raises OutOfTime."""
-        self._known.add(secret, "otp-secret")
+        self._secrets.add(secret, "otp-secret")
         with self._lock:
             now = self._clock.now()
-            step = max(int(now // STEP), self._used.get(secret, 0) + 1)
-            if not self._clock.movable and STEP - now % STEP < NEARLY_OVER:
+            step = max(int(now // STEP), self._last(secret, now) + 1)
+            if not self._clock.is_simulated and STEP - now % STEP < NEARLY_OVER:
                 step = max(step, int(now // STEP) + 1)
             self._clock.wait_until(step * STEP, "the authenticator's next code")
-            self._used[secret] = step
-        code = totp_at(secret, step)
-        self._known.add(code, "code")
-        return code
+            self._used.record(secret, step)
+        return self._code(secret, step)
+
+    def await_unused(self, secret: str) -> None:
+        """Waits until there is a code that has not been used. Raises OutOfTime."""
+        with self._lock:
+            ready = (self._last(secret, self._clock.now()) + 1) * STEP
+        self._clock.wait_until(ready, "the authenticator's next code")
 
     def wait_for_totp(self, secret: str) -> float:
         """Seconds until a code that has not been used; nothing where time can be moved."""
         with self._lock:
             now = self._clock.now()
-            ready = (self._used.get(secret, 0) + 1) * STEP
-            return 0.0 if self._clock.movable else max(0.0, ready - now)
+            ready = (self._last(secret, now) + 1) * STEP
+            return 0.0 if self._clock.is_simulated else max(0.0, ready - now)
 
     def early_totp(self, secret: str) -> str:
         """The code of the time step that follows: right already for who allows a clock to be a step ahead
         (RFC 6238, 5.2). It counts as not used: ``totp`` gives it when its time has come."""
         with self._lock:
-            step = max(int(self._clock.now() // STEP), self._used.get(secret, 0)) + 1
+            now = self._clock.now()
+            step = max(int(now // STEP), self._last(secret, now)) + 1
+        return self._code(secret, step)
+
+    def adjacent_totp(self, secret: str, refused: int) -> str:
+        """A code beside the current one, at once, after so many were refused: a clock may be off.
+
+        It counts as not used."""
+        away = (refused + 1) // 2
+        return self._code(secret, int(self._clock.now() // STEP) + (away if refused % 2 else -away))
+
+    def _code(self, secret: str, step: int) -> str:
         code = totp_at(secret, step)
-        self._known.add(code, "code")
+        self._secrets.add(code, "code")
         return code
+
+    def _last(self, secret: str, now: float) -> int:
+        """The last used step; one far ahead is of a time that the target has no more."""
+        last = self._used.last(secret)
+        return last if last <= now // STEP + 2 else 0
+
+    def was_accepted(self, secret: str, code: str) -> None:
+        """Notes that a code served, so that ``totp`` gives a later one: an early code's step is used up."""
+        if secret:
+            now = int(self._clock.now() // STEP)
+            with self._lock:
+                for step in range(now - 2, now + 3):
+                    if totp_at(secret, step) == code:
+                        self._used.record(secret, step)
 
     def wrong_totp(self, secret: str) -> str:
         """Six digits that are no code of this authenticator within ten minutes to either side."""
@@ -74,7 +105,14 @@ def totp_at(secret: str, step: int) -> str:
 
 
 def wrong_code(right: set[str]) -> str:
-    """Six digits that are none of these."""
-    while (code := f"{secrets.randbelow(1_000_000):06d}") in right:
+    """A code of the form of these that is none of them: six digits where none shows the form."""
+    form = next((code for code in sorted(right) if code), "0" * 6)
+    while (code := "".join(map(_another, form))) in right:
         continue
     return code
+
+
+def _another(letter: str) -> str:
+    """A random letter of the same kind."""
+    kinds = (string.digits, string.ascii_uppercase, string.ascii_lowercase)
+    return secrets.choice(next((kind for kind in kinds if letter in kind), letter))

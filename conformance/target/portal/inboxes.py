@@ -30,7 +30,7 @@ class NothingArrived(Untestable):
     default_class = "environment"
 
 
-class Reader(Protocol):
+class InboxReader(Protocol):
     def mark(self) -> Mark:
         """Remembers what is there now. Raises Untestable where the inbox cannot be read."""
 
@@ -38,7 +38,7 @@ class Reader(Protocol):
         """The newest code that came after a mark. Raises Untestable where none comes in time."""
 
 
-def reader(settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str) -> Reader:
+def reader(settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str) -> InboxReader:
     """The reader for one address in one of the profile's inboxes."""
     match settings:
         case HttpInbox():
@@ -136,12 +136,12 @@ class ImapReader:
         return connection
 
     def _uids(self, connection: imaplib.IMAP4, criteria: str) -> list[int]:
-        _, found = connection.uid("SEARCH", f'{criteria} TO "{self._email}"')
-        return [int(uid) for uid in (found[0] or b"").split()]
+        _, uids = connection.uid("SEARCH", f'{criteria} TO "{self._email}"')
+        return [int(uid) for uid in (uids[0] or b"").split()]
 
     def _message(self, connection: imaplib.IMAP4, uid: int) -> str:
-        _, found = connection.uid("FETCH", str(uid), "(BODY.PEEK[])")
-        raw = next((part[1] for part in found if isinstance(part, tuple)), b"")
+        _, fetched = connection.uid("FETCH", str(uid), "(BODY.PEEK[])")
+        raw = next((part[1] for part in fetched if isinstance(part, tuple)), b"")
         message = mail.message_from_bytes(raw, policy=email.policy.default)
         parts = [part.get_content() for part in message.walk() if part.get_content_maintype() == "text"]
         return "\n".join((str(message["subject"] or ""), *map(str, parts)))
@@ -149,7 +149,7 @@ class ImapReader:
 
 def codes_in(text: str, pattern: str) -> list[str]:
     """Every match of the pattern, in order: its first group where it has one."""
-    return [found[1] if found.re.groups else found[0] for found in re.finditer(pattern, text)]
+    return [match[1] if match.re.groups else match[0] for match in re.finditer(pattern, text)]
 
 
 def _texts_of(answer: str) -> Iterator[str]:
@@ -192,8 +192,8 @@ def _by_command(settings: CommandInbox, email: str, name: str) -> str:
             f"[inboxes.{name}]: the command {argv[0]} fails ({problem})", "environment"
         ) from None
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        reason = said[-1] if said else "no message"
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        reason = lines[-1] if lines else "no message"
         raise Untestable(
             f"[inboxes.{name}]: the command {argv[0]} ends with {done.returncode} ({reason})", "environment"
         )

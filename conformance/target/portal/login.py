@@ -11,14 +11,16 @@ from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA
 from conformance.spec.tables import MFA_METHODS
 from conformance.target.clock import LONGEST_WAIT, as_seconds
 from conformance.target.portal.budget import is_cooldown, retry_after
-from conformance.target.portal.left import LeftSessions
+from conformance.target.portal.sign_ins.left import LeftSessions
 from conformance.target.profile.model import Factor
 from conformance.traffic.exchange import Exchange, Json
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
-    from conformance.target.portal.accounts import Account
+    from conformance.target.portal.accounts import ProfileAccount
 
+
+CODE_INVALID = "AUTH.MFA_CODE_INVALID"
 
 METHODS = MFA_METHODS
 """The values of ``method`` on the wire."""
@@ -48,6 +50,11 @@ class Wait:
 
 
 Step = Call | Ask | Wait
+
+CODES_TRIED: Mapping[Factor, int] = {"EMAIL": 1, "OTP": 3}
+"""How many codes one sign-in tries: an authenticator's current one may have been used elsewhere, or a clock
+be off. Three refusals stay below a usual lock-out."""
+
 Answer = Exchange | str | None
 
 
@@ -88,7 +95,7 @@ def sign_in(
     if factor == "EMAIL":
         yield from _send(session, cooldown)
     refused = initiated
-    for _ in range(2 if factor == "OTP" else 1):
+    for _ in range(CODES_TRIED[factor]):
         code = yield Ask(factor)
         completed = yield Call(
             LOGIN_COMPLETE, {"sessionId": session, "method": METHODS[factor], "code": code}
@@ -105,7 +112,7 @@ def sign_in(
                 completed,
             )
         refused = completed
-        if completed.code != "AUTH.MFA_CODE_INVALID":
+        if completed.code != CODE_INVALID:
             break
     raise SignInRefused("complete", refused)
 
@@ -115,8 +122,8 @@ def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:
     sent = yield Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
     assert isinstance(sent, Exchange)
     if is_cooldown(sent):
-        told = retry_after(sent)
-        yield Wait(cooldown if told is None else min(told, LONGEST_WAIT), "the resend cooldown")
+        seconds = retry_after(sent)
+        yield Wait(cooldown if seconds is None else min(seconds, LONGEST_WAIT), "the resend cooldown")
         sent = yield Call(LOGIN_MFA_SEND, {"sessionId": session, "method": METHODS["EMAIL"]})
         assert isinstance(sent, Exchange)
     if not sent.success:
@@ -138,10 +145,10 @@ def offered_factors(initiated: Exchange) -> tuple[str, ...]:
     """The codes in ``mfaMethods``, by code or by value."""
     methods = initiated.at("data.mfaMethods")
     names: dict[Json, str] = {value: name for name, value in METHODS.items()}
-    found = [item for item in methods if isinstance(item, dict)] if isinstance(methods, list) else []
+    items = [item for item in methods if isinstance(item, dict)] if isinstance(methods, list) else []
     return tuple(
         item["code"] if isinstance(item.get("code"), str) else names.get(item.get("value"), "")
-        for item in found
+        for item in items
     )
 
 
@@ -157,11 +164,11 @@ def expires_in(exchange: Exchange) -> float | None:
 
 def refusal(exchange: Exchange) -> str:
     """What an answer says, short: status, code and message."""
-    said = [f"HTTP {exchange.status}" if exchange.status else exchange.error or "no answer"]
+    parts = [f"HTTP {exchange.status}" if exchange.status else exchange.error or "no answer"]
     if exchange.envelope is not None:
         message = exchange.envelope.get("message")
-        said += [part for part in (exchange.code, message if isinstance(message, str) else None) if part]
-    return ", ".join(dict.fromkeys(said))
+        parts += [part for part in (exchange.code, message if isinstance(message, str) else None) if part]
+    return ", ".join(dict.fromkeys(parts))
 
 
 def blame(refused: SignInRefused) -> FaultClass:
@@ -193,7 +200,7 @@ class Login:
 
     def initiate(
         self,
-        account: Account | str,
+        account: ProfileAccount | str,
         password: str | None = None,
         *,
         client_hash: str | None = None,
@@ -208,21 +215,21 @@ class Login:
         """
         portal = self._portal
         email = account if isinstance(account, str) else account.email
-        known = portal.account_of(email)
+        owner = portal.account_of(email)
         if password is None:
             password = portal.wrong_password() if isinstance(account, str) else account.usable_password()
-        if known is not None and password != known.password:
-            portal.budget.failed_sign_in(known.email)
+        if owner is not None and password != owner.password:
+            portal.budget.failed_sign_in(owner.email)
         exchange = portal.call(
             LOGIN_INITIATE,
             json={"email": email, "password": password, **(extra or {})},
             client_hash=client_hash,
-            client=known.name if known else "",
+            client=owner.name if owner else "",
             within_budget=within_budget,
         )
         self.remember(exchange, email, client_hash)
-        if known is not None and password == known.password and not extra:
-            known.was_answered(exchange)
+        if owner is not None and password == owner.password and not extra:
+            owner.was_answered(exchange)
         return exchange
 
     def send(
@@ -231,9 +238,9 @@ class Login:
         """Has a code delivered. What is in the inbox before is remembered: no old code is taken."""
         id = session_id(session)
         begun = self._begun.get(id)
-        known = self._portal.account_of(begun.email) if begun else None
-        if known is not None and method in ("EMAIL", METHODS["EMAIL"]):
-            known.mark_inbox()
+        owner = self._portal.account_of(begun.email) if begun else None
+        if owner is not None and method in ("EMAIL", METHODS["EMAIL"]):
+            owner.mark_inbox()
         exchange = self._step(
             LOGIN_MFA_SEND, {"sessionId": id, "method": METHODS.get(str(method), method)}, client_hash
         )
@@ -255,8 +262,11 @@ class Login:
 
         self._portal.budget.code(begun.email)
         exchange = self._step(LOGIN_COMPLETE, body, client_hash)
-        if exchange.success or exchange.code == "AUTH.MFA_CODE_INVALID":
+        if exchange.success or exchange.code == CODE_INVALID:
             self._portal.budget.code_was(begun.email, right=exchange.success)
+            account = self._portal.account_of(begun.email)
+            if account is not None:
+                account.code_was_answered(code, exchange)
         self._portal.remember_token(text_at(exchange, "data.accessToken"), begun.account, begun.client_hash)
         return exchange
 
@@ -282,9 +292,9 @@ class Login:
 
     def remember(self, initiated: Exchange, email: str, client_hash: str | None) -> None:
         id = text_at(initiated, "data.sessionId")
-        known = self._portal.account_of(email)
+        owner = self._portal.account_of(email)
         if id is not None:
-            self._begun[id] = Begun(email, client_hash, known.name if known else "")
+            self._begun[id] = Begun(email, client_hash, owner.name if owner else "")
             self._newest[email.lower()] = id
 
     def is_newest(self, session: Exchange | str) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source:
+class RecordSource:
     """A listing, where in its answer the records stand, and which of their fields holds the id."""
 
     key: str
@@ -33,17 +33,21 @@ class Source:
     field: str = "bizId"
 
 
-SOURCES: Mapping[str, tuple[Source, ...]] = {
-    "workspace": (Source(WORKSPACES_CURRENT), Source(WORKSPACES_MINE), Source(ROLES, field="workspaceBizId")),
-    "other_workspace": (Source(WORKSPACES_MINE), Source(ROLES, field="workspaceBizId")),
-    "institution": (
-        Source(PROFILE, field="institutionBizId"),
-        Source(WORKSPACES_CURRENT, field="institutionBizId"),
+SOURCES: Mapping[str, tuple[RecordSource, ...]] = {
+    "workspace": (
+        RecordSource(WORKSPACES_CURRENT),
+        RecordSource(WORKSPACES_MINE),
+        RecordSource(ROLES, field="workspaceBizId"),
     ),
-    "role": (Source(ROLES),),
-    "account": (Source(PROFILE), Source(ACCOUNTS_QUERY, "data.accounts")),
-    "channel": (Source(CHANNELS_QUERY, "data.items"),),
-    "channel_type": (Source(CHANNEL_TYPES_QUERY, "data.items"),),
+    "other_workspace": (RecordSource(WORKSPACES_MINE), RecordSource(ROLES, field="workspaceBizId")),
+    "institution": (
+        RecordSource(PROFILE, field="institutionBizId"),
+        RecordSource(WORKSPACES_CURRENT, field="institutionBizId"),
+    ),
+    "role": (RecordSource(ROLES),),
+    "account": (RecordSource(PROFILE), RecordSource(ACCOUNTS_QUERY, "data.accounts")),
+    "channel": (RecordSource(CHANNELS_QUERY, "data.items"),),
+    "channel_type": (RecordSource(CHANNEL_TYPES_QUERY, "data.items"),),
 }
 
 
@@ -55,22 +59,27 @@ class Lookup:
         self._lock = threading.RLock()
         self._found: dict[str, str | Untestable] = {}
 
-    def id_of(self, name: str, *, given: bool = False) -> str:
-        """The id of a record; ``given`` True: only one in the profile. Raises Untestable naming the key."""
-        known: str | None = getattr(self._portal.profile.records, name)
-        if known is not None:
-            return known
-        if given:
+    def own_id_of(self, name: str) -> str:
+        """The id of a record that the profile names. Raises Untestable where it names none."""
+        own: str | None = getattr(self._portal.profile.records, name)
+        if own is None:
             raise Untestable(
-                f"the profile has no [records] {name}, and none that was merely found is changed"
+                f"the profile has no [records] {name}, and a record that a listing shows is not changed"
             )
+        return own
+
+    def id_of(self, name: str) -> str:
+        """The id of a record: the profile's, else one that a listing shows. Raises Untestable."""
+        own: str | None = getattr(self._portal.profile.records, name)
+        if own is not None:
+            return own
         with self._lock:
             if name not in self._found:
                 self._found[name] = self._look_up(name)
-            found = self._found[name]
-        if isinstance(found, Untestable):
-            raise Untestable(found.reason, found.fault_class)
-        return found
+            result = self._found[name]
+        if isinstance(result, Untestable):
+            raise Untestable(result.reason, result.fault_class)
+        return result
 
     def _look_up(self, name: str) -> str | Untestable:
         if name not in SOURCES:
@@ -85,7 +94,7 @@ class Lookup:
             return reason
         return Untestable(f"the profile has no [records] {name}, and the listings show none")
 
-    def _ids(self, source: Source) -> Iterator[str]:
+    def _ids(self, source: RecordSource) -> Iterator[str]:
         portal = self._portal
         answer = portal.call(
             source.key, json=UNFILTERED.get(source.key, ABSENT), token=portal.account("admin").token

@@ -2,89 +2,46 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Unpack
 
 import msgspec
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION, SECURE_SESSION_CLOSE
 from conformance.spec.tables import INVALID_PARAMETER
+from conformance.target.portal.calls.caller import CallOptions
+from conformance.target.portal.channel import (
+    OTHER_WRAPPINGS,
+    Channel,
+    Wrapping,
+    ended,
+    moment,
+    wrapped,
+)
 from conformance.target.portal.cipher import (
-    VERSION,
     FoundKey,
     Scheme,
     find_key,
-    seal,
-    sealed_payload,
-    unseal,
-    wrap,
 )
 from conformance.target.portal.login import refusal, text_at
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Response
-from conformance.traffic.values import is_number
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
+__all__ = ["CONTENT_TYPE", "SESSION_HEADER", "Channel", "SecureChannel", "Wrapping", "ended", "wrapped"]
+
 SESSION_HEADER = "X-Secure-Channel-Session-Id"
 CONTENT_TYPE = "application/json;charset=UTF-8"
 NEARLY_OVER = 10.0
+"""Seconds before its end from which a shared channel is replaced, or half its lifetime where that is less."""
 
-
-@dataclass(frozen=True)
-class Wrapping:
-    """How an AES key goes into RSA. ``encoding``: the key's bytes, or their base64 text."""
-
-    rsa: str
-    mgf1: str
-    encoding: str = "raw"
-
-
-@dataclass(frozen=True)
-class Channel:
-    """An open channel. ``expires_at`` in epoch seconds, None where the answer had none that could be read."""
-
-    session_id: str
-    request_key: bytes
-    response_key: bytes
-    expires_at: float | None
-    exchange: Exchange
-    key_exchange: Exchange
-    key_id: str
-    scheme: Scheme
-    form: str
-
-    def encrypt(self, plaintext: Json, *, form: str | None = None) -> bytes:
-        """The body that carries a plaintext: the JSON text of ``{"v": 2, "p": …}``, or that object."""
-        plain = json.dumps(plaintext, ensure_ascii=False, separators=(",", ":")).encode()
-        sealed = json.dumps(
-            {"v": VERSION, "p": seal(plain, self.request_key, self.scheme)}, separators=(",", ":")
-        )
-        return (sealed if (form or self.form) == "object" else json.dumps(sealed)).encode()
-
-    def decrypt(self, body: Json) -> Json:
-        """The plaintext of an encrypted answer, or of one whose ``data`` is encrypted; else ABSENT."""
-        payload = sealed_payload(body)
-        if payload is not None:
-            return self._opened(payload)
-        inner = sealed_payload(body.get("data")) if isinstance(body, dict) else None
-        if inner is None:
-            return ABSENT
-        data = self._opened(inner)
-        return ABSENT if data is ABSENT else {**body, "data": data}
-
-    def _opened(self, payload: str) -> Json:
-        try:
-            return msgspec.json.decode(unseal(payload, self.response_key, self.scheme))
-        except (ValueError, msgspec.MsgspecError):
-            return ABSENT
+ASSUMED_LIFETIME = 60.0
+"""Seconds for which a channel is shared whose end is not told on a clock that can be read."""
 
 
 class SecureChannel:
@@ -107,29 +64,29 @@ class SecureChannel:
         if not answer.success:
             raise Untestable(f"{PUBLIC_KEY} was refused: {refusal(answer)}", "target")
         settings = self._settings
-        found = find_key(answer.data, id_field=settings.key_id_field, key_field=settings.public_key_field)
-        if found is None:
+        key = find_key(answer.data, id_field=settings.key_id_field, key_field=settings.public_key_field)
+        if key is None:
             raise Untestable(
                 "no RSA key with an id was found in the answer of public-key; [secure_channel] may say where"
             )
-        self._note("key_id_field", found.id_field)
-        self._note("public_key_field", found.field)
-        self._note("public_key_format", found.format)
-        return found
+        self._note("key_id_field", key.id_field)
+        self._note("public_key_field", key.field)
+        self._note("public_key_format", key.format)
+        return key
 
     def open(self) -> Channel:
         """A new channel. Raises Untestable where the target refuses every way of wrapping a key."""
         refused: Exchange | None = None
         for wrapping in self._wrappings():
             answer = self.public_key()
-            found = self.found_key(answer)
+            key = self.found_key(answer)
             request_key, response_key = self.new_key(), self.new_key()
             session = self._portal.call(
                 SECURE_SESSION,
                 json={
-                    "keyId": found.id,
-                    "encReqKey": wrapped(request_key, found, wrapping),
-                    "encRespKey": wrapped(response_key, found, wrapping),
+                    "keyId": key.id,
+                    "encReqKey": wrapped(request_key, key, wrapping),
+                    "encRespKey": wrapped(response_key, key, wrapping),
                 },
             )
             id = text_at(session, "data.sessionId")
@@ -139,36 +96,39 @@ class SecureChannel:
                     session_id=id,
                     request_key=request_key,
                     response_key=response_key,
-                    expires_at=_moment(session.at("data.expiresAt")),
+                    expires_at=moment(session.at("data.expiresAt")),
                     exchange=session,
                     key_exchange=answer,
-                    key_id=found.id,
+                    key_id=key.id,
                     scheme=Scheme(self._settings.aes_mode, self._settings.payload),
                     form=self._form or self._settings.body,
                 )
             refused = session
             if session.status is None or session.status >= 500 or session.success or session.status == 429:
                 break
-        said = refusal(refused) if refused is not None else "nothing was tried"
+        reason = refusal(refused) if refused is not None else "nothing was tried"
         blame = (
             "target"
             if refused is not None and (refused.success or (refused.status or 0) >= 500)
             else "configuration"
         )
         raise Untestable(
-            f"no secure channel could be opened: {said}", "target" if blame == "target" else "configuration"
+            f"no secure channel could be opened: {reason}", "target" if blame == "target" else "configuration"
         )
 
     def shared(self) -> Channel:
         """A channel for whoever needs one, opened again when it nears its end."""
         with self._lock:
             channel = self._shared
-            ending = channel is not None and channel.expires_at is not None
-            if channel is None or (
-                ending and self._portal.clock.now() >= (channel.expires_at or 0) - NEARLY_OVER
-            ):
+            if channel is None or self._is_nearly_over(channel):
                 self._shared = channel = self.open()
             return channel
+
+    def _is_nearly_over(self, channel: Channel) -> bool:
+        """Whether a channel ends soon. One whose end cannot be read serves for a minute."""
+        began = ended(channel.exchange)
+        end = began + ASSUMED_LIFETIME if channel.ends_at is None else channel.ends_at
+        return self._portal.clock.now() >= end - min(NEARLY_OVER, (end - began) / 2)
 
     def forget(self) -> None:
         """Drops the shared channel, where a case has ended it."""
@@ -185,10 +145,8 @@ class SecureChannel:
         plaintext: Json,
         *,
         channel: Channel | None = None,
-        token: str | None = None,
         session_id: str | msgspec.UnsetType | None = msgspec.UNSET,
-        headers: Mapping[str, str | None] | None = None,
-        **options: Any,
+        **options: Unpack[CallOptions],
     ) -> Exchange:
         """Sends a plaintext encrypted; the record holds it in ``plain``, and the answer's where it is
         encrypted too.
@@ -198,30 +156,34 @@ class SecureChannel:
         other is tried.
         """
         chosen = self.shared() if channel is None else channel
-        own = {
-            SESSION_HEADER: chosen.session_id if session_id is msgspec.UNSET else session_id,
-            **(headers or {}),
-        }
-
-        def send(form: str) -> Exchange:
-            return self._portal.call(
-                key,
-                raw=chosen.encrypt(plaintext, form=form),
-                token=token,
-                content_type=CONTENT_TYPE,
-                headers=own,
-                open_answer=lambda answer: self._opened(chosen, plaintext, answer),
-                **options,
-            )
-
+        id = chosen.session_id if session_id is msgspec.UNSET else session_id
+        options["headers"] = {SESSION_HEADER: id, **(options.get("headers") or {})}
         if self._form is not None or session_id is not msgspec.UNSET:
-            return send(self._form or self._settings.body)
-        first = send(self._settings.body)
+            return self._sent(key, plaintext, chosen, self._form or self._settings.body, options)
+        return self._sent_in_either_form(key, plaintext, chosen, options)
+
+    def _sent(self, key: str, plaintext: Json, channel: Channel, form: str, options: CallOptions) -> Exchange:
+        def opened(answer: Response) -> Plain:
+            return self._opened(channel, plaintext, answer)
+
+        sealed: CallOptions = {
+            **options,
+            "raw": channel.encrypt(plaintext, form=form),
+            "content_type": CONTENT_TYPE,
+            "open_answer": opened,
+        }
+        return self._portal.call(key, **sealed)
+
+    def _sent_in_either_form(
+        self, key: str, plaintext: Json, channel: Channel, options: CallOptions
+    ) -> Exchange:
+        """Sends the profile's form of a body first. The form that is not malformed is the target's."""
+        first = self._sent(key, plaintext, channel, self._settings.body, options)
         if not _is_malformed(first):
             self._form = self._settings.body
             return first
         other = "object" if self._settings.body == "string" else "string"
-        second = send(other)
+        second = self._sent(key, plaintext, channel, other, options)
         if _is_malformed(second):
             return first
         self._form = other
@@ -242,10 +204,10 @@ class SecureChannel:
             headers={SESSION_HEADER: chosen.session_id},
         )
 
-    def wrap(self, key: bytes, found: FoundKey) -> str:
+    def wrap(self, key: bytes, public_key: FoundKey) -> str:
         """An AES key wrapped as it was when a channel could be opened, else as the profile says."""
         settings = self._settings
-        return wrapped(key, found, self._wrapping or Wrapping(settings.rsa_padding, settings.mgf1))
+        return wrapped(key, public_key, self._wrapping or Wrapping(settings.rsa_padding, settings.mgf1))
 
     def new_key(self) -> bytes:
         """A random AES-256 key, known as a secret."""
@@ -267,14 +229,17 @@ class SecureChannel:
         settings = self._settings
         first = Wrapping(settings.rsa_padding, settings.mgf1)
         yield first
-        if settings.is_pinned("rsa_padding") and (
-            settings.is_pinned("mgf1") or settings.rsa_padding == "pkcs1v15"
-        ):
-            return
         for other in OTHER_WRAPPINGS:
-            pinned = settings.is_pinned("rsa_padding") and other.rsa != settings.rsa_padding
-            if other != first and not pinned:
+            if other != first and self._may_be(other):
                 yield other
+
+    def _may_be(self, wrapping: Wrapping) -> bool:
+        """Whether the profile leaves room for a wrapping: how the key is encoded it does not say."""
+        settings = self._settings
+        if settings.is_pinned("rsa_padding") and wrapping.rsa != settings.rsa_padding:
+            return False
+        is_masked = wrapping.rsa != "pkcs1v15"
+        return not (is_masked and settings.is_pinned("mgf1") and wrapping.mgf1 != settings.mgf1)
 
     def _take(self, wrapping: Wrapping) -> None:
         if self._wrapping is None:
@@ -289,35 +254,11 @@ class SecureChannel:
         """How the target takes something that ``[secure_channel]`` says: as found out, else as said there."""
         return self.readings.get(name) or str(getattr(self._settings, name))
 
-    def _note(self, name: str, found: str) -> None:
-        if getattr(self._settings, name) != found:
-            self.readings[name] = found
-
-
-OTHER_WRAPPINGS = (
-    Wrapping("oaep-sha256", "sha256"),
-    Wrapping("oaep-sha256", "sha1"),
-    Wrapping("oaep-sha1", "sha1"),
-    Wrapping("pkcs1v15", "sha256"),
-    Wrapping("oaep-sha256", "sha256", "base64"),
-    Wrapping("oaep-sha256", "sha1", "base64"),
-    Wrapping("pkcs1v15", "sha256", "base64"),
-)
-
-
-def wrapped(key: bytes, found: FoundKey, wrapping: Wrapping) -> str:
-    """An AES key as ``encReqKey`` and ``encRespKey`` want it."""
-    content = key if wrapping.encoding == "raw" else base64.b64encode(key)
-    return wrap(content, found.public, rsa=wrapping.rsa, mgf1=wrapping.mgf1)
+    def _note(self, name: str, reading: str) -> None:
+        if getattr(self._settings, name) != reading:
+            self.readings[name] = reading
 
 
 def _is_malformed(answer: Exchange) -> bool:
     """Whether a body was refused before anything in it was looked at."""
     return not answer.success and answer.code in INVALID_PARAMETER
-
-
-def _moment(value: Json) -> float | None:
-    """Epoch milliseconds (or seconds, where only those make sense) as epoch seconds."""
-    if not is_number(value) or not 1e8 <= value < 1e15:
-        return None
-    return value / 1000 if value >= 1e11 else float(value)

@@ -14,7 +14,7 @@ import httpx
 import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
-from conformance.target.clock import Clock, MovableClock, SystemClock, Watch, as_seconds
+from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds
 from conformance.target.portal.availability import Availability
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
@@ -63,9 +63,7 @@ class Transport:
         self._client = httpx.Client(
             timeout=self._timeout,
             transport=handler
-            or Wire(
-                verify=_verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy
-            ),
+            or Wire(verify=verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy),
             follow_redirects=False,
             # Nothing goes out that the profile does not say: no .netrc, no proxy of the environment.
             trust_env=False,
@@ -197,13 +195,13 @@ def impact_of(method: str, url_path: str) -> Impact:
     read = path.rstrip("/") or "/"
     # As a server might read it: decoded, and without dot segments.
     resolved = normpath("/" + unquote(path).lstrip("/"))
-    found = [
+    impacts = [
         row.impact
-        for row in (operation_of(method.upper(), one) for one in (read, resolved))
+        for row in (operation_of(method.upper(), candidate) for candidate in (read, resolved))
         if row is not None
     ]
-    if found:
-        return max(found, key=IMPACTS.index)
+    if impacts:
+        return max(impacts, key=IMPACTS.index)
     return "read-only" if method.upper() in ("GET", "HEAD", "OPTIONS") else "mutating"
 
 
@@ -237,7 +235,7 @@ def clock_of(profile: Profile, *, time_budget: float | None = None, on_wait: Wat
     def advance(seconds: float) -> float | None:
         return _advance(profile, address, seconds)
 
-    return MovableClock(advance, time_budget=time_budget, on_wait=on_wait)
+    return SimulatedClock(advance, time_budget=time_budget, on_wait=on_wait)
 
 
 def _advance(profile: Profile, address: str, seconds: float) -> float | None:
@@ -280,7 +278,7 @@ def unreachable(url: str, problem: Exception) -> str:
     return f"Nothing answers at {url} (connection refused). Is the portal running?"
 
 
-def _verification(profile: Profile) -> ssl.SSLContext | bool:
+def verification(profile: Profile) -> ssl.SSLContext | bool:
     """Plain HTTP needs no certificates: loading them takes longer than several requests."""
     verify = profile.portal.verify
     if isinstance(verify, str):

@@ -24,19 +24,19 @@ NESTED = ("accounts", "inboxes", "operations")
 UNION_ARMS = ("bool", "str", "http", "imap", "command", "fixed")
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+def nearest(text: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """The known word that was probably meant, where one is like enough (1.0: the same)."""
-    words = {one.lower(): one for one in known}
-    close = get_close_matches(word.lower(), words, n=1, cutoff=cutoff)
+    words = {word.lower(): word for word in candidates}
+    close = get_close_matches(text.lower(), words, n=1, cutoff=cutoff)
     return words[close[0]] if close else None
 
 
 def sentences(problem: ValidationError, model: type[BaseModel]) -> Iterator[str]:
     """One sentence for each mistake, each once; where it names a table it begins with it."""
-    said: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for error in problem.errors(include_url=False):
-        said.setdefault(_sentence(dict(error), model))
-    yield from said
+        messages.setdefault(_sentence(dict(error), model))
+    yield from messages
 
 
 def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
@@ -60,15 +60,15 @@ def _where(head: str, key: str) -> str:
 
 
 def _complaint(error: dict[str, Any]) -> str:
-    kind, given = error["type"], error["input"]
+    kind, value = error["type"], error["input"]
     if kind == "value_error":
         return str(error["ctx"]["error"])
     if kind in KINDS:
-        return f"must be {KINDS[kind]}, not {_shown(given)}."
+        return f"must be {KINDS[kind]}, not {_shown(value)}."
     if kind in ("literal_error", "union_tag_invalid"):
         expected = error["ctx"].get("expected") or error["ctx"].get("expected_tags")
         wanted = str(expected).replace("'", '"')
-        word = given.get("kind") if isinstance(given, dict) else given
+        word = value.get("kind") if isinstance(value, dict) else value
         hint = nearest(str(word), re.findall(r'"([^"]+)"', wanted))
         return f"must be {wanted}, not {_shown(word)}." + (f' Did you mean "{hint}"?' if hint else "")
     if kind == "union_tag_not_found":
@@ -111,11 +111,11 @@ def _quoted(name: str) -> str:
 
 
 def _hint(place: tuple[Any, ...], model: type[BaseModel]) -> str:
-    known = _fields_at(model, place[:-1])
-    hint = nearest(str(place[-1]), known)
+    names = _fields_at(model, place[:-1])
+    hint = nearest(str(place[-1]), names)
     if hint:
         return f' Did you mean "{hint}"?'
-    return f" Known are {', '.join(known)}." if known else ""
+    return f" Known are {', '.join(names)}." if names else ""
 
 
 def _fields_at(model: Any, place: tuple[Any, ...]) -> list[str]:

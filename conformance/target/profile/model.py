@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import (
@@ -57,11 +57,11 @@ PLACEHOLDERS = (
 PLACEHOLDER = re.compile(r"(?<!{){(\w+)}(?!})")
 
 
-class Table(BaseModel):
+class ProfileTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class PortalSettings(Table):
+class PortalSettings(ProfileTable):
     """``timeout`` is in seconds, for one request from its first byte to the last of its answer. ``verify``
     may name a file of CA certificates. ``proxy`` is an HTTP proxy; none is taken from the environment."""
 
@@ -94,7 +94,7 @@ class PortalSettings(Table):
         return url.rstrip("/")
 
 
-class AccountSettings(Table):
+class AccountSettings(ProfileTable):
     email: str
     password: str
     mfa: Factor | None = None
@@ -119,7 +119,7 @@ def _pattern(pattern: str) -> str:
     return pattern
 
 
-class Mailbox(Table):
+class Mailbox(ProfileTable):
     """``pattern``: its first match in what arrived (its first group, where it has one) is the code."""
 
     pattern: str = r"\b(\d{6})\b"
@@ -149,7 +149,7 @@ class CommandInbox(Mailbox):
     argv: list[str] = Field(min_length=1)
 
 
-class FixedInbox(Table):
+class FixedInbox(ProfileTable):
     kind: Literal["fixed"]
     code: str
 
@@ -157,7 +157,7 @@ class FixedInbox(Table):
 Inbox = Annotated[HttpInbox | ImapInbox | CommandInbox | FixedInbox, Field(discriminator="kind")]
 
 
-class Records(Table):
+class Records(ProfileTable):
     """Ids that exist at the target."""
 
     workspace: str | None = None
@@ -170,7 +170,7 @@ class Records(Table):
     other_workspace: str | None = None
 
 
-class SecureChannelSettings(Table):
+class SecureChannelSettings(ProfileTable):
     """What the specification leaves open of the secure channel (N2, N6). What was not written may be found
     out."""
 
@@ -196,12 +196,12 @@ class SecureChannelSettings(Table):
         return name in self.model_fields_set
 
 
-class BotChallenge(Table):
+class BotChallenge(ProfileTable):
     token: str | None = None
     header: str = "X-Turnstile-Token"
 
 
-class OperationSettings(Table):
+class OperationSettings(ProfileTable):
     """A body that the specification does not show, and where in the answer what stands.
 
     ``result_id`` and ``secret`` are paths such as ``data.bizId``.
@@ -216,14 +216,12 @@ class OperationSettings(Table):
     def _knows_its_placeholders(cls, body: Json) -> Json:
         for name in sorted(placeholders_in(body) - set(PLACEHOLDERS)):
             hint = nearest(name, PLACEHOLDERS)
-            known = f"Did you mean {{{hint}}}?" if hint else f"Known are {', '.join(PLACEHOLDERS)}."
-            raise ValueError(
-                f"has no placeholder {{{name}}}. {known} (A brace that is none is written {{{{.)"
-            )
+            advice = f"Did you mean {{{hint}}}?" if hint else f"Known are {', '.join(PLACEHOLDERS)}."
+            raise ValueError(f"has no placeholder {{{name}}}. {advice} (Write {{{{ for a literal brace.)")
         return body
 
 
-class Limits(Table):
+class LimitSettings(ProfileTable):
     """Budgets of one run; ``login_window`` in seconds, None where it is to be learned; ``max_answer`` in
     bytes."""
 
@@ -233,11 +231,32 @@ class Limits(Table):
     max_answer: int = Field(LARGEST_ANSWER, ge=1024)
 
 
-class ClockSettings(Table):
+class ClockSettings(ProfileTable):
     advance: str | None = None
 
 
-class Profile(Table):
+class Expect(ProfileTable):
+    """What a run must have tested at the least, so that it is not inconclusive: how many musts, which
+    accounts with a token, which chapters (what the ids of requirements begin with)."""
+
+    musts: int | None = Field(None, ge=0)
+    accounts: list[str] = []
+    chapters: list[str] = []
+
+    @field_validator("chapters")
+    @classmethod
+    def _are_chapters(cls, chapters: list[str]) -> list[str]:
+        existing = {row.chapter for row in REQUIREMENTS.values()}
+        for chapter in chapters:
+            if chapter not in existing:
+                hint = nearest(chapter, existing)
+                raise ValueError(
+                    f'has no chapter "{chapter}".' + (f' Did you mean "{hint}"?' if hint else "")
+                )
+        return chapters
+
+
+class Profile(ProfileTable):
     """The whole profile. ``source`` names the file in messages and reports."""
 
     profile: Literal[1] = 1
@@ -248,9 +267,10 @@ class Profile(Table):
     secure_channel: SecureChannelSettings = SecureChannelSettings()
     bot_challenge: BotChallenge = BotChallenge()
     operations: dict[str, OperationSettings] = {}
-    limits: Limits = Limits()
+    limits: LimitSettings = LimitSettings()
     readings: dict[str, Json] = {}
     clock: ClockSettings = ClockSettings()
+    expect: Expect = Expect()
 
     _source: str = PrivateAttr("profile")
     _hidden: tuple[str, ...] = PrivateAttr(())
@@ -258,6 +278,12 @@ class Profile(Table):
     @property
     def source(self) -> str:
         return self._source
+
+    def read_from(self, source: str, hidden: Iterable[str]) -> Self:
+        """This profile, which remembers the name of its file and the values that ``${…}`` stands for."""
+        self._source = source
+        self._hidden = tuple(dict.fromkeys(value for value in hidden if len(value) >= 6))
+        return self
 
     @field_validator("operations")
     @classmethod
@@ -270,25 +296,34 @@ class Profile(Table):
 
     @model_validator(mode="after")
     def _knows_its_readings(self) -> Profile:
-        known = {row.reading for row in REQUIREMENTS.values() if row.reading}
+        readings = {row.reading for row in REQUIREMENTS.values() if row.reading}
         for key in self.readings:
-            if key not in known:
-                end = f' Did you mean "{hint}"?' if (hint := nearest(key, known)) else ""
+            if key not in readings:
+                end = f' Did you mean "{hint}"?' if (hint := nearest(key, readings)) else ""
                 raise ValueError(f'[readings] has no reading "{key}".{end}')
         return self
 
     @model_validator(mode="after")
     def _names_what_exists(self) -> Profile:
         for name, account in self.accounts.items():
-            known = nearest(name, ACCOUNTS, cutoff=0.75)
-            if name not in ACCOUNTS and known and known not in self.accounts:
-                raise ValueError(f'[accounts] has no account "{name}". Did you mean "{known}"?')
+            suggestion = nearest(name, ACCOUNTS, cutoff=0.75)
+            if name not in ACCOUNTS and suggestion and suggestion not in self.accounts:
+                raise ValueError(f'[accounts] has no account "{name}". Did you mean "{suggestion}"?')
             if account.inbox is not None and account.inbox not in self.inboxes:
                 hint = nearest(account.inbox, self.inboxes)
                 end = f'Did you mean "{hint}"?' if hint else f"Add the table [inboxes.{account.inbox}]."
                 raise ValueError(
-                    f'[accounts.{name}] inbox is "{account.inbox}", and there is no such inbox. {end}'
+                    f'[accounts.{name}] inbox is "{account.inbox}", but the profile has no such inbox. {end}'
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _expects_its_accounts(self) -> Profile:
+        for name in self.expect.accounts:
+            if name not in self.accounts:
+                hint = nearest(name, self.accounts)
+                end = f' Did you mean "{hint}"?' if hint else f" Add the table [accounts.{name}]."
+                raise ValueError(f'[expect] accounts names "{name}", and there is no such account.{end}')
         return self
 
     def secrets(self) -> Iterator[tuple[str, str]]:
@@ -340,7 +375,7 @@ def parse(
         raise ProfileError(f"{name}: this is not TOML: {problem}.") from None
     if tables.get("profile", 1) != 1:
         raise ProfileError(
-            f"{name}: profile = {tables['profile']!r} is not known to this version, only profile = 1."
+            f"{name}: profile = {tables['profile']!r} is not supported by this version; write profile = 1."
         )
     if target is not None and isinstance(tables.setdefault("portal", {}), dict):
         tables["portal"]["url"] = target
@@ -375,9 +410,7 @@ def _validated(tables: dict[str, Any], name: str, hidden: list[str]) -> Profile:
         profile = Profile.model_validate(tables)
     except ValidationError as problem:
         raise ProfileError("\n".join(f"{name}: {line}" for line in sentences(problem, Profile))) from None
-    profile._source = name
-    profile._hidden = tuple(dict.fromkeys(value for value in hidden if len(value) >= 6))
-    return profile
+    return profile.read_from(name, hidden)
 
 
 class _Source:
@@ -391,16 +424,19 @@ class _Source:
         if reference.startswith("file:"):
             path = self.folder / Path(reference.removeprefix("file:")).expanduser()
             try:
-                found = path.read_text(encoding="utf-8").rstrip("\r\n")
+                text = path.read_text(encoding="utf-8").rstrip("\r\n")
             except (OSError, UnicodeDecodeError) as problem:
-                raise ProfileError(f"{where} is to be read from {path}, which fails ({problem}).") from None
+                raise ProfileError(f"{where} cannot be read from {path} ({problem}).") from None
         elif reference in self.environ:
-            found = self.environ[reference]
+            text = self.environ[reference]
         else:
             raise ProfileError(f"{where} needs the environment variable {reference}, which is not set.")
+        if not text:
+            kind = "file" if reference.startswith("file:") else "environment variable"
+            raise ProfileError(f"{where} needs the {kind} {reference}, which is empty.")
         if place[0] == "operations" or place[1:2] == ("headers",):
-            self.hidden.append(found)
-        return found
+            self.hidden.append(text)
+        return text
 
 
 def _filled(value: Any, place: tuple[str, ...], source: _Source) -> Any:
@@ -412,7 +448,7 @@ def _filled(value: Any, place: tuple[str, ...], source: _Source) -> Any:
     if isinstance(value, str) and "${" in value:
         return re.sub(
             r"\$\$\{|\$\{([^}]+)\}",
-            lambda found: source.value(found[1].strip(), place) if found[1] else "${",
+            lambda match: source.value(match[1].strip(), place) if match[1] else "${",
             value,
         )
     return value

@@ -100,6 +100,12 @@ REST = """\
 # A reading of something that the specification leaves open, pinned: a run that finds another one fails.
 # "invalid-credentials-status" = 401
 
+# [expect]
+# What a run must have tested, so that its verdict says anything; `doctor` prints what fits this profile.
+# musts = 400                             # so many musts; without it, half of those that can be tried
+# accounts = ["admin", "spare"]           # each must have been given a token
+# chapters = ["LOGIN", "FILE"]            # of each, something must have been tested
+
 # [clock]
 # A test deployment whose time can be moved, by POST {"seconds": 61}.
 # advance = "http://127.0.0.1:8000/clock/advance"

@@ -62,8 +62,8 @@ def seekable(path: Path) -> Iterator[tuple[BinaryIO, str | None]]:
 
 def damage_of(error: Exception) -> str | None:
     """What is wrong with a packed file that cannot be read on; None where the error is of another kind."""
-    known = isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile))
-    if not known and not type(error).__module__.startswith(("zstd", "zstandard")):
+    is_damage = isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile))
+    if not is_damage and not type(error).__module__.startswith(("zstd", "zstandard")):
         return None
     return f"the packed file ends early or is damaged ({error})"
 

@@ -122,7 +122,7 @@ def _sifted(pairs: list[Pair], source: Source) -> tuple[list[Header], list[str]]
     last: Iterable[Header | None] = source.headers.get(len(pairs)) or repeat(None)
     kept: list[Header] = []
     removed: list[str] = []
-    told: list[Header | None] = []
+    headers: list[Header | None] = []
     for pair, header in zip(pairs, last):  # noqa: B905 - there may be no last one
         if header is not None and pair.value == header[1] and pair.name == header[0]:
             kept.append(header)
@@ -136,9 +136,9 @@ def _sifted(pairs: list[Pair], source: Source) -> tuple[list[Header], list[str]]
             else:
                 header = name, value
                 kept.append(header)
-        told.append(header)
+        headers.append(header)
     if len(pairs) <= REMEMBERED:
-        source.headers[len(pairs)] = told
+        source.headers[len(pairs)] = headers
     return kept, removed
 
 
@@ -152,17 +152,29 @@ def _sent_body(
     post = sent.postData
     if sent.form in UNKNOWN_FORMS and (post is None or not post.text):
         return ABSENT, sent.form  # type: ignore[return-value]
-    if post is not None:
-        if post.text:
-            return _told(post.text, post.encoding, headers, size=None, told_form=sent.form)
-        if post.file:
-            return _attached(source.attachment(post.file), headers)
-        if post.params:
-            return _form_fields(post)
-        if post.comment:
-            return ABSENT, "omitted"
+    posted = None if post is None else _posted(post, sent, headers, source)
+    if posted is not None:
+        return posted
     if method in _BODILESS and (sent.bodySize or 0) <= 0:
         return ABSENT, None
+    return _missing_body(sent, headers)
+
+
+def _posted(
+    post: PostData, sent: HarRequest, headers: list[Header], source: Source
+) -> tuple[Json, Form | None] | None:
+    """The body as the entry holds it; None where it holds none."""
+    if post.text:
+        return _told(post.text, post.encoding, headers, size=None, told_form=sent.form)
+    if post.file:
+        return _attached(source.attachment(post.file), headers)
+    if post.params:
+        return _form_fields(post)
+    return (ABSENT, "omitted") if post.comment else None
+
+
+def _missing_body(sent: HarRequest, headers: list[Header]) -> tuple[Json, Form | None]:
+    """Whether there was a body that the entry does not hold, by the lengths and types that it names."""
     length = _content_length(headers)
     expected = length if length is not None else sent.bodySize
     if expected is not None and expected >= 0:
@@ -175,9 +187,9 @@ def _sent_body(
 def _form_fields(post: PostData) -> tuple[Json, Form | None]:
     """A form whose fields alone are told. A file among them cannot be put together again."""
     fields = post.params or []
-    if "multipart" in (post.mimeType or "") or any(one.fileName for one in fields):
+    if "multipart" in (post.mimeType or "") or any(param.fileName for param in fields):
         return ABSENT, "omitted"
-    return {"text": urlencode([(one.name, one.value) for one in fields])}, None
+    return {"text": urlencode([(param.name, param.value) for param in fields])}, None
 
 
 def _answered_body(
@@ -248,13 +260,15 @@ def _content_length(headers: list[Header]) -> int | None:
 def _elapsed(entry: Entry) -> float:
     if entry.time is not None and entry.time >= 0:
         return float(entry.time)
-    told = None if entry.timings is msgspec.UNSET else msgspec.json.decode(entry.timings)
-    known = (
-        (part for part in told.values() if isinstance(part, (int, float))) if isinstance(told, dict) else ()
+    timings = None if entry.timings is msgspec.UNSET else msgspec.json.decode(entry.timings)
+    durations = (
+        (part for part in timings.values() if isinstance(part, (int, float)))
+        if isinstance(timings, dict)
+        else ()
     )
-    return float(sum(part for part in known if part > 0))
+    return float(sum(part for part in durations if part > 0))
 
 
 def _why_unanswered(entry: Entry) -> str:
-    told = entry.response.error if entry.response else None
-    return told or entry.error or "the source recorded no answer"
+    reason = entry.response.error if entry.response else None
+    return reason or entry.error or "the source recorded no answer"

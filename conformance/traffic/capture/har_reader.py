@@ -49,8 +49,8 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
         count = number = 0
         started = _EPOCH
         try:
-            for count, found in enumerate(entries, 1):
-                entry = _mended(path, count, found) if isinstance(found, bytes) else found
+            for count, item in enumerate(entries, 1):
+                entry = _mended(path, count, item) if isinstance(item, bytes) else item
                 started = _timestamp(entry.startedDateTime) or started
                 why = aside(entry)
                 if why:
@@ -61,14 +61,14 @@ def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[
             if damage:
                 raise Break(damage, file.seek(0, os.SEEK_END))
         except Break as error:
-            told = f"{path}:{line_at(file, error.offset)}: {damage or error.what} (byte {error.offset})."
+            problem = f"{path}:{line_at(file, error.offset)}: {damage or error.what} (byte {error.offset})."
             if not count:
-                raise CaptureError(f"{told} This is not a HAR file with entries.") from error
+                raise CaptureError(f"{problem} This is not a HAR file with entries.") from error
             if not salvage:
                 raise CaptureError(
-                    f"{told} Add --salvage to use the {count} complete entries before it."
+                    f"{problem} Add --salvage to use the {count} complete entries before it."
                 ) from error
-            notes.append(f"{told} The {count} entries before it were used.")
+            notes.append(f"{problem} The {count} entries before it were used.")
 
 
 def _as_they_stand(file: BinaryIO) -> Iterator[Entry | bytes]:
@@ -133,9 +133,9 @@ def _time_of(sent: Started | bytes, before: float) -> float:
     return before if isinstance(sent, bytes) else _epoch(sent.startedDateTime, before)
 
 
-def _epoch(told: str | None, before: float) -> float:
+def _epoch(started: str | None, before: float) -> float:
     try:
-        return datetime.fromisoformat(told or "").timestamp()
+        return datetime.fromisoformat(started or "").timestamp()
     except ValueError:
         return before
 
@@ -150,19 +150,19 @@ def _mended(path: Path, number: int, raw: bytes) -> Entry:
         raise CaptureError(f"{path}: entry {number} is not a HAR entry: {error}.") from error
 
 
-def _timestamp(told: str | None) -> str | None:
+def _timestamp(started: str | None) -> str | None:
     """An entry's time as ISO 8601 with its zone, which the record needs."""
-    if not told:
+    if not started:
         return None
-    if len(told) == 24 and told[-1] == "Z" and told[10] == "T":
-        return told
+    if len(started) == 24 and started[-1] == "Z" and started[10] == "T":
+        return started
     try:
-        time = datetime.fromisoformat(told)
+        time = datetime.fromisoformat(started)
     except ValueError:
         return None
     if time.tzinfo is None:
-        return f"{told}+00:00"
-    return told if len(told) <= 32 and "T" in told else time.isoformat()
+        return f"{started}+00:00"
+    return started if len(started) <= 32 and "T" in started else time.isoformat()
 
 
 def _attachments(path: Path, stack: ExitStack) -> Attachments:

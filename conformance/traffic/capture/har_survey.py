@@ -58,9 +58,9 @@ def _latest_in(text: bytes, latest: Time) -> Time | None:
     digits, zone = latest
     at = text.find(_SENT)
     while at >= 0:
-        found = _SENT_AT.match(text, at)
-        if found:
-            sent = found.groups()
+        match = _SENT_AT.match(text, at)
+        if match:
+            sent = match.groups()
             if sent[0] is None or sent[0] < digits or sent[1] != (zone or sent[1]):
                 return None
             digits, zone = sent

@@ -34,10 +34,10 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
         if damage is None and not isinstance(error, UNREADABLE):
             raise
         before = number - 1 if damage is None else number
-        told = f"{path}:{before + 1}: {damage or _what_is_wrong(error, len(line))}."
+        problem = f"{path}:{before + 1}: {damage or _what_is_wrong(error, len(line))}."
         if not salvage or before < 1:
-            raise CaptureError(told + _how_to_go_on(before)) from error
-        notes.append(f"{told} The {before} lines before it were used.")
+            raise CaptureError(problem + _how_to_go_on(before)) from error
+        notes.append(f"{problem} The {before} lines before it were used.")
 
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

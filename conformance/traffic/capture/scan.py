@@ -65,14 +65,14 @@ class Scanner:
 
     def take(self, wanted: bytes) -> bool:
         """Steps over a punctuation mark if it is the next byte."""
-        found = self.peek() == wanted
-        self.at += found
-        return found
+        is_next = self.peek() == wanted
+        self.at += is_next
+        return is_next
 
     def expect(self, wanted: bytes) -> None:
         if not self.take(wanted):
-            seen = self.peek()
-            raise self.broken(f"{wanted.decode()!r} is missing" if seen else "the file ends here")
+            following = self.peek()
+            raise self.broken(f"{wanted.decode()!r} is missing" if following else "the file ends here")
 
     def key(self) -> str:
         """A member's name, with its colon stepped over."""
@@ -103,9 +103,9 @@ class Scanner:
         while True:
             end = self._end_of_value()
             if end is not None:
-                found = self.buffer[self.at : end]
+                text = self.buffer[self.at : end]
                 self.at = end
-                return found
+                return text
             if self.ended:
                 raise self.broken("the file ends in the middle of a value")
             self._fill(more=len(self.buffer) - self.at)
@@ -149,11 +149,11 @@ class Scanner:
         there decode as one array proves it. So most are gone through once, not twice. Where they do not, each
         of them is taken alone.
         """
-        one = msgspec.json.Decoder(kind).decode
+        decode = msgspec.json.Decoder(kind).decode
         several = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]
         between, alone = b"", 0
         for raw in self.items():
-            yield [_decoded(one, raw)], raw, b""
+            yield [_decoded(decode, raw)], raw, b""
             between = between or self._between(raw)
             while between and self.offset >= alone and (end := self._last(between)) > 0:
                 rest = memoryview(self.buffer)[self.buffer.index(b",", self.at) + 1 : end]
@@ -175,8 +175,8 @@ class Scanner:
     def _between(self, raw: bytes) -> bytes:
         """From the brace that ends an object to the first name in the next, both included."""
         start = self.at - (len(raw) - raw.rfind(b"}"))
-        found = _BETWEEN.match(self.buffer, max(start, 0))
-        return found[0] if found else b""
+        match = _BETWEEN.match(self.buffer, max(start, 0))
+        return match[0] if match else b""
 
     def broken(self, what: str, ahead: int = 0) -> Break:
         return Break(what, self.offset + ahead)
@@ -184,24 +184,30 @@ class Scanner:
     def _end_of_value(self) -> int | None:
         """Where the value that starts here ends in the buffer; None where it goes on past it."""
         while True:
-            try:
-                _SKIP(memoryview(self.buffer)[self.at :])
-            except msgspec.DecodeError as error:
-                told = _PLACE.search(str(error))
-            except RecursionError:
-                raise self.broken("a value is nested too deeply") from None
-            else:
+            problem = self._problem_of_value()
+            if problem is None:
                 whole = self.ended or self.peek() in (b"{", b"[", b'"')
                 return len(self.buffer) if whole else None
-            if told is None:
+            match = _PLACE.search(problem)
+            if match is None:
                 return None
-            what, place = told[1].removeprefix("JSON is malformed: "), int(told[2])
+            what, place = match[1].removeprefix("JSON is malformed: "), int(match[2])
             if what == "trailing characters":
                 return self.at + place - 1
             if not self.ended and self.at + place > len(self.buffer) - LONGEST_TOKEN:
                 return None
             if not self._mend_surrogate(self.at + place):
                 raise self.broken(what, place)
+
+    def _problem_of_value(self) -> str | None:
+        """What the decoder says of the rest of the buffer as one value; None where it is one."""
+        try:
+            _SKIP(memoryview(self.buffer)[self.at :])
+        except msgspec.DecodeError as error:
+            return str(error)
+        except RecursionError:
+            raise self.broken("a value is nested too deeply") from None
+        return None
 
     def _mend_surrogate(self, place: int) -> bool:
         """Half a surrogate pair, which some tools write, becomes the replacement character."""

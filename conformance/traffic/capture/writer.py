@@ -112,7 +112,7 @@ def har_entry(exchange: Exchange) -> bytes:
 
 
 def _request(request: Request) -> dict[str, object]:
-    told: dict[str, object] = {
+    entry: dict[str, object] = {
         "method": request.method,
         "url": request.url,
         "httpVersion": "HTTP/1.1",
@@ -125,12 +125,12 @@ def _request(request: Request) -> dict[str, object]:
     }
     if request.state not in ("empty", "omitted", "sanitized"):
         kept = text_of(bytes_of(request))
-        told["postData"] = {
+        entry["postData"] = {
             "mimeType": request.header("content-type") or "",
             "text": kept.get("text", kept.get("base64")),
             **({"encoding": "base64"} if "base64" in kept else {}),
         }
-    return told
+    return entry
 
 
 def _response(response: Response) -> dict[str, object]:

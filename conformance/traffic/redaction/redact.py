@@ -8,33 +8,15 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from conformance.spec.tables import ERRORS, SUCCESS_CODE
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.context import WordsInContext, is_secret_pair, names_a_value
 from conformance.traffic.redaction.encodings import blocks, texts
 from conformance.traffic.redaction.forms import INDEXED, FormIndex, Span, parts_of
 from conformance.traffic.redaction.places import secrets_in
 from conformance.traffic.redaction.registries import attach
+from conformance.traffic.redaction.words import SHORTEST, is_common, may_be_words, stands_alone
 
 __all__ = ["Secrets", "secrets_in"]
-
-SHORTEST = 4
-PLAINEST = 3
-"""Shorter values, and texts of fewer different characters, are not redacted: they stand anywhere."""
-
-NOBODYS = frozenset(
-    {
-        "null",
-        "true",
-        "false",
-        "none",
-        "undefined",
-        "Bearer",
-        SUCCESS_CODE,
-        *(row.code for row in ERRORS if row.code.isdigit()),
-    }
-)
-"""Words that stand where a secret is expected without being one, and the specification's numeric codes."""
 
 FREE = 8
 """From this length on a text is redacted anywhere, also inside a longer word. A shorter one is redacted as a
@@ -57,13 +39,6 @@ DIGITS = re.compile(r"\d{4,}")
 SHORTEST_PART = 6
 """A part of fewer characters is not redacted."""
 
-PHRASE = 20
-"""Up to this length letters and blanks may be words of a sentence."""
-
-LONGEST_ACRONYM = 12
-"""From this length on capital letters are no word: an authenticator's secret, say."""
-
-ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 NOTHING = re.compile(r"(?!)")
 WORD_EDGES = (r"(?:(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrt])|(?<![\w./%\\-]))", r"(?![\w/-]|\.\w|\":)")
 ANY_WORD = re.compile(f"{WORD_EDGES[0]}[^\\W\\d_]{{4,20}}{WORD_EDGES[1]}")
@@ -102,7 +77,7 @@ class Secrets:
 
     def add(self, value: str | bytes, kind: str) -> None:
         """Registers a secret; ``kind`` names it in the placeholder. What stands anywhere is ignored."""
-        if self.placeholder(value) is not None or _is_common(value):
+        if self.placeholder(value) is not None or is_common(value):
             return
         with self._lock:
             if self.placeholder(value) is not None:
@@ -199,7 +174,7 @@ class Secrets:
         if isinstance(value, str) and value.isdecimal():
             self._numbers[value] = placeholder
             return
-        if isinstance(value, str) and value.isalpha() and _may_be_words(value):
+        if isinstance(value, str) and value.isalpha() and may_be_words(value):
             if len(value) < FREE:
                 self._in_context.add(value, placeholder, kind=kind)
             else:
@@ -214,7 +189,7 @@ class Secrets:
         """Files the first and last three quarters, of tokens as plain text only: there are many of them.
         Parts that may be words of a sentence are left out."""
         parts = parts_of(value, placeholder)
-        if any(_may_be_words(part.text) for part in parts):
+        if any(may_be_words(part.text) for part in parts):
             return
         if len(parts[0].text) >= FREE:
             self._forms.add_parts(value, placeholder)
@@ -279,7 +254,7 @@ class Secrets:
             if text[start - 1 : start] == "%":
                 start += 2
             placeholder = self._numbers.get(text[start:end])
-            if placeholder is not None and _stands_alone(text, start, end):
+            if placeholder is not None and stands_alone(text, start, end):
                 yield start, end, placeholder
 
     def _pattern(self, loose: dict[str, str]) -> re.Pattern[str]:
@@ -291,30 +266,6 @@ class Secrets:
             pattern = re.compile(f"{before}(?:{forms}){after}") if forms else NOTHING
             self._patterns[id(loose)] = len(loose), pattern
         return pattern
-
-
-def _may_be_words(text: str) -> bool:
-    """Whether a text, as a part of a secret, may stand anywhere: letters and blanks, or digits, and few."""
-    letters = text.replace(" ", "").replace("-", "")
-    is_word = letters.isalpha() and not (letters.isupper() and len(letters) >= LONGEST_ACRONYM)
-    return len(text) <= PHRASE and (is_word or letters.isdecimal())
-
-
-def _is_common(value: str | bytes) -> bool:
-    if len(value) < SHORTEST or value in NOBODYS:
-        return True
-    return isinstance(value, str) and not value.isdecimal() and len(set(value)) < PLAINEST
-
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Whether digits are no part of a longer word, a fraction or a date; an escape before them is none."""
-    before, after = text[max(0, start - 3) : start], text[end : end + 2]
-    if after[:1].isalnum() or after[:1] == "_" or (after[:1] in (".", "-") and after[1:].isdigit()):
-        return False
-    if ESCAPE.search(before):
-        return True
-    joined = before[-1:].isalnum() or before[-1:] in ("_", ".") if before else False
-    return not joined and not (before[-1:] == "-" and before[-2:-1].isdigit())
 
 
 def _replaced(text: str, spans: Iterable[Span]) -> str:

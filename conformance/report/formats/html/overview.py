@@ -46,8 +46,13 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "changes_title": _changes_title(run),
         "changes": list(_changes(run)),
         "no_changes": "Nothing." if has_earlier else "There is no earlier run or baseline to compare with.",
-        "notes": [one_line(note, 600) for note in run.notes],
+        "notes": [one_line(note, 600) for note in _notes(run)],
     }
+
+
+def _notes(run: Run) -> list[str]:
+    """The remarks of the run, and the command that restores what it left."""
+    return [*run.remarks, *([f"To restore it: {run.ending.cleanup}"] if run.ending.cleanup else [])]
 
 
 def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:

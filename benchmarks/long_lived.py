@@ -1,0 +1,209 @@
+"""Whether runs leave a long-lived portal as they met it, also where they are interrupted or killed.
+
+    .venv/bin/python benchmarks/long_lived.py [--seed 3] [--runs 20] [--kills 20] [--write]
+
+One portal process takes all the runs, one after the other. Its own records before and after each are
+compared: every record, each password, every authenticator secret. What no endpoint of the document takes back
+(the history of sign-ins, mails, closed invitations, backup codes, times) does not count. A killed run is
+followed by ``cleanup``. ``--write`` writes ``benchmarks/long_lived.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reference_impl.limits import Limits
+from reference_impl.offered import dump
+from reference_impl.serve import Running, start
+
+WRITTEN = Path(__file__).with_suffix(".md")
+QUICK = Limits(login_session=6, mfa_code=6, mfa_cooldown=3, login_window=3, access_token=8, max_sessions=1000)
+"""Times that a run without a simulated clock can wait for; it finds that they are not the stated ones."""
+
+LATEST = 10.0
+"""Seconds after its first request within which a run is interrupted or killed."""
+
+LONGEST_CLEANUP = 60.0
+"""Seconds within which a clean-up must end."""
+
+BY_CLOCK = ("with the clock", "without the clock")
+MANNERS = ("read-only", "mutating", "disruptive", "interrupted", "killed")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run: how it ended, what it left, and the clean-up after it."""
+
+    manner: str
+    code: int
+    seconds: float
+    left: list[str]
+    cleanup_code: int | None = None
+    cleanup_seconds: float = 0.0
+
+    @property
+    def is_clean(self) -> bool:
+        cleaned = self.cleanup_code in (None, 0) and self.cleanup_seconds < LONGEST_CLEANUP
+        return cleaned and not self.left
+
+
+@dataclass(frozen=True)
+class Lodging:
+    """A portal that outlives the runs, and the profiles that lead to it."""
+
+    running: Running
+    folder: Path
+    profiles: Mapping[str, Path]
+
+    def state(self) -> dict[str, Any]:
+        """What an endpoint of the document could take back, by the portal's own records."""
+        portal = self.running.portal
+        sign_ins = self.running.seeded.sign_ins.values()
+        return {
+            "records": dump(portal)["state"],
+            "passwords": {
+                one.name: portal.passwords[one.account_id].matches(one.password) for one in sign_ins
+            },
+            "secrets": {one.name: portal.security(one.account_id)["otpSecret"] for one in sign_ins},
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "conformance.cli", *arguments]
+
+    def run(self, manner: str, clock: str, moment: random.Random) -> Outcome:
+        """One run, and for a killed one the clean-up."""
+        out, profile = self.folder / "out", self.profiles[clock]
+        impact = manner if manner in MANNERS[:3] else "disruptive"
+        budget = () if clock == BY_CLOCK[0] else ("--time-budget", "110s")
+        options = ("--profile", str(profile), "--out", str(out), "--impact", impact, *budget)
+        before, began = self.state(), time.monotonic()
+        run = subprocess.Popen(self.command("run", *options), stdout=subprocess.DEVNULL, cwd=self.folder)
+        if manner in ("interrupted", "killed"):
+            self._await_first_request(run)
+            time.sleep(moment.uniform(0.0, LATEST))
+            run.send_signal(signal.SIGINT if manner == "interrupted" else signal.SIGKILL)
+        code = run.wait(timeout=600)
+        seconds = time.monotonic() - began
+        if manner != "killed":
+            return Outcome(f"{manner}, {clock}", code, seconds, differences(before, self.state()))
+        return self.cleaned(f"{manner}, {clock}", code, seconds, before, profile)
+
+    def _await_first_request(self, run: subprocess.Popen[bytes]) -> None:
+        """Returns when a run that was just started has begun: what is killed before that was no run."""
+        received = self.running.portal.received
+        before = len(received)
+        while len(received) == before and run.poll() is None:
+            time.sleep(0.02)
+
+    def cleaned(
+        self, manner: str, code: int, seconds: float, before: Mapping[str, Any], profile: Path
+    ) -> Outcome:
+        began = time.monotonic()
+        ledger = str(self.folder / "out" / "changes.jsonl")
+        done = subprocess.run(
+            self.command("cleanup", ledger, "--profile", str(profile)),
+            capture_output=True, text=True, cwd=self.folder, check=False, timeout=600,
+        )  # fmt: skip
+        took = time.monotonic() - began
+        left = differences(before, self.state())
+        if done.returncode:
+            left.append((done.stdout + done.stderr).strip()[-300:])
+        return Outcome(manner, code, seconds, left, done.returncode, took)
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any], at: str = "") -> list[str]:
+    """The places at which two states differ."""
+    found: list[str] = []
+    for name in sorted({*before, *after}):
+        place, one, other = f"{at}/{name}", before.get(name), after.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            found += differences(one, other, place)
+        elif one != other:
+            found.append(f"{place}: {one!r} became {other!r}"[:300])
+    return found
+
+
+def without_clock(text: str) -> str:
+    """A profile of the same portal without its clock; by mail alone, as no authenticator has its time."""
+    text = re.sub(r"(?ms)^\[clock\]\n.*?(?=^\[|\Z)", "", text)
+    return re.sub(r"(?m)^otp_secret = .*\n", "", text).replace('mfa = "OTP"', 'mfa = "EMAIL"')
+
+
+def lodged(folder: Path, running: Running) -> Lodging:
+    profiles = {clock: folder / f"{clock.replace(' ', '-')}.toml" for clock in BY_CLOCK}
+    text = running.profile()
+    profiles[BY_CLOCK[0]].write_text(text, encoding="utf-8")
+    profiles[BY_CLOCK[1]].write_text(without_clock(text), encoding="utf-8")
+    return Lodging(running, folder, profiles)
+
+
+def outcomes(*, runs: int, kills: int, seed: int) -> Iterator[Outcome]:
+    """``runs`` of every manner in turn, with and without the clock; then ``kills`` at random moments."""
+    moment = random.Random(seed)
+    with tempfile.TemporaryDirectory() as folder, start(limits=QUICK) as running:
+        lodging = lodged(Path(folder), running)
+        turns = [(manner, clock) for clock in BY_CLOCK for manner in MANNERS]
+        for manner, clock in (turns * (runs // len(turns) + 1))[:runs]:
+            yield lodging.run(manner, clock, moment)
+        for _ in range(kills):
+            yield lodging.run("killed", BY_CLOCK[0], moment)
+
+
+def page(found: list[Outcome], seed: int) -> str:
+    clean = sum(outcome.is_clean for outcome in found)
+    slowest = max((outcome.cleanup_seconds for outcome in found), default=0.0)
+    rows = [
+        f"| {number} | {one.manner} | {one.code} | {one.seconds:.0f} | "
+        f"{'' if one.cleanup_code is None else f'{one.cleanup_code}, {one.cleanup_seconds:.1f} s'} | "
+        f"{len(one.left) or 'nothing'} |"
+        for number, one in enumerate(found, 1)
+    ]
+    return "\n".join(
+        [
+            "# Runs on one long-lived portal",
+            "",
+            f"`benchmarks/long_lived.py --seed {seed}`: one portal process, its own records before",
+            "and after each run. Its times are short, so that runs without a clock can wait for them;",
+            "exit code 1 is what they find: numbers other than the stated ones.",
+            "",
+            f"{clean} of {len(found)} runs left nothing; the slowest clean-up took {slowest:.1f} s.",
+            "",
+            "| # | run | exit code | seconds | clean-up | left |",
+            "| --- | --- | --- | --- | --- | --- |",
+            *rows,
+            "",
+        ]
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    found: list[Outcome] = []
+    for outcome in outcomes(runs=options.runs, kills=options.kills, seed=options.seed):
+        found.append(outcome)
+        print(f"{len(found):3} {outcome}", flush=True)
+    text = page(found, options.seed)
+    print(text)
+    if options.write:
+        WRITTEN.write_text(text, encoding="utf-8")
+    return 0 if all(outcome.is_clean for outcome in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

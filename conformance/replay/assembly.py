@@ -1,0 +1,142 @@
+"""Assembles the parts of a replay, with the fast lane or without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from conformance.judging import judge_of, watch
+from conformance.replay.compare.assess import Assessor
+from conformance.replay.compare.baseline import RecordedBaseline
+from conformance.replay.compare.comparer import Comparer, ResponseComparer
+from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.noise import load as load_noise
+from conformance.replay.engine.log import ReplayLog, UncachedLog
+from conformance.replay.engine.machine import ReplayMachine
+from conformance.replay.engine.progress import Progress
+from conformance.replay.engine.sessions import Sessions
+from conformance.replay.engine.step import ReplayStep, Stepper
+from conformance.replay.engine.timing import Timing
+from conformance.replay.options import ReplayOptions
+from conformance.replay.rebuild.actions import Secret
+from conformance.replay.rebuild.channels import Channels
+from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.rebuild.headers import HeaderRebuild
+from conformance.replay.rebuild.rebuild import Rebuilder
+from conformance.replay.recording.plan import ReplayPlan
+from conformance.spec import REQUIREMENTS
+from conformance.target.clock import Clock
+from conformance.target.profile.model import Profile
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger
+
+
+class Parts(Protocol):
+    """The parts of a replay that exist with caches and without."""
+
+    @property
+    def comparer(self) -> ResponseComparer: ...
+
+    @property
+    def log(self) -> ReplayLog: ...
+
+    def stepper(self, machine: ReplayMachine) -> Stepper: ...
+
+
+class Uncached:
+    """The parts of a replay without caches."""
+
+    def __init__(
+        self, comparer: ResponseComparer, path: Path, correlation: Correlation, secrets: Secrets
+    ) -> None:
+        self.comparer = comparer
+        self.log = UncachedLog(path, secrets)
+
+    def stepper(self, machine: ReplayMachine) -> Stepper:
+        return machine
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A replay that is ready to run: nothing is sent yet."""
+
+    plan: ReplayPlan
+    sessions: Sessions
+    secrets: Secrets
+    ledger: Ledger
+    noise: Noise
+
+    @property
+    def machine(self) -> ReplayMachine:
+        return self.sessions.machine
+
+    @property
+    def log(self) -> ReplayLog:
+        return self.machine.log
+
+    @property
+    def correlation(self) -> Correlation:
+        return self.machine.rebuilder.context.correlation
+
+
+@dataclass
+class Assembly:
+    """Assembles a replay of a plan against a profile's portal."""
+
+    plan: ReplayPlan
+    profile: Profile
+    options: ReplayOptions
+    clock: Clock
+    secrets: Secrets
+    ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
+
+    def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
+        progress = Progress(self.plan)
+        correlation = Correlation(used=self.plan.sources)
+        noise = load_noise(self.options.noise) if self.options.noise else Noise()
+        parts = self._parts(Comparer(correlation, noise), correlation)
+        rebuilder = self._rebuilder(correlation, progress)
+        machine = ReplayMachine(
+            self.plan,
+            rebuilder,
+            Assessor(
+                parts.comparer,
+                correlation,
+                noise,
+                RecordedBaseline(self.plan.exchanges(), correlation),
+                learns=self.options.learn is not None,
+                reveals=rebuilder.channels.reveals,
+            ),
+            watch(self.ledger, judge=judge_of(no_cache=not self.options.cache)),
+            parts.log,
+            progress,
+            Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.is_simulated),
+        )
+        sessions = Sessions(machine, parts.stepper(machine), on_step=on_step)
+        return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
+
+    def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
+        path = self.options.out / "exchanges.jsonl"
+        if not self.options.cache:
+            return Uncached(comparer, path, correlation, self.secrets)
+        from conformance.replay.fast_lane.caching import Caching  # a replay works without that package
+
+        return Caching(comparer, path, correlation, self.secrets)
+
+    def _rebuilder(self, correlation: Correlation, progress: Progress) -> Rebuilder:
+        def keep(secret: Secret) -> None:
+            self.secrets.add(secret.value, secret.kind)
+
+        context = RebuildContext(
+            self.plan,
+            self.profile,
+            correlation,
+            chosen=self.options.accounts,
+            keep=keep,
+            is_over=progress.is_over,
+        )
+        channels = Channels(self.profile.secure_channel, keep=keep)
+        return Rebuilder(context, HeaderRebuild(self.plan, self.profile), channels)

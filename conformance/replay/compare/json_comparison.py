@@ -1,0 +1,180 @@
+"""Compares two JSON values field by field, and learns which live identity stands for which recorded one."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.order import content_key, names, same_in_another_order
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.recording.kinds import (
+    ISO,
+    is_address,
+    is_alike,
+    is_opaque,
+    kind_of,
+    magnitude,
+    shape_of,
+)
+from conformance.traffic.exchange import ABSENT, Json
+
+_WORD = re.compile(r"[\w.@:+-]{4,}")
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
+
+EQUAL_AS_IS = frozenset({str, int})
+"""Types whose equal values need no further comparison."""
+
+
+class JsonComparison:
+    """One comparison of a recorded JSON value with a live one.
+
+    ``is_stable``: it will come out alike as long as the correlation's generation lasts.
+    """
+
+    __slots__ = ("_correlation", "_live", "_recorded", "_same_flags", "is_stable")
+
+    def __init__(self, correlation: Correlation, recorded: Json, live: Json) -> None:
+        self.is_stable = True
+        self._correlation = correlation
+        self._recorded = recorded
+        self._live = live
+        self._same_flags = _flags(recorded) == _flags(live)
+
+    def differences(self) -> list[Difference]:
+        """Every difference. Identities at corresponding places are paired."""
+        return self._values(self._recorded, self._live, "")
+
+    def align(self) -> None:
+        """Only pairs the identities of what corresponds, whatever the order of records."""
+        self._align(self._recorded, self._live, "")
+
+    def _values(self, old: Json, new: Json, name: str) -> list[Difference]:
+        """The differences of two JSON values in a field of this name."""
+        if type(old) is dict:
+            if type(new) is dict:
+                return self._objects(old, new)
+        elif type(old) is list:
+            if type(new) is list:
+                return self._lists(old, new, name)
+        elif old is None or new is None or _type(old) == _type(new):
+            return self._scalars(old, new, name)
+        return [Difference("type", (), old, new)]
+
+    def _objects(self, old: dict[str, Json], new: dict[str, Json]) -> list[Difference]:
+        if self._same_flags and old == new:
+            return []
+        differences: list[Difference] = []
+        for name, value in old.items():
+            other = new.get(name, ABSENT)
+            kind = type(value)
+            if other is value or (kind is type(other) and kind in EQUAL_AS_IS and value == other):
+                continue
+            if other is ABSENT:
+                differences.append(Difference("missing", (name,), value, None))
+                continue
+            inner = self._values(value, other, name)
+            if inner:
+                differences.extend(each.within(name) for each in inner)
+        if len(new) > len(old) or differences:
+            differences.extend(
+                Difference("extra", (name,), None, new[name]) for name in new if name not in old
+            )
+        return differences
+
+    def _lists(self, old: list[Json], new: list[Json], name: str) -> list[Difference]:
+        if self._same_flags and old == new:
+            return []
+        if len(old) != len(new):
+            self._learn_aligned(old, new, name)
+            return [Difference("length", (), len(old), len(new))]
+        mark = len(self._correlation.journal)
+        differences: list[Difference] = []
+        for at, (item, other) in enumerate(zip(old, new, strict=True)):
+            inner = self._values(item, other, name)
+            if inner:
+                differences.extend(each.within(at) for each in inner)
+        if len(differences) > 1 and same_in_another_order(old, new):
+            self._correlation.forget_since(mark)
+            self._learn_aligned(old, new, name)
+            return [Difference("order", (), names(old), names(new))]
+        return differences
+
+    def _align(self, old: Json, new: Json, name: str) -> None:
+        if isinstance(old, dict) and isinstance(new, dict):
+            for key in old.keys() & new.keys():
+                self._align(old[key], new[key], key)
+        elif isinstance(old, list) and isinstance(new, list):
+            self._learn_aligned(old, new, name)
+        elif type(old) is type(new):
+            self._values(old, new, name)
+
+    def _learn_aligned(self, old: list[Json], new: list[Json], name: str) -> None:
+        """Learns the identities of the items that correspond, whatever their order."""
+        there: dict[str, list[Json]] = {}
+        for item in reversed(new):
+            there.setdefault(content_key(item), []).append(item)
+        for item in old:
+            counterparts = there.get(content_key(item))
+            if counterparts:
+                self._values(item, counterparts.pop(), name)
+
+    def _scalars(self, old: Json, new: Json, name: str) -> list[Difference]:
+        if old is None or new is None:
+            return [] if old is new else [Difference("type", (), old, new)]
+        kind = kind_of(name)
+        if kind == "identity" or (kind == "value" and type(old) is str and is_opaque(old)):
+            return self._identity(old, new)
+        if old == new:
+            return []
+        if kind == "time" or (kind == "value" and type(old) is str and ISO.match(old)):
+            return [] if _same_form_of_time(old, new) else [Difference("type", (), old, new)]
+        if kind == "shape":
+            return [] if is_alike(old, new) else [Difference("type", (), old, new)]
+        if kind == "address" and is_address(old) and is_address(new):
+            return []
+        return self._text(old, new) if type(old) is str else [Difference("value", (), old, new)]
+
+    def _identity(self, old: Json, new: Json) -> list[Difference]:
+        before, after = str(old), str(new)
+        if not before or not after:
+            return [] if before == after else [Difference("value", (), old, new)]
+        return [] if self._correlation.pair(before, after) else [Difference("value", (), old, new)]
+
+    def _text(self, old: str, new: str) -> list[Difference]:
+        """Texts are the same once every recorded identity in the old one is replaced by its live one."""
+        if self._correlation.live.get(old) == new or _without_numbers(
+            self._translated(old)
+        ) == _without_numbers(new):
+            self.is_stable = False  # another word of it may be paired later
+            return []
+        if old in self._correlation.used:
+            self._correlation.add_weak(old, new)
+        return [Difference("value", (), old, new)]
+
+    def _translated(self, text: str) -> str:
+        live = self._correlation.live
+        return _WORD.sub(lambda match: live.get(match[0], match[0]), text)
+
+
+def _without_numbers(text: str) -> str:
+    """A message without its numbers: other seconds left are no change. A bare number is one."""
+    return _NUMBERS.sub("#", text) if " " in text else text
+
+
+def _type(value: Json) -> type:
+    """Whole numbers and others are one type in JSON; booleans are not numbers."""
+    return float if type(value) is int else type(value)
+
+
+def _same_form_of_time(old: Json, new: Json) -> bool:
+    if isinstance(old, str) or isinstance(new, str):
+        return isinstance(old, str) and isinstance(new, str) and shape_of(old) == shape_of(new)
+    return magnitude(old) == magnitude(new)
+
+
+def _flags(value: Json) -> tuple[int, int]:
+    """How often true and false stand in a value: where it is the same, no equal objects hold true for 1."""
+    raw = msgspec.json.encode(value)
+    return raw.count(b"true"), raw.count(b"false")

@@ -1,0 +1,49 @@
+"""A recorded exchange beside the live one, with what matters for their comparison."""
+
+from __future__ import annotations
+
+import msgspec
+
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import endpoint_of
+
+
+class ReplayedExchange(msgspec.Struct, frozen=True):
+    """``number`` is the exchange's place in the replay, from 1.
+
+    ``fingerprints`` are those of the recorded and of the live response, where they were computed.
+    """
+
+    number: int
+    recorded: Exchange
+    live: Exchange
+    fingerprints: tuple[int, int] | None = None
+    idle_seconds: float = 0.0
+    """How long the client waited before it when it was recorded, where the replay did not wait."""
+    unsourced: tuple[str, ...] = ()
+    """Ids in the request that neither a response nor the profile contains."""
+    omitted_change: str | None = None
+    """A change that was recorded before it, may show in it, and is not replayed."""
+
+    @property
+    def endpoint(self) -> str:
+        return endpoint_of(self.recorded)
+
+    @property
+    def operation(self) -> str:
+        """The operation's key, else the path."""
+        operation = self.recorded.request.operation
+        return operation.key if operation else self.recorded.request.path
+
+    @property
+    def recorded_body(self) -> Json:
+        return _body(self.recorded)
+
+    @property
+    def live_body(self) -> Json:
+        return _body(self.live)
+
+
+def _body(exchange: Exchange) -> Json:
+    response = exchange.response
+    return None if response is None or response.body is ABSENT else response.body

@@ -1,0 +1,54 @@
+"""The sessions of a replay: each takes the steps of its exchanges in order, and counts their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from conformance.replay.compare.outcome import OutcomeTally
+from conformance.replay.engine.machine import ReplayMachine
+from conformance.replay.engine.step import ReplayStep, Stepper
+from conformance.replay.rebuild.actions import Actions
+from conformance.replay.recording.plan import ReplayPlan
+
+
+def ignore(step: ReplayStep) -> None:
+    """Takes no notice of a step."""
+
+
+@dataclass
+class Sessions:
+    """``stepper`` takes the steps: the machine itself, or a fast lane before it. ``on_step`` is called after
+    each."""
+
+    machine: ReplayMachine
+    stepper: Stepper
+    tally: OutcomeTally = field(default_factory=OutcomeTally)
+    on_step: Callable[[ReplayStep], None] = ignore
+
+    def session(self, positions: Iterable[int]) -> Actions:
+        """One recorded client from its first exchange to its last, or several in the order given."""
+        machine = self.machine
+        refused, progress, is_movable = machine.plan.refused, machine.progress, machine.timing.movable
+        for position in positions:
+            refusal = refused.get(position)
+            if refusal is None:
+                if is_movable:
+                    yield from machine.timing.pass_time(position)
+                step = yield from self.stepper.step(position)
+            else:
+                step = machine.refuse(position, refusal)
+            self.tally.add(step.outcome)
+            progress.end(position)
+            self.on_step(step)
+
+
+def sessions_of(plan: ReplayPlan, concurrency: int) -> list[list[int]]:
+    """The positions of each session, in order; all in one list where nothing goes side by side."""
+    wanted = [position for position in plan.order if plan.session_of[position] >= 0]
+    if concurrency <= 1:
+        return [wanted]
+    sessions: dict[int, list[int]] = {}
+    for position in wanted:
+        sessions.setdefault(plan.session_of[position], []).append(position)
+    return list(sessions.values())

@@ -1,0 +1,169 @@
+"""Cached responses: recognises a repeated response by its bytes, without decoding it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from conformance.replay.engine.step import Attempt
+from conformance.replay.fast_lane.line_template import Values
+from conformance.replay.fast_lane.log import TemplatedLine, Templates
+from conformance.replay.rebuild.actions import Received, WireResponse
+from conformance.replay.recording.fingerprint import DATE, REQUEST_ID, TIMESTAMP
+from conformance.traffic.capture.bodies import LARGEST_ANSWER, body_of, unpacked
+from conformance.traffic.exchange import Exchange, Header, Request, Response
+from conformance.traffic.facts import Facts, data_facts
+from conformance.verdicts.findings import endpoint_of
+
+_PLAIN = re.compile(r"[ !#-\[\]-~]{12,}")
+"""Text that JSON contains unescaped."""
+
+_ID_MARK = REQUEST_ID.encode()
+
+
+class Repeated(NamedTuple):
+    """A repeated exchange, and the values of the marks in its line templates."""
+
+    exchange: Exchange
+    values: Values
+
+
+class CachedResponse:
+    """A response that was the recorded one: another one that differs in its id and times only is the same.
+
+    ``endpoint`` is the exchange's, ``templates`` are those of its line.
+    """
+
+    __slots__ = (
+        "_body",
+        "_client",
+        "_contains_id",
+        "_date_at",
+        "_encoding",
+        "_facts",
+        "_id",
+        "_raw_headers",
+        "_response",
+        "endpoint",
+        "templates",
+    )
+
+    def __init__(self, live: Exchange, wire: WireResponse, body: bytes, templates: Templates) -> None:
+        assert live.response is not None
+        values = dict(templates.response.values)
+        text = _without(values.get(REQUEST_ID), body)
+        self.endpoint = endpoint_of(live)
+        self.templates = templates
+        self._client = live.client
+        self._response = live.response
+        self._raw_headers = wire.raw_headers
+        self._id = values.get(REQUEST_ID)
+        self._contains_id = text != body
+        stamp = values.get(TIMESTAMP)
+        self._body = (text, b"", b"") if stamp is None else text.partition(stamp.encode())
+        self._date_at = live.response.layout.get("date") if DATE in values else None
+        self._encoding = live.response.sought("content-encoding")
+        self._facts = Facts({}) if self._contains_id else data_facts(live)
+
+    def repeated(
+        self, request: Request, request_id: str, received: Received, *, number: int
+    ) -> Repeated | None:
+        """The exchange of a request that differs in its id only; None where its response differs in more."""
+        wire = received.response
+        raw = (
+            wire.body if self._encoding is None else unpacked(wire.body, self._encoding, most=LARGEST_ANSWER)
+        )
+        if wire.status != self._response.status or raw is None or wire.error or wire.is_cut:
+            return None
+        values = {REQUEST_ID: request_id}
+        headers = self._headers(wire, values)
+        if headers is None or not self._matches(raw, values):
+            return None
+        exchange = Exchange(
+            n=number,
+            started=received.started,
+            elapsed_ms=received.elapsed_ms,
+            client=self._client,
+            request=request,
+            response=self._with(headers, raw, values.get(TIMESTAMP)),
+        )
+        self._facts.copy_to(exchange)
+        return Repeated(exchange, values)
+
+    def _with(self, headers: list[Header], raw: bytes, stamp: str | None) -> Response:
+        body = self._response.body
+        if self._contains_id:
+            body, _ = body_of(raw)
+        elif stamp is not None:
+            body = {**body, "timestamp": int(stamp)}
+        return Response(status=self._response.status, headers=headers, body=body, form=self._response.form)
+
+    def _headers(self, wire: WireResponse, values: dict[str, str]) -> list[Header] | None:
+        """The headers, where they are the cached ones but for the request's id and the date, which is added
+        to the values."""
+        if wire.raw_headers == self._raw_headers and self._id is None:
+            return self._response.headers
+        headers, cached = wire.headers, self._response.headers
+        if len(headers) != len(cached):
+            return None
+        for at, ((name, value), (cached_name, cached_value)) in enumerate(zip(headers, cached, strict=True)):
+            if name != cached_name:
+                return None
+            if at == self._date_at:
+                if not _PLAIN.fullmatch(value):
+                    return None
+                values[DATE] = value
+            elif value != (values[REQUEST_ID] if cached_value == self._id else cached_value):
+                return None
+        return headers
+
+    def _matches(self, raw: bytes, values: dict[str, str]) -> bool:
+        """Whether a body is the cached one but for the request's id and the timestamp, which is added to the
+        values."""
+        first, stamp, last = self._body
+        text = _without(values[REQUEST_ID], raw) if self._contains_id else raw
+        begin = len(first)
+        end = begin + len(stamp)
+        if len(text) != end + len(last) or text[:begin] != first or text[end:] != last:
+            return False
+        if not stamp:
+            return True
+        stamp = text[begin:end]
+        values[TIMESTAMP] = stamp.decode("latin-1")
+        return stamp.isdigit() and not stamp.startswith(b"0")
+
+
+def cached_response_of(attempt: Attempt) -> CachedResponse | None:
+    """The cached response of an attempt; None where a repeated one could not be recognised with certainty."""
+    line, live, wire = attempt.line, attempt.live, attempt.received.response
+    response = live.response
+    if not isinstance(line, TemplatedLine) or line.templates is None or not line.is_cacheable:
+        return None
+    if response is None or response.lacks:
+        return None
+    raw = unpacked(wire.body, response.sought("content-encoding"), most=LARGEST_ANSWER)
+    template = line.templates.response
+    values = dict(template.values)
+    if raw is None or not _is_only_timestamp(values.get(TIMESTAMP), raw, response):
+        return None
+    if template.text.count(DATE) > 1 or (DATE in values and "date" not in response.layout):
+        return None
+    id = values.get(REQUEST_ID)
+    if id is not None:
+        places = raw.count(id.encode()) + sum(value == id for _, value in response.headers)
+        if places != template.text.count(REQUEST_ID):
+            return None
+    return CachedResponse(live, wire, raw, line.templates)
+
+
+def _is_only_timestamp(stamp: str | None, body: bytes, response: Response) -> bool:
+    """Whether a timestamp is the envelope's, and stands nowhere else in the body."""
+    if stamp is None:
+        return True
+    envelope = response.body
+    is_of_envelope = isinstance(envelope, dict) and envelope.get("timestamp") == int(stamp)
+    return is_of_envelope and body.count(stamp.encode()) == 1
+
+
+def _without(id: str | None, body: bytes) -> bytes:
+    return body if id is None else body.replace(id.encode(), _ID_MARK)

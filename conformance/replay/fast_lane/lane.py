@@ -1,0 +1,93 @@
+"""The fast lane: takes the steps that repeat earlier ones, and leaves all others to the machine."""
+
+from __future__ import annotations
+
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.engine.log import LogLine
+from conformance.replay.engine.machine import ReplayMachine
+from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
+from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
+from conformance.replay.fast_lane.comparer import CachingComparer
+from conformance.replay.fast_lane.epoch import Epoch
+from conformance.replay.fast_lane.log import CachingLog
+from conformance.replay.fast_lane.request_templates import RequestTemplate, RequestTemplates
+from conformance.replay.rebuild.actions import Received, Send
+
+
+class RepeatedStep(ReplayStep, frozen=True):
+    """A step whose response repeated a cached one: it was neither decoded nor compared."""
+
+
+class FastLane:
+    """Sends repeated requests from templates, and recognises repeated responses by their bytes.
+
+    Where either fails it asks the machine, and learns from the step that this returns. ``comparer`` and
+    ``log`` are those of the machine.
+    """
+
+    def __init__(
+        self, machine: ReplayMachine, comparer: CachingComparer, log: CachingLog, epoch: Epoch
+    ) -> None:
+        self._machine = machine
+        self._comparer = comparer
+        self._log = log
+        self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epoch)
+
+    def step(self, position: int) -> StepActions:
+        """As ``ReplayMachine.step``."""
+        template = self._templates.find(position)
+        if template is None:
+            step = yield from self._machine.step(position)
+            if step.attempt is not None:
+                self._learn(step, self._templates.learn(step.attempt))
+            return step
+        send = self._templates.send(template, position)
+        received = yield send
+        assert isinstance(received, Received)
+        cached = self._response_of(template, position)
+        attempt = None if cached is None else self._repeated(cached, template, send, received)
+        if attempt is None or cached is None:
+            attempt = self._machine.attempt(send, received, template.recorded)
+        elif not attempt.findings:
+            number, line = self._machine.plan.number_of(position), attempt.line.exchange.n
+            outcome = ExchangeOutcome(number, State.SAME, cached.endpoint, line=line)
+            return RepeatedStep(position, outcome, attempt)
+        step = yield from self._machine.step(position, attempt)
+        self._learn(step, template)
+        return step
+
+    def _response_of(self, template: RequestTemplate, position: int) -> CachedResponse | None:
+        """The cached response, where it is still valid and later requests take nothing from this one."""
+        cached = template.response
+        if cached is None or self._machine.is_source(position) or not self._templates.is_valid(template):
+            return None
+        return cached
+
+    def _repeated(
+        self, cached: CachedResponse, template: RequestTemplate, send: Send, received: Received
+    ) -> Attempt | None:
+        """The attempt whose response repeats the cached one, logged and judged; None where it does not."""
+        request_id = template.request_id(send)
+        repeated = cached.repeated(send.request, request_id, received, number=self._log.count + 1)
+        if repeated is None:
+            return None
+        exchange, values = repeated
+        self._log.add_repeated(exchange, cached.templates, values)
+        findings = self._machine.judge(exchange)
+        return Attempt(template.recorded, send, received, LogLine(exchange), None, findings)
+
+    def _learn(self, step: ReplayStep, template: RequestTemplate | None) -> None:
+        """Caches the response to a template's request, where it was the recorded one."""
+        if template is None or step.attempt is None or template.has_shifted:
+            return
+        cached = self._cacheable_response(step)
+        if cached is not None:
+            template.response = cached
+
+    def _cacheable_response(self, step: ReplayStep) -> CachedResponse | None:
+        attempt, pair = step.attempt, step.pair
+        if attempt is None or pair is None or step.outcome.state is not State.SAME or step.findings:
+            return None
+        if not attempt.live.success or not self._comparer.is_same(pair):
+            return None
+        return cached_response_of(attempt)

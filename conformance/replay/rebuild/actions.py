@@ -1,0 +1,109 @@
+"""What a session of the replay asks of the driver, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import msgspec
+
+from conformance.target.portal.secure import Channel
+from conformance.target.profile.model import Factor
+from conformance.traffic.exchange import Header, Plain, Request
+
+
+class Send(msgspec.Struct, frozen=True):
+    """A request that is ready to be sent; a ``Received`` comes back.
+
+    ``head`` and ``body`` are what goes over the wire; ``due`` is when, in seconds from the first request
+    (None: at once). ``channel`` opens the response, where it is encrypted.
+    """
+
+    position: int
+    request: Request
+    head: bytes
+    body: bytes
+    due: float | None = None
+    plain: Plain | None = None
+    channel: Channel | None = None
+    client: str = ""
+
+
+@dataclass(slots=True)
+class WireResponse:
+    """A response as it came over the wire. ``error`` says why none came, or not all of it; ``is_refused``:
+    nobody listens there."""
+
+    status: int = 0
+    raw_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    body: bytes = b""
+    is_cut: bool = False
+    error: str | None = None
+    is_refused: bool = False
+
+    @property
+    def headers(self) -> list[Header]:
+        return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in self.raw_headers]
+
+
+class Received(msgspec.Struct, frozen=True, gc=False):
+    """A response, undecoded, with when its request was sent and how long it took."""
+
+    response: WireResponse
+    started: str
+    elapsed_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Asks for a code: the authenticator's next, one from the inbox, or a wrong one."""
+
+    account: str
+    factor: Factor
+    is_right: bool = True
+    secret: str | None = None
+    """The authenticator's secret, where it is not the profile's any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkInbox:
+    """Asks to remember the present mails of an account's inbox: only later codes count."""
+
+    account: str
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """The session cannot go on before another exchange has ended, by its position."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAllBefore:
+    """The session cannot go on before every exchange recorded before this one has ended."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Time must pass at the target: it is moved where it can be moved, else waited for."""
+
+    seconds: float
+    why: str
+
+
+Lookup: TypeAlias = Code | MarkInbox | Pass
+Action: TypeAlias = Send | Lookup | Await | AwaitAllBefore
+Reply: TypeAlias = Received | str | None
+Actions: TypeAlias = Generator[Action, Reply, None]
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A value that the replay invented or learned, and that no report may show."""
+
+    value: str | bytes
+    kind: str

@@ -1,0 +1,86 @@
+"""What all sessions of a replay share when they rebuild requests: correlation, accounts, passwords."""
+
+from __future__ import annotations
+
+import secrets as random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from conformance.replay.rebuild.actions import Secret
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.replay.rebuild.errors import Lost, Pending
+from conformance.replay.recording.plan import ReplayPlan
+from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import Json
+
+
+@dataclass
+class RebuildContext:
+    """``accounts`` are the profile's by recorded email, ``passwords`` the live ones by recorded value.
+
+    ``keep`` registers a secret. ``is_over`` says whether the exchange at a position has ended.
+    ``chosen`` are the accounts that the user names for recorded emails.
+    """
+
+    plan: ReplayPlan
+    profile: Profile
+    correlation: Correlation
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    keep: Callable[[Secret], None] = lambda secret: None
+    is_over: Callable[[int], bool] = lambda position: True
+    accounts: dict[str, str] = field(default_factory=dict)
+    passwords: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
+    _substitutes: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for email in self.plan.emails:
+            self._assign_account(email)
+
+    def _assign_account(self, email: str) -> None:
+        """Decides which account of the profile stands for a recorded email that signed in."""
+        by_email = {account.email.lower(): name for name, account in self.profile.accounts.items()}
+        name = self.chosen.get(email) or by_email.get(email.lower())
+        if name is None and email in self.plan.passwords:
+            name = self._only_account_left()
+            if name is not None:
+                self.notes[f"{email} was recorded; [accounts.{name}] signs in in its place."] = None
+        if name is None:
+            return
+        self.accounts[email] = name
+        account = self.profile.accounts[name]
+        self.correlation.set(email, account.email)
+        password = self.plan.passwords.get(email)
+        if password is not None:
+            self.passwords[password] = account.password
+
+    def _only_account_left(self) -> str | None:
+        """The account to sign in with where one person was recorded, with an unknown address."""
+        return "admin" if len(self.plan.passwords) == 1 and "admin" in self.profile.accounts else None
+
+    def account_of(self, email: Json) -> str | None:
+        return self.accounts.get(email) if isinstance(email, str) else None
+
+    def counterpart(self, value: str) -> str | None:
+        """The live value that stands for a recorded one; None where nothing does. Raises Lost, Pending."""
+        live = self.correlation.live.get(value)
+        if live is not None or value not in self.plan.handles:
+            return live
+        position = self.plan.sources[value]
+        raise Lost(value, position) if self.is_over(position) else Pending(position)
+
+    def substitute(self, placeholder: str) -> str:
+        """A value in place of a redacted one, the same each time; invented where no live one is paired."""
+        live = self.correlation.live.get(placeholder) or self.passwords.get(placeholder)
+        if live is not None:
+            return live
+        if placeholder not in self._substitutes:
+            self._substitutes[placeholder] = invented = f"Made-{random.token_hex(8)}"
+            self.keep(Secret(invented, placeholder.strip("[]").rpartition("-")[0]))
+        return self._substitutes[placeholder]
+
+
+def unique_name(name: str) -> str:
+    """A name like this one that nobody has used."""
+    local, at, host = name.partition("@")
+    return f"{local}-{random.token_hex(3)}{at}{host}"

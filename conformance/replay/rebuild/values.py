@@ -1,0 +1,182 @@
+"""Rebuilds the values of one request: ids, tokens, passwords and times become their live counterparts."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode, urlsafe_b64encode
+from datetime import datetime, timedelta
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from conformance.replay.rebuild.context import RebuildContext
+from conformance.replay.rebuild.errors import CannotRebuild
+from conformance.replay.recording.kinds import ISO, PLACEHOLDER, kind_of
+from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
+from conformance.spec import Operation
+from conformance.spec.endpoints import PORTAL_PATH
+from conformance.spec.tables import INVALID_PARAMETER, RECORD_OF_PARAMETER
+from conformance.traffic.exchange import Exchange, Json, Request, parameters
+
+RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
+"""The profile's records that stand for ids without a source, by the names under which those are sent."""
+
+VALIDATION_CODES = frozenset(INVALID_PARAMETER)
+CHALLENGE_FAILED = "4030"
+EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
+
+
+class RequestValues:
+    """Rebuilds the values of one recorded exchange's request, and collects how far that succeeded.
+
+    ``shift``, in seconds, is the difference of the clocks; it is added to recorded times.
+    """
+
+    def __init__(self, recorded: Exchange, context: RebuildContext, *, shift: float) -> None:
+        self._context = context
+        self._shift = shift
+        self._succeeded = recorded.success
+        self._error_code = recorded.code if recorded.response and not recorded.success else None
+        self.has_shifted = False
+        """Whether a time was moved by the clocks' difference."""
+        self.uncorrelated: list[str] = []
+        """The values without a live counterpart: they are sent as recorded."""
+        self.unsourced: list[str] = []
+        """The ids that worked when recorded, and that neither a response nor the profile contains."""
+
+    def live(self, value: str) -> str:
+        """The live counterpart of a recorded value, else the value itself. Raises Lost, Pending."""
+        live = self._context.counterpart(value)
+        if live is None:
+            self.uncorrelated.append(value)
+            return value
+        return live
+
+    def target(self, request: Request, operation: Operation | None) -> str:
+        """Path and query of a request, from the portal's address on."""
+        path = request.path
+        path = path[path.find(PORTAL_PATH) :]
+        if operation is not None and operation.parameters:
+            match = operation.pattern.match(path)
+            recorded = match.groupdict() if match else {}
+            live = {name: quote(self._path_value(name, value), safe="") for name, value in recorded.items()}
+            path = operation.url(**live) if match else path
+        query = request.parts.query
+        return f"{path}?{self.query(query)}" if query else path
+
+    def query(self, query: str) -> str:
+        """A query with live values. Raises Lost, Pending."""
+        pairs = parameters(query)
+        rebuilt = [(name, str(self.value(name, value))) for name, value in pairs]
+        return query if rebuilt == [*pairs] else urlencode(rebuilt)
+
+    def value(self, name: str, value: Json) -> Json:
+        """A JSON value of a request with live values. Raises Lost, Pending."""
+        if type(value) is str:
+            return self._text(name, value)
+        if type(value) is dict:
+            return {key: self.value(key, inner) for key, inner in value.items()}
+        if type(value) is list:
+            return [self.value(name, inner) for inner in value]
+        if type(value) is int and value >= LEAST_NUMBER:
+            return self._number(name, value)
+        return value
+
+    def bot_token(self, value: str) -> str:
+        """The profile's bot challenge token; an invalid one where the recorded one was refused."""
+        if self._error_code != CHALLENGE_FAILED:
+            return self._context.profile.bot_challenge.token or value
+        return "not-a-token" if PLACEHOLDER.fullmatch(value) else value
+
+    def _path_value(self, name: str, value: str) -> str:
+        live = self.live(value)
+        return self._record(name, value) if live == value else live
+
+    def _record(self, name: str, value: str) -> str:
+        """The profile's record in place of an id that worked when recorded, and that no response returned."""
+        if not self._succeeded or name not in RECORDS or value in self._context.plan.sources:
+            return value
+        record: str | None = getattr(self._context.profile.records, RECORDS[name])
+        if record is None:
+            self.unsourced.append(value)
+            return value
+        self._context.correlation.set(value, record)
+        return record
+
+    def _text(self, name: str, value: str) -> str:
+        if len(value) < 4:
+            return value
+        live = self.live(value)
+        if live != value or value in self._context.plan.sources:
+            return live
+        if name in RECORDS:
+            return self._record(name, value)
+        return self._special(name, value)
+
+    def _special(self, name: str, value: str) -> str:
+        """A text without a source: a password, a bot token, a time, a placeholder, or packed text."""
+        lower = name.lower()
+        if lower.endswith("password"):
+            return self._password(value)
+        if lower == "turnstiletoken":
+            return self.bot_token(value)
+        if ISO.match(value):
+            self.has_shifted = True
+            return shifted_time(value, self._shift)
+        if "[" in value and PLACEHOLDER.search(value):
+            return PLACEHOLDER.sub(lambda match: self._context.substitute(match[0]), value)
+        return self._packed(name, value)
+
+    def _password(self, value: str) -> str:
+        """The live password for a recorded one; invented, once, where the recording redacts it.
+
+        CannotRebuild: it may be what broke the rules, and its text is not recorded.
+        """
+        live = self._context.passwords.get(value)
+        if live is not None or not PLACEHOLDER.fullmatch(value):
+            return live or value
+        if self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted:
+            raise CannotRebuild(f"it was refused ({self._error_code}), maybe for a redacted password")
+        return self._context.substitute(value)
+
+    def _packed(self, name: str, value: str) -> str:
+        """JSON or base64 in a text is opened, rebuilt, and packed again, where that changes anything."""
+        inner = packed_json(value)
+        if isinstance(inner, dict | list):
+            rebuilt = self.value(name, inner)
+            return value if rebuilt == inner else msgspec.json.encode(rebuilt).decode()
+        text = packed_text(value)
+        if text is None:
+            return value
+        rebuilt_text = self._text(name, text)
+        return value if rebuilt_text == text else _base64_like(value, rebuilt_text)
+
+    def _number(self, name: str, value: int) -> Json:
+        live = self.live(str(value))
+        if live != str(value):
+            return int(live) if live.isdigit() else live
+        if value in EPOCH_MILLISECONDS and kind_of(name) == "time":
+            self.has_shifted = True
+            return value + round(self._shift * 1000)
+        return value
+
+
+def shifted_time(value: str, seconds: float) -> str:
+    """An ISO 8601 time moved by the clocks' difference, in the same notation."""
+    try:
+        time = datetime.fromisoformat(value) + timedelta(seconds=seconds)
+    except (ValueError, OverflowError):
+        return value
+    fraction = re.search(r"[.,](\d+)", value)
+    digits = len(fraction[1]) if fraction else 0
+    text = time.strftime("%Y-%m-%dT%H:%M:%S")
+    if digits:
+        text += "." + f"{time.microsecond:06d}".ljust(digits, "0")[:digits]
+    zone = re.search(r"(?:[Zz]|[+-]\d\d:?\d\d)\Z", value)
+    return text + (zone[0] if zone else "")
+
+
+def _base64_like(recorded: str, text: str) -> str:
+    encode = urlsafe_b64encode if re.search(r"[-_]", recorded) else b64encode
+    packed = encode(text.encode()).decode()
+    return packed if recorded.endswith("=") or len(recorded) % 4 == 0 else packed.rstrip("=")

@@ -1,0 +1,114 @@
+"""The end of a run, a check or a replay: its exit code, baseline, reports and history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+from conformance.errors import ExitCode, UsageError
+from conformance.report.across import history
+from conformance.report.across.baseline import Baseline, against_baseline
+from conformance.report.formats.write import write_all
+from conformance.report.model.run import Ending, Run, RunFacts
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger, Result, Verdict
+
+NOTHING_TESTED = "Nothing was tested."
+GONE = "the target could not be reached any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where the reports of a run go, and what it is compared with. ``exchanges`` is its ``exchanges.jsonl``;
+    ``secrets`` are replaced in every report."""
+
+    out: Path
+    exchanges: Path
+    secrets: Secrets | None
+    baseline: Baseline | None = None
+    baseline_update: bool = False
+    history: Path | None = None
+
+
+def finish_run(
+    ledger: Ledger, outputs: Outputs, *, details: Mapping[str, Any] | None = None, **facts: Unpack[RunFacts]
+) -> Run:
+    """The run that a ledger amounts to, with its final exit code and every report written.
+
+    ``details`` are further keys of ``results.json``, of one command alone. UsageError, OSError: the reports
+    cannot be written.
+    """
+    ending = facts.get("ending", Ending()).model_copy(update={"errors": dict(ledger.errors)})
+    facts["ending"] = ending
+    run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
+    run = _concluded(run.model_copy(update=dict(details or {})))
+    if outputs.baseline is not None:
+        run = _concluded(against_baseline(run, outputs.baseline, is_updated=outputs.baseline_update))
+    if outputs.history is not None:
+        run = run.model_copy(update={"since": history.since(run, outputs.history)})
+    run = write_all(run, outputs.out, exchanges=outputs.exchanges, secrets=outputs.secrets)
+    return run if outputs.history is None else _kept(run, outputs.history)
+
+
+def exit_code(run: Run) -> ExitCode:
+    """The contract's exit code of a run; where there are several reasons, the gravest."""
+    ending = run.ending
+    reasons = (
+        (bool(ending.unreachable), ExitCode.UNREACHABLE),
+        (ending.interrupted, ExitCode.INTERRUPTED),
+        (bool(ending.errors), ExitCode.INTERNAL_ERROR),
+        (bool(ending.left_behind), ExitCode.LEFT_BEHIND),
+        (_is_failed(run), ExitCode.FAILED),
+        (bool(ending.inconclusive), ExitCode.INCONCLUSIVE),
+    )
+    return next((code for applies, code in reasons if applies), ExitCode.CONFORMANT)
+
+
+def _is_failed(run: Run) -> bool:
+    """Whether anything fails it: a regression, and what the baseline does not list or lists wrongly; without
+    a baseline each FAIL, and each WARN where strict."""
+    if run.regressions:
+        return True
+    if run.baseline is not None:
+        return bool(run.baseline.new or run.baseline.stale or run.baseline.expired)
+    return bool(run.summary.fail or (run.strict and run.summary.warn))
+
+
+def _concluded(run: Run) -> Run:
+    """The run with its exit code, inconclusive where it decided nothing."""
+    if not (run.summary.pass_ or run.summary.fail or run.summary.warn or run.ending.inconclusive):
+        run = run.model_copy(
+            update={"ending": run.ending.model_copy(update={"inconclusive": NOTHING_TESTED})}
+        )
+    return run.model_copy(update={"exit_code": int(exit_code(run))})
+
+
+def _results(ledger: Ledger, ending: Ending) -> list[Result]:
+    """The results; a requirement that was not tried because the target went away says so."""
+    results = ledger.results()
+    if not ending.unreachable:
+        return results
+    return [
+        replace(result, reason=GONE, fault_class="environment") if _is_unexplained(result) else result
+        for result in results
+    ]
+
+
+def _is_unexplained(result: Result) -> bool:
+    return (
+        result.verdict is Verdict.UNTESTED
+        and not result.requirement.untestable
+        and result.fault_class is None
+    )
+
+
+def _kept(run: Run, path: Path) -> Run:
+    """The run, added to its history. Where that fails, the reports stand all the same."""
+    try:
+        history.record(run, path)
+    except UsageError as wrong:
+        errors = {**run.ending.errors, "the history": str(wrong)}
+        return run.model_copy(update={"ending": run.ending.model_copy(update={"errors": errors})})
+    return run

@@ -1,0 +1,77 @@
+"""How much a run must have tested for its verdict to say anything; below that it is inconclusive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from conformance.report.model.run import Scope
+from conformance.spec import REQUIREMENTS
+from conformance.target.portal import Portal
+from conformance.target.profile.model import Profile
+from conformance.verdicts.findings import Result, Verdict
+
+SHARE = 0.5
+"""The share of the testable musts that must be tested, where the profile does not say how many."""
+
+TESTED = (Verdict.PASS, Verdict.FAIL, Verdict.WARN)
+
+
+def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Iterator[str]:
+    """Why a run of all cases tested too little, as sentences; none where it is enough."""
+    musts = [result for result in results if _is_must(result)]
+    tested = sum(result.verdict in TESTED for result in musts)
+    yield from _accounts(portal)
+    yield from _musts(portal.profile, tested, scope)
+    yield from _chapters(portal.profile, musts)
+
+
+def refused_account(portal: Portal) -> Iterator[str]:
+    """Why a selection tested too little: the account that most cases sign in with cannot."""
+    if portal.has_account("admin") and portal.account("admin").is_refused:
+        yield "The account that most cases sign in with, [accounts.admin], cannot sign in."
+
+
+def too_few(results: Sequence[Result], least: int) -> Iterator[str]:
+    """``--min-tested``."""
+    tested = sum(result.verdict in TESTED for result in results)
+    if tested < least:
+        yield f"{tested} requirements were tested, fewer than --min-tested {least}."
+
+
+def undecided(results: Sequence[Result], rerun: str, requirements: frozenset[str]) -> Iterator[str]:
+    """Why a ``--rerun`` came to nothing: none of its requirements was decided."""
+    if all(result.verdict is Verdict.UNTESTED for result in results if result.requirement.id in requirements):
+        yield f"--rerun {rerun} decided nothing of what it names; what was not tested says why."
+
+
+def _is_must(result: Result) -> bool:
+    row = result.requirement
+    return row.id in REQUIREMENTS and row.level == "must" and row.can_hold
+
+
+def _accounts(portal: Portal) -> Iterator[str]:
+    """Each account that is expected held a token; without an expectation the admin, or where there is none
+    any account."""
+    expected = portal.profile.expect.accounts
+    wanted = expected or (["admin"] if portal.has_account("admin") else [])
+    for name in wanted:
+        if name not in portal.token_holders:
+            yield f"[accounts.{name}] never held a token."
+    if not wanted and not portal.token_holders:
+        yield "No account ever held a token." if portal.profile.accounts else "The profile has no account."
+
+
+def _musts(profile: Profile, tested: int, scope: Scope) -> Iterator[str]:
+    expected = profile.expect.musts
+    if expected is not None:
+        if tested < expected:
+            yield f"{tested} musts were tested, fewer than the {expected} of [expect] musts."
+    elif scope.testable is not None and tested < scope.testable * SHARE:
+        yield f"{tested} of the {scope.testable} musts that can be tried were tested, fewer than half."
+
+
+def _chapters(profile: Profile, musts: Sequence[Result]) -> Iterator[str]:
+    for chapter in profile.expect.chapters:
+        rows = [result for result in musts if result.requirement.chapter == chapter]
+        if not any(result.verdict in TESTED for result in rows):
+            yield f"No must of chapter {chapter} was tested, which [expect] chapters names."

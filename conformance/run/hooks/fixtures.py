@@ -1,0 +1,73 @@
+"""The fixtures of the cases: the portal, its accounts, ``verify`` and ``search``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.run.hooks.stash import SESSION, VERIFY
+from conformance.run.options import value_of
+from conformance.run.session import RunSession
+from conformance.target.portal import Portal
+from conformance.target.portal import ProfileAccount as Account
+from conformance.verdicts.verify import Verify
+
+if TYPE_CHECKING:
+    from conformance.run.search import Search
+
+
+@pytest.fixture(scope="session")
+def run_session(request: pytest.FixtureRequest) -> RunSession:
+    """The run that the case is part of."""
+    return request.config.stash[SESSION]
+
+
+@pytest.fixture(scope="session")
+def portal(run_session: RunSession) -> Portal:
+    """The only door to the target."""
+    return run_session.portal
+
+
+@pytest.fixture
+def verify(request: pytest.FixtureRequest, run_session: RunSession) -> Verify:
+    """Takes what a case decides; it never raises."""
+    return request.node.stash[VERIFY]  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def admin(portal: Portal) -> Account:
+    """The account that signs in for most cases."""
+    return portal.account("admin")
+
+
+@pytest.fixture
+def spare(portal: Portal) -> Account:
+    """The account whose password, sessions and factors may be changed."""
+    return portal.account("spare")
+
+
+@pytest.fixture
+def limited(portal: Portal) -> Account:
+    """An active account without permissions."""
+    return portal.account("limited")
+
+
+@pytest.fixture
+def pending(portal: Portal) -> Account:
+    """An account that awaits approval."""
+    return portal.account("pending")
+
+
+@pytest.fixture(scope="session")
+def effort(request: pytest.FixtureRequest) -> str:
+    """How many examples property cases draw: quick, normal or thorough."""
+    return str(value_of(request.config, "effort"))
+
+
+@pytest.fixture
+def search(request: pytest.FixtureRequest, run_session: RunSession, verify: Verify, effort: str) -> Search:
+    """Looks for examples that contradict the specification."""
+    from conformance.run.search import Search  # Hypothesis takes a third of a second to load
+
+    return Search(run_session, verify, effort=effort, seed=int(value_of(request.config, "seed")))

@@ -1,0 +1,141 @@
+"""The loop that runs the cases of a session: in the agenda's order, each guarded, waits side by side."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Generator, Iterable
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
+from conformance.report.model.run import Timed
+from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
+from conformance.run.hooks.terminal import say
+from conformance.run.planning import forecast, ids_of, is_generator, planned, why_not
+from conformance.run.schedule import Agenda, Due, Planned, Steps
+from conformance.run.session import RunSession
+from conformance.target.clock import wall
+from conformance.verdicts.verify import Verify
+
+
+def run_all(session: pytest.Session, run: RunSession) -> None:
+    """Runs every case of the session, in the order in which waits overlap and sign-ins last."""
+    portal, clock = run.portal, run.clock
+    agenda = _agenda(session, run)
+    while run.unreachable is None:
+        chosen = agenda.next(clock.now(), portal.opens, portal.left("spare"))
+        if chosen is None:
+            return
+        item = chosen.item if isinstance(chosen, Due) else chosen
+        if isinstance(chosen, Due):
+            _wait_for(item, chosen, run)
+        _run_item(item, run)
+        if DUE in item.stash:
+            agenda.suspend(item, *item.stash[DUE])
+            del item.stash[DUE]
+        if session.shouldstop or session.shouldfail:
+            return
+
+
+def forget_run(items: Iterable[pytest.Item]) -> None:
+    """Drops what cases hold of an earlier run, so that they can run once more."""
+    keys: tuple[pytest.StashKey[Any], ...] = (VERIFY, STEPS, DUE)
+    for item in items:
+        for key in keys:
+            if key in item.stash:
+                del item.stash[key]
+
+
+def step_through(item: pytest.Function, run: RunSession) -> None:
+    """Runs a case that waits up to its next wait; where time can be moved, to its end."""
+    if STEPS not in item.stash:
+        arguments = {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters}
+        item.stash[STEPS] = item.obj(**arguments)
+    for seconds, why in item.stash[STEPS]:
+        if not run.clock.is_simulated:
+            item.stash[DUE] = (run.clock.now() + seconds, why)
+            return
+        run.clock.wait(seconds, why)
+
+
+def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Runs a part of a case. What cannot be tried leaves the rest of it UNTESTED; a target that is gone ends
+    the run."""
+    run, verify = item.config.stash.get(SESSION, None), item.stash.get(VERIFY, None)
+    if run is None or verify is None:
+        return (yield)
+    run.acting.name = item.nodeid
+    started = wall()
+    try:
+        _check_needs(item, verify, run)
+        return (yield)
+    except NoAnswer as silent:
+        run.is_target_there()
+        _leave(verify, silent.reason, silent.fault_class)
+    except Untestable as reason:
+        _leave(verify, reason.reason, reason.fault_class)
+    except (TargetUnreachable, ProfileError) as gone:  # the profile: its clock broke
+        run.lose(gone)
+        _leave(verify, "the target could not be reached any more", "environment")
+    except Exception as bug:
+        run.ledger.errors[item.nodeid] = f"{type(bug).__name__}: {bug}"
+        verify.leave(f"the suite itself failed in {item.nodeid}: {type(bug).__name__}: {bug}", "suite")
+        raise
+    finally:
+        run.acting.name = None
+        run.timeline.append(Timed(kind="case", label=item.nodeid, start=started, end=wall()))
+
+
+def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
+    """Where time can be moved, no wait and no sign-in costs anything."""
+    if run.clock.is_simulated:
+        return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
+    cases = planned(session.items, run.profile, run.options.impact)
+    for line in forecast(cases, window=run.profile.limits.login_window, budget=run.clock.remaining()):
+        say(session.config, line)
+    return Agenda(cases)
+
+
+def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None:
+    try:
+        run.clock.wait_until(due.moment, due.why)
+    except (TargetUnreachable, ProfileError) as gone:
+        run.lose(gone)
+    except Untestable as late:
+        if STEPS in item.stash:
+            item.stash[STEPS].close()
+            item.stash[STEPS] = _fails_with(late)
+
+
+def _fails_with(late: Untestable) -> Steps:
+    raise late
+    yield (0.0, "")
+
+
+def _run_item(item: pytest.Item, run: RunSession) -> None:
+    """Runs a case, or the next part of it: a part that ends in a wait is not reported."""
+    hook = item.ihook
+    if VERIFY not in item.stash:
+        item.stash[VERIFY] = Verify(run.ledger, item.nodeid, ids_of(item))
+        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, log=False, nextitem=None)
+    if DUE in item.stash:
+        return
+    for report in reports:
+        hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+
+
+def _leave(verify: Verify, reason: str, fault_class: FaultClass) -> None:
+    verify.leave(reason, fault_class)
+    pytest.skip(f"UNTESTED ({fault_class}): {reason}")
+
+
+def _check_needs(item: pytest.Item, verify: Verify, run: RunSession) -> None:
+    reason = why_not(item, run.profile, run.options.impact)
+    if reason is None:
+        return
+    verify.leave_unbegun(reason)
+    pytest.skip(f"UNTESTED (configuration): {reason}")

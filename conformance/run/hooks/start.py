@@ -1,0 +1,109 @@
+"""The start of a run under pytest: its session from the options, its scope, and what it says first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from conformance.report.model.run import Scope
+from conformance.run.hooks.selection import selection_of
+from conformance.run.hooks.terminal import say, wait_announcer
+from conformance.run.options import RunOptions, value_of
+from conformance.run.planning import ids_of, why_not
+from conformance.run.session import RunSession
+from conformance.run.settings import seconds_of
+from conformance.run.testable import reachable_musts
+from conformance.spec import Impact
+from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.locks import held, locks_of
+from conformance.target.portal.changes import LEDGER
+from conformance.target.portal.transport import clock_of
+from conformance.target.profile.model import Profile, load, of_target
+
+
+def open_session(config: pytest.Config) -> RunSession:
+    """The session that the options ask for. Raises SuiteError, OSError.
+
+    With neither target nor profile the bundled portal is started, and ends with pytest.
+    """
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    profile, name, is_bundled = _profile(config, stack)
+    impact = cast(Impact, value_of(config, "impact") or ("disruptive" if is_bundled else "read-only"))
+    options = RunOptions(
+        out=value_of(config, "out"),
+        impact=impact,
+        strict=value_of(config, "strict"),
+        baseline=value_of(config, "baseline"),
+        baseline_update=value_of(config, "baseline_update"),
+        profile_name=name,
+        min_tested=value_of(config, "min_tested"),
+        history=value_of(config, "history"),
+        rerun=value_of(config, "rerun"),
+        record_costs=value_of(config, "record_costs"),
+        keep_ledger=not is_bundled,
+        bundled=is_bundled,
+    )
+    stack.enter_context(_locks(config, profile, options))
+    clock = _clock(config, profile)
+    if isinstance(clock, SimulatedClock):
+        clock.move(0)  # where the profile's clock is none, nothing is begun
+    return RunSession.open(profile, clock, options)
+
+
+def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> AbstractContextManager[None]:
+    """Holds the target's accounts, the reports' folder and the history against other runs."""
+    return held(
+        locks_of(profile, out=options.out, history=options.history),
+        on_wait=(lambda line: say(config, line)) if value_of(config, "wait") else None,
+        note=str((options.out / LEDGER).absolute()),
+    )
+
+
+def announce_limits(config: pytest.Config, run: RunSession) -> None:
+    """Says before anything else what the run cannot tell, whatever it finds."""
+    if run.options.bundled:
+        say(config, "No --profile and no --target: this judges the bundled reference portal, and no other.")
+    elif not run.profile.accounts:
+        say(config, "No --profile: without [accounts] nothing can be judged that needs a token.")
+    if run.scope.selection:
+        say(config, f"A selection of the cases: {run.scope.selection}.")
+
+
+def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item]) -> Scope:
+    """What the run sets out to test, with the cases that are to run."""
+    impact = run.options.impact
+    possible = [item for item in items if why_not(item, run.profile, impact) is None]
+    declared = {requirement for item in possible for requirement in ids_of(item)}
+    return Scope(
+        selection=selection_of(config),
+        bundled=run.options.bundled,
+        testable=len(reachable_musts(run.profile, impact, declared)),
+    )
+
+
+def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, bool]:
+    """The profile, what reports call it, and whether it is the bundled portal's."""
+    target, path = value_of(config, "target"), value_of(config, "profile")
+    if path:
+        return load(Path(path), target=target), str(path), False
+    if target:
+        return of_target(target), "", False
+    from conformance.target.bundled import (
+        running_portal,  # the reference portal: nobody with a target needs it
+    )
+
+    return stack.enter_context(running_portal()), "bundled", True
+
+
+def _clock(config: pytest.Config, profile: Profile) -> Clock:
+    budget = value_of(config, "time_budget")
+    return clock_of(
+        profile,
+        time_budget=None if budget is None else seconds_of(str(budget)),
+        on_wait=wait_announcer(config),
+    )

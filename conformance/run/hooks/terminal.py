@@ -1,0 +1,83 @@
+"""What a run prints through pytest: waits as they begin, the findings of a case, and how the run ended."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from conformance.report.formats.terminal import summary_lines, waiting
+from conformance.report.model.run import Run
+from conformance.report.model.visible import one_line
+from conformance.run.hooks.stash import SESSION
+from conformance.run.options import value_of
+from conformance.run.planning import ids_of
+from conformance.run.session import RunSession
+from conformance.target.clock import SimulatedClock, wall
+from conformance.verdicts.findings import Finding
+
+SHORT_WAIT = 3.0
+"""Seconds of a wait that is not worth a line."""
+
+
+def say(config: pytest.Config, line: str) -> None:
+    """A line of its own between the dots, to be read at once also where a case waits or a log is kept."""
+    if value_of(config, "brief") or not config.pluginmanager.has_plugin("terminalreporter"):
+        return
+    terminal, capture = config.get_terminal_writer(), config.pluginmanager.get_plugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
+        if terminal.width_of_current_line:
+            terminal.line()
+        terminal.line(line)
+        terminal.flush()
+
+
+def wait_announcer(config: pytest.Config) -> Callable[[float, str], None]:
+    """Notes each wait of the run that takes real time, and prints the long ones as they begin."""
+
+    def announce(seconds: float, why: str) -> None:
+        run = config.stash.get(SESSION, None)
+        if run is None or isinstance(run.clock, SimulatedClock):
+            return
+        run.waited(why, seconds, wall())
+        if seconds >= SHORT_WAIT:
+            say(config, waiting(why, seconds))
+
+    return announce
+
+
+def finding_text(run: RunSession, finding: Finding) -> str:
+    """A finding as pytest shows it below the case that brought it to light."""
+    requirement = run.ledger.requirements[finding.requirement]
+    numbers = ", ".join(str(number) for number in finding.exchanges)
+    text = (
+        f"{finding.verdict.value.upper()} {finding.requirement} {requirement.statement}\n"
+        f"     {finding.endpoint}: {finding.message} (exchanges {numbers})"
+    )
+    return run.secrets.redact(text)
+
+
+def case_properties(item: pytest.Item, findings: Sequence[Finding]) -> Iterator[tuple[str, object]]:
+    """What a case is about, for the columns of ``cases.html`` and for pytest's own reports."""
+    verdicts = sorted({f"{finding.requirement} {finding.verdict.value}" for finding in findings})
+    yield "requirements", ", ".join(ids_of(item))
+    yield "verdicts", ", ".join(verdicts) or "pass"
+    yield "exchanges", ", ".join(str(number) for finding in findings for number in finding.exchanges)
+
+
+def closing_lines(config: pytest.Config, run: Run, *, colour: bool) -> Iterator[str]:
+    """The summary of a run that has ended, and what a reader must not miss: errors, and what was left."""
+    brief = value_of(config, "brief")
+    yield from summary_lines(run, colour=colour, quiet=brief)
+    for place, error in run.ending.errors.items():
+        yield f"error of the suite in {place}: {error}"
+    if not brief:
+        drawn = f"--effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}"
+        yield f"examples drawn with {drawn}"
+    if run.ending.unreachable:
+        yield run.ending.unreachable
+    for left in run.ending.left_behind:
+        yield f"Not restored: {one_line(left, 600)}."
+    if run.ending.cleanup:
+        yield f"To restore it: {run.ending.cleanup}"

@@ -1,0 +1,143 @@
+"""The options of a run, each declared once for ``portal-conformance run``, pytest and ``pytest.ini``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.run.settings import path, text
+from conformance.spec import IMPACTS, Impact
+
+INI = "conformance_"
+"""What the names of the options begin with in ``pytest.ini``: ``conformance_target = http://…``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option. ``cli``: its spelling for ``portal-conformance`` where that is another than pytest's."""
+
+    name: str
+    help: str
+    metavar: str | None = None
+    type: Callable[[str], Any] | None = text
+    choices: Sequence[str] | None = None
+    default: Any = None
+    cli: str = ""
+
+    @property
+    def spelling(self) -> str:
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def is_flag(self) -> bool:
+        return self.type is None
+
+    def arguments(self) -> dict[str, Any]:
+        """What argparse and pytest are to know of it; its default is applied later."""
+        if self.type is None:
+            return {"action": "store_true", "help": self.help}
+        common: dict[str, Any] = {"help": self.help, "default": None}
+        if self.choices:
+            return common | {"choices": self.choices}
+        return common | {"metavar": self.metavar, "type": self.type}
+
+
+OPTIONS = (
+    Option("target", "the portal's base URL; overrides the profile's", "URL"),
+    Option("profile", "what is known of the target", "FILE", path),
+    Option("impact", "the most a run may do to the target", choices=IMPACTS),
+    Option("out", "where the reports go (default: reports)", "DIR", path, default=Path("reports")),
+    Option("strict", "a WARN counts as a FAIL", type=None),
+    Option("baseline", "known failures", "FILE", path),
+    Option("baseline_update", "write this run's failures into the baseline", type=None),
+    Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
+    Option("rerun", "only the requirement, case or finding of that id", "ID"),
+    Option("effort", "how many examples are drawn", choices=("quick", "normal", "thorough"), default="quick"),
+    Option("seed", "what the examples are drawn from (default: 0)", "N", int, default=0),
+    Option("min_tested", "exit code 5 where fewer requirements were tested", "N", int, default=0),
+    Option("history", "keep the run in this database", "FILE", path),
+    Option("record_costs", "write what each case sent, for `plan`", "FILE", path),
+    Option("wait", "wait for another run on this target, --out or --history to end", type=None),
+    Option("brief", "print the verdict only", type=None, cli="--quiet"),
+)
+BY_NAME = {option.name: option for option in OPTIONS}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the user asked of a run. ``bundled``: the bundled reference portal is judged, as no other was
+    named. ``keep_ledger``: whether changes are noted on the disk, which is of no use where the target ends
+    with the run."""
+
+    out: Path = Path("reports")
+    impact: Impact = "read-only"
+    strict: bool = False
+    baseline: Path | None = None
+    baseline_update: bool = False
+    profile_name: str = ""
+    min_tested: int = 0
+    history: Path | None = None
+    rerun: str | None = None
+    record_costs: Path | None = None
+    keep_ledger: bool = True
+    bundled: bool = False
+
+
+def add_to_command(parser: argparse.ArgumentParser) -> None:
+    """Declares the options of ``portal-conformance run`` and ``plan``."""
+    for option in OPTIONS:
+        parser.add_argument(option.cli or option.spelling, dest=option.name, **option.arguments())
+
+
+def add_to_pytest(parser: pytest.Parser) -> None:
+    """Declares the options of ``pytest cases``, on its command line and in its ini file."""
+    group = parser.getgroup("portal conformance")
+    for option in OPTIONS:
+        # pytest has a --strict of its own: that one is read as ours, too.
+        with contextlib.suppress(ValueError):
+            group.addoption(option.spelling, **option.arguments())
+        if option.is_flag:
+            parser.addini(f"{INI}{option.name}", option.help, type="bool")
+        else:
+            parser.addini(f"{INI}{option.name}", option.help, type="string")
+
+
+def value_of(config: pytest.Config, name: str) -> Any:
+    """The value of an option: the command line's, else the ini file's, else the default.
+
+    pytest.UsageError: the ini file gives it a value that it cannot have.
+    """
+    option = BY_NAME[name]
+    value = config.getoption(option.spelling)
+    if option.is_flag:
+        return bool(value or config.getini(f"{INI}{name}"))
+    return value if value is not None else _ini_value(config, option)
+
+
+def _ini_value(config: pytest.Config, option: Option) -> Any:
+    written = config.getini(f"{INI}{option.name}")
+    if option.type is None or not written:
+        return option.default
+    try:
+        value = option.type(written)
+    except (argparse.ArgumentTypeError, ValueError) as wrong:
+        raise pytest.UsageError(f"{INI}{option.name} = {written}: {wrong}") from None
+    if option.choices and value not in option.choices:
+        raise pytest.UsageError(f"{INI}{option.name} = {written}: choose {', '.join(option.choices)}")
+    return value
+
+
+def as_arguments(options: argparse.Namespace) -> Iterator[str]:
+    """What ``portal-conformance run`` was called with, as pytest's arguments."""
+    for option in OPTIONS:
+        value = getattr(options, option.name)
+        if option.is_flag and value:
+            yield option.spelling
+        elif not option.is_flag and value is not None:
+            yield f"{option.spelling}={value}"

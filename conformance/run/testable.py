@@ -1,0 +1,56 @@
+"""Which musts can be tested with a profile and an impact: by the cases that may run, and the checks that see
+what those send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from conformance.checks import CHECKS
+from conformance.judging.fields import requirements_of
+from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
+from conformance.spec.resources import RESOURCES
+from conformance.target.profile.model import Profile
+
+MUSTS = tuple(row.id for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
+"""The musts that can be seen from outside."""
+
+WAYS_IN = ("admin", "spare", "limited")
+
+
+def reachable_musts(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozenset[str]:
+    """The musts that a run can test. ``tried``: the requirements of the cases that can be tried."""
+    by_case = frozenset(tried)
+    reachable = {row.key for row in OPERATIONS if _is_reachable(row, profile, impact)}
+    by_check = {must for must in MUSTS if not KEYS_OF.get(must, frozenset()).isdisjoint(reachable)}
+    return frozenset(must for must in MUSTS if must in by_case or must in by_check)
+
+
+def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
+    """Whether a success of the endpoint can be expected."""
+    if IMPACTS.index(row.impact) > IMPACTS.index(impact):
+        return False
+    if not any(name in profile.accounts for name in WAYS_IN):
+        return False
+    if (row.bot_challenge or "/transfer/" in row.path) and profile.bot_challenge.token is None:
+        return False
+    if "fileBizId" in row.parameters and profile.records.file is None:
+        return False
+    body_unknown = bool({"N1", "N6"} & set(row.gaps))
+    return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None
+
+
+def _keys() -> Mapping[str, frozenset[str]]:
+    """By must, the endpoints whose answers decide it."""
+    found: dict[str, set[str]] = {}
+    for check in CHECKS:
+        found.setdefault(check.requirement, set()).update(check.on.keys)
+    for row in OPERATIONS:
+        if row.data is None:
+            continue
+        model = RESOURCES[row.data.removesuffix("[]")]
+        for requirement in (*requirements_of(model), f"OP-{row.number:03}"):
+            found.setdefault(requirement, set()).add(row.key)
+    return {requirement: frozenset(keys) for requirement, keys in found.items()}
+
+
+KEYS_OF = _keys()

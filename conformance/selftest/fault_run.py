@@ -1,0 +1,235 @@
+"""One fault run: the cases against a reference portal within this process, and which of them found what."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from conformance.judging import watch
+from conformance.run.hooks.loop import forget_run, run_all
+from conformance.run.hooks.stash import SESSION
+from conformance.run.options import RunOptions
+from conformance.run.session import ActingCase, Listener, RunSession
+from conformance.selftest.choice import function_of
+from conformance.spec import REQUIREMENTS, operation_of
+from conformance.target.bundled import InProcess, in_process
+from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.portal.inboxes import NothingArrived
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.findings import Comparison, Finding, Ledger, Verdict
+
+
+class Turned(msgspec.Struct):
+    """A requirement that a fault run contradicts: the verdict, what decided so, and its first finding."""
+
+    verdict: str
+    sources: list[str]
+    message: str
+    endpoint: str
+
+
+class FaultOutcome(msgspec.Struct):
+    """The result of a fault run. ``touched``: the operations that each case called."""
+
+    name: str
+    turned: dict[str, Turned] = {}
+    verdicts: dict[str, int] = {}
+    untested: list[str] = []
+    errors: dict[str, str] = {}
+    touched: dict[str, list[str]] = {}
+    seconds: float = 0.0
+
+    def note_call(self, case: str | None, exchange: Exchange) -> None:
+        """Notes the operation that a case calls."""
+        operation = operation_of(exchange.request.method, exchange.request.path)
+        called = self.touched.setdefault(case or "", [])
+        if operation is not None and operation.key not in called:
+            called.append(operation.key)
+
+
+class Direct(httpx.BaseTransport):
+    """Calls an ASGI application without a socket."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+        self._loop = asyncio.new_event_loop()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        status, headers, body = self._loop.run_until_complete(self._call(request))
+        return httpx.Response(status, headers=headers, content=None, stream=httpx.ByteStream(body))
+
+    async def _call(self, request: httpx.Request) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        sent = [{"type": "http.request", "body": request.read(), "more_body": False}]
+        start: dict[str, Any] = {}
+        body = bytearray()
+
+        async def receive() -> dict[str, Any]:
+            return sent.pop() if sent else {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+            else:
+                body.extend(message.get("body", b""))
+
+        await self._app(_scope(request), receive, send)
+        return start["status"], list(start["headers"]), bytes(body)
+
+    def close(self) -> None:
+        self._loop.close()
+
+
+def _scope(request: httpx.Request) -> dict[str, Any]:
+    url = request.url
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": url.scheme,
+        "path": url.path,
+        "raw_path": url.raw_path.partition(b"?")[0],
+        "root_path": "",
+        "query_string": url.query,
+        "headers": [(name.lower(), value) for name, value in request.headers.raw],
+        "client": ("127.0.0.1", 50000),
+        "server": (url.host, url.port),
+    }
+
+
+class FaultRunClock(SimulatedClock):
+    """The target's clock moves, and so does ours: a pause takes no time either."""
+
+    def __init__(self, target: InProcess) -> None:
+        super().__init__(target.advance)
+        self._paused = 0.0
+
+    def ticks(self) -> float:
+        return time.perf_counter() + self._paused
+
+    def pause(self, seconds: float, why: str) -> None:
+        self._paused += max(0.0, seconds)
+
+
+class Outbox:
+    """Emailed codes, read where the portal keeps them."""
+
+    def __init__(self, target: InProcess, email: str) -> None:
+        self._target, self._email = target, email
+
+    def mark(self) -> object:
+        return next(self._coded(), None)
+
+    def code_after(self, mark: object, clock: Clock) -> str:
+        newest = next(self._coded(), None)
+        if newest is None or newest is mark:
+            raise NothingArrived(f"no code for {self._email} arrived")
+        return str(newest["code"])
+
+    def _coded(self) -> Iterator[dict[str, Any]]:
+        """The mails with a code, the newest first; the portal keeps only so many."""
+        return (mail for mail in self._target.mails(self._email) if mail["code"])
+
+
+class AttributingLedger(Ledger):
+    """A ledger that notes which check or case found each contradiction, and which case acted: without it a
+    check would have had nothing to judge."""
+
+    def __init__(self, acting: ActingCase) -> None:
+        super().__init__(REQUIREMENTS)
+        self.sources: dict[str, dict[str, None]] = {}
+        self._acting = acting
+
+    def decide(self, requirement: str, comparison: Comparison, *, case: str | None = None) -> Finding | None:
+        finding = super().decide(requirement, comparison, case=case)
+        if finding is not None:
+            names = dict.fromkeys(function_of(name) for name in (case, self._acting()) if name)
+            self.sources.setdefault(requirement, {}).update(names)
+        return finding
+
+
+class NoLog:
+    """In place of the file of exchanges: nothing is kept."""
+
+    path = Path()
+
+    def write(self, exchange: Exchange) -> None:
+        """Drops it."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def session_on(target: InProcess, folder: Path, listeners: Sequence[Listener]) -> RunSession:
+    """A run session on a portal within this process, which writes nothing."""
+    acting = ActingCase()
+    ledger = AttributingLedger(acting)
+    run = RunSession(
+        target.profile,
+        FaultRunClock(target),
+        RunOptions(out=folder, impact="disruptive", keep_ledger=False),
+        # Checks sign their findings themselves, instead of with the case that acts.
+        judge=watch(ledger),
+        log=NoLog(),
+        ledger=ledger,
+        acting=acting,
+        listeners=listeners,
+        handler=Direct(target.app),
+    )
+    for name, account in target.profile.accounts.items():
+        if account.inbox is not None:
+            run.portal.account(name).read_from(Outbox(target, account.email))
+    return run
+
+
+def attempt(
+    session: pytest.Session,
+    items: Sequence[pytest.Item],
+    name: str,
+    *,
+    faults: Sequence[str] = (),
+    variants: Sequence[str] = (),
+    watched: bool = False,
+) -> FaultOutcome:
+    """Runs cases against a portal with these faults and variants; ``watched``: notes what each case calls."""
+    began = time.perf_counter()
+    outcome = FaultOutcome(name)
+    with tempfile.TemporaryDirectory(prefix="selftest-") as folder:
+        target = in_process(faults=faults, variants=variants)
+        run = session_on(target, Path(folder), [outcome.note_call] if watched else [])
+        session.config.option.collectonly = False
+        session.config.stash[SESSION] = run
+        session.items = list(items)
+        forget_run(items)
+        run_all(session, run)
+        run.portal.close()
+    _fill(outcome, run)
+    outcome.seconds = round(time.perf_counter() - began, 3)
+    return outcome
+
+
+def _fill(outcome: FaultOutcome, run: RunSession) -> None:
+    ledger = run.ledger
+    assert isinstance(ledger, AttributingLedger)
+    for result in ledger.results():
+        verdict = result.verdict
+        outcome.verdicts[verdict.value] = outcome.verdicts.get(verdict.value, 0) + 1
+        if verdict is Verdict.UNTESTED:
+            outcome.untested.append(result.requirement.id)
+    for finding in ledger.findings:
+        if finding.verdict in (Verdict.FAIL, Verdict.WARN) and finding.requirement not in outcome.turned:
+            outcome.turned[finding.requirement] = Turned(
+                finding.verdict.value,
+                list(ledger.sources.get(finding.requirement, {})),
+                finding.message,
+                finding.endpoint,
+            )
+    outcome.errors = dict(ledger.errors)

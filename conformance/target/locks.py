@@ -1,0 +1,128 @@
+"""Locks against two runs at once: on a target's accounts, on a folder of reports, on a history."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.target.profile.model import Profile
+from conformance.target.state import state_file
+
+try:
+    import fcntl
+except ImportError:  # a system without it has no locks
+    fcntl = None  # type: ignore[assignment]
+
+POLL = 0.5
+"""Seconds between two tries to take a lock that another process holds."""
+
+
+class HeldElsewhere(UsageError):
+    """Another process holds what this one needs."""
+
+
+@dataclass(frozen=True)
+class FileLock:
+    """A lock file and what it stands for. The system frees it when its process ends, however that is."""
+
+    path: Path
+    subject: str
+
+    @contextmanager
+    def held(self, *, on_wait: Callable[[str], None] | None, note: str) -> Iterator[None]:
+        """Holds the lock; ``note`` is kept in the file. Where another process has it: waits once ``on_wait``
+        was told so; without one raises HeldElsewhere. Raises OSError where the file cannot be written."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._take(descriptor, on_wait)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(_holder(note)).encode(), 0)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _take(self, descriptor: int, on_wait: Callable[[str], None] | None) -> None:
+        is_announced = False
+        while not _is_taken(descriptor):
+            message = f"{self.subject} is in use by {self._described()}"
+            if on_wait is None:
+                raise HeldElsewhere(f"{message}. Wait for its end, or let this run wait: --wait.")
+            if not is_announced:
+                on_wait(f"{message}: waiting for its end")
+                is_announced = True
+            time.sleep(POLL)
+
+    def _described(self) -> str:
+        holder = self.content()
+        return f"process {holder.get('pid', '?')}, since {holder.get('since', '?')}"
+
+    def content(self) -> dict[str, object]:
+        """What the last holder wrote; empty where that cannot be read."""
+        try:
+            value = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+def _is_taken(descriptor: int) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(note: str) -> dict[str, object]:
+    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return {"pid": os.getpid(), "since": since, "note": note}
+
+
+@contextmanager
+def held(
+    locks: Iterable[FileLock], *, on_wait: Callable[[str], None] | None = None, note: str = ""
+) -> Iterator[None]:
+    """Holds all the locks, in one order for every process, so that no two wait for each other."""
+    with ExitStack() as stack:
+        for lock in sorted(locks, key=lambda lock: str(lock.path)):
+            stack.enter_context(lock.held(on_wait=on_wait, note=note))
+        yield
+
+
+def target_lock(profile: Profile) -> FileLock | None:
+    """The lock on the accounts of a profile at its target; None where no folder can hold it."""
+    emails = sorted(account.email.lower() for account in profile.accounts.values())
+    path = state_file("target", profile.portal.url, *emails)
+    return None if path is None else FileLock(path, f"{profile.portal.url} with these accounts")
+
+
+def out_lock(out: Path) -> FileLock:
+    """The lock on a folder of reports. Raises OSError where there can be no such folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    return FileLock(out_lock_path(out), str(out))
+
+
+def out_lock_path(out: Path) -> Path:
+    """The lock file of a folder of reports, which stays there when the run has ended."""
+    return out / ".lock"
+
+
+def history_lock(history: Path) -> FileLock:
+    """The lock on a history."""
+    return FileLock(history.with_name(f".{history.name}.lock"), str(history))
+
+
+def locks_of(profile: Profile, *, out: Path, history: Path | None) -> list[FileLock]:
+    """The locks of a run. Raises OSError where a file of theirs cannot be written."""
+    target = target_lock(profile)
+    locks = [out_lock(out), *([] if target is None else [target])]
+    return locks if history is None else [*locks, history_lock(history)]

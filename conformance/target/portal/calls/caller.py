@@ -1,0 +1,203 @@
+"""Calls of the 88 endpoints: what goes into a request, whose it is, and what the budgets say of it."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import quote, urlencode
+
+from conformance.spec.endpoints import INVITE, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
+from conformance.spec.operations import operation
+from conformance.target.portal.budget import is_rate_limited
+from conformance.target.portal.calls.headers import request_headers
+from conformance.target.portal.transport import Opener
+from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
+
+if TYPE_CHECKING:
+    from conformance.target.portal import Portal
+    from conformance.target.portal.accounts import ProfileAccount
+
+MAILS = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
+"""The endpoints that have the target send a mail."""
+
+PACED = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND})
+"""The endpoints whose rate limit is waited for."""
+
+
+class CallOptions(TypedDict, total=False):
+    """What a call may say beyond its endpoint. The last five fill the braces of the path."""
+
+    json: Json
+    raw: bytes | None
+    query: Mapping[str, str | Sequence[str]] | None
+    token: str | None
+    headers: Mapping[str, str | None] | None
+    content_type: str | None
+    client_hash: str | None
+    bot_challenge: bool
+    method: str | None
+    client: str | None
+    within_budget: bool
+    open_answer: Opener | None
+    workspaceId: str
+    userBizId: str
+    institutionBizId: str
+    roleBizId: str
+    fileBizId: str
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """A request as the transport takes it. ``token`` is the one in its headers."""
+
+    method: str
+    path: str
+    headers: Sequence[Header]
+    body: bytes | None = None
+    client: str = ""
+    token: str | None = None
+    open_answer: Opener | None = None
+
+
+class Caller:
+    """Sends requests. It knows whose each token is, and which client hash it was issued to."""
+
+    def __init__(self, portal: Portal) -> None:
+        self._portal = portal
+        self._tokens: dict[str, tuple[str, str | None]] = {}
+        self._shared: dict[str, ProfileAccount] = {}
+
+    def call(self, key: str, options: CallOptions) -> Exchange:
+        """The answer of an endpoint. Raises KeyError where a parameter of its path is missing."""
+        outgoing = self._outgoing(key, options)
+        if options.get("method") is not None:
+            return self.send(outgoing)
+        if not options.get("within_budget", True):
+            return self._counted(key, outgoing, waits=False)
+        return self._paced(key, outgoing)
+
+    def _paced(self, key: str, outgoing: Outgoing) -> Exchange:
+        """Sends within the budgets; once more after the rate limit where the endpoint has one."""
+        for attempt in count():
+            exchange = self._counted(key, outgoing, waits=True)
+            if key not in PACED or not is_rate_limited(exchange):
+                return exchange
+            self._portal.budget.back_off(exchange, attempt)
+        raise AssertionError("unreachable")
+
+    def _counted(self, key: str, outgoing: Outgoing, *, waits: bool) -> Exchange:
+        """Counts a sign-in or a mail. ``waits``: a sign-in waits for its place in the window."""
+        if key == LOGIN_INITIATE:
+            with self._portal.budget.initiation(waits=waits):
+                return self.send(outgoing)
+        if key not in MAILS:
+            return self.send(outgoing)
+        with self._mail() as answers:
+            answers.append(self.send(outgoing))
+        return answers[0]
+
+    @contextmanager
+    def _mail(self) -> Iterator[list[Exchange]]:
+        """Counts a mail, but for one that the answer put into the list refuses to send."""
+        self._portal.budget.mail()
+        answers: list[Exchange] = []
+        try:
+            yield answers
+        finally:
+            if not any(answer.success for answer in answers):
+                self._portal.budget.mail_not_sent()
+
+    def _outgoing(self, key: str, options: CallOptions) -> Outgoing:
+        row, query, raw = operation(key), options.get("query"), options.get("raw")
+        braces = {name: segment(str(value)) for name, value in options.items() if f"{{{name}}}" in row.path}
+        path = row.url(**braces) + (f"?{urlencode(query, doseq=True)}" if query else "")
+        # Which further endpoints want the challenge is not shown: the token goes to all but the one whose
+        # body has a place for it.
+        is_challenged = options.get("bot_challenge", True) and key != PASSWORD_FORGOT
+        return self.addressed(
+            options.get("method") or row.method,
+            path,
+            options,
+            body=raw if raw is not None else encoded(options.get("json", ABSENT)),
+            bot_token=self._portal.profile.bot_challenge.token if is_challenged else None,
+        )
+
+    def addressed(
+        self,
+        method: str,
+        path: str,
+        options: CallOptions,
+        *,
+        body: bytes | None = None,
+        bot_token: str | None = None,
+    ) -> Outgoing:
+        """A request with the common headers, of the client whose token it carries."""
+        token, content_type = options.get("token"), options.get("content_type")
+        owner, hash_of_token = self._tokens.get(token or "", ("", None))
+        client = options.get("client")
+        headers = request_headers(
+            self._portal.profile,
+            client_hash=options.get("client_hash") or hash_of_token or self._portal.client_hash,
+            token=token,
+            content_type=content_type or ("application/json" if body is not None else None),
+            bot_token=bot_token,
+            own=options.get("headers") or {},
+        )
+        return Outgoing(
+            method,
+            path,
+            headers,
+            body=body,
+            client=owner if client is None else client,
+            token=token,
+            open_answer=options.get("open_answer"),
+        )
+
+    def send(self, outgoing: Outgoing) -> Exchange:
+        """Sends one request. An account whose shared token is refused tries that before it is used again."""
+        exchange = self._portal.transport.send(
+            outgoing.method,
+            outgoing.path,
+            headers=outgoing.headers,
+            body=outgoing.body,
+            client=outgoing.client,
+            open_answer=outgoing.open_answer,
+        )
+        if exchange.status == 401 and outgoing.token in self._shared:
+            self._shared[outgoing.token].doubt()
+        return exchange
+
+    @property
+    def token_holders(self) -> frozenset[str]:
+        """The accounts that were given an access token."""
+        return frozenset(name for name, _ in self._tokens.values())
+
+    def remember_token(self, token: str | None, account: str, client_hash: str | None) -> None:
+        """From now on requests with this token carry the client hash it was issued to."""
+        if token is not None:
+            self._tokens.setdefault(token, (account, client_hash))
+
+    def owns_token(self, token: str, account: ProfileAccount) -> None:
+        """The token is the account's shared one."""
+        if token not in self._shared:
+            others = {other: owner for other, owner in self._shared.items() if owner is not account}
+            self._shared = {**others, token: account}
+
+
+def encoded(json: Json) -> bytes | None:
+    """A JSON value as it goes over the wire; None for ABSENT. Halves of surrogate pairs stay escaped."""
+    if json is ABSENT:
+        return None
+    try:
+        return json_module.dumps(json, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json_module.dumps(json, separators=(",", ":")).encode()
+
+
+def segment(value: str) -> str:
+    """A path parameter in one segment, also where it holds slashes or is dots only."""
+    return quote(value, safe="") if value.strip(".") else value.replace(".", "%2E")

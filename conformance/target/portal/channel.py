@@ -1,0 +1,126 @@
+"""An open secure channel: its keys, when it ends, and what goes over it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+import msgspec
+
+from conformance.target.portal.cipher import VERSION, FoundKey, Scheme, seal, sealed_payload, unseal, wrap
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+
+LONGEST_LIFETIME = 7 * 86400.0
+"""Seconds beyond which a lifetime is a sign that two clocks were compared that are not one."""
+
+
+@dataclass(frozen=True)
+class Wrapping:
+    """How an AES key goes into RSA. ``encoding``: the key's bytes, or their base64 text."""
+
+    rsa: str
+    mgf1: str
+    encoding: str = "raw"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """An open channel. ``expires_at`` is on the portal's clock, in epoch seconds; None where the answer had
+    none that could be read."""
+
+    session_id: str
+    request_key: bytes
+    response_key: bytes
+    expires_at: float | None
+    exchange: Exchange
+    key_exchange: Exchange
+    key_id: str
+    scheme: Scheme
+    form: str
+
+    @property
+    def ends_at(self) -> float | None:
+        """When it ends, on the clock of the suite; None where that cannot be read."""
+        return ends_at(self.exchange)
+
+    def encrypt(self, plaintext: Json, *, form: str | None = None) -> bytes:
+        """The body that carries a plaintext: the JSON text of ``{"v": 2, "p": …}``, or that object."""
+        plain = json.dumps(plaintext, ensure_ascii=False, separators=(",", ":")).encode()
+        sealed = json.dumps(
+            {"v": VERSION, "p": seal(plain, self.request_key, self.scheme)}, separators=(",", ":")
+        )
+        return (sealed if (form or self.form) == "object" else json.dumps(sealed)).encode()
+
+    def decrypt(self, body: Json) -> Json:
+        """The plaintext of an encrypted answer, or of one whose ``data`` is encrypted; else ABSENT."""
+        payload = sealed_payload(body)
+        if payload is not None:
+            return self._opened(payload)
+        inner = sealed_payload(body.get("data")) if isinstance(body, dict) else None
+        if inner is None:
+            return ABSENT
+        data = self._opened(inner)
+        return ABSENT if data is ABSENT else {**body, "data": data}
+
+    def _opened(self, payload: str) -> Json:
+        try:
+            return msgspec.json.decode(unseal(payload, self.response_key, self.scheme))
+        except (ValueError, msgspec.MsgspecError):
+            return ABSENT
+
+
+OTHER_WRAPPINGS = (
+    Wrapping("oaep-sha256", "sha256"),
+    Wrapping("oaep-sha256", "sha1"),
+    Wrapping("oaep-sha1", "sha1"),
+    Wrapping("pkcs1v15", "sha256"),
+    Wrapping("oaep-sha256", "sha256", "base64"),
+    Wrapping("oaep-sha256", "sha1", "base64"),
+    Wrapping("oaep-sha1", "sha1", "base64"),
+    Wrapping("pkcs1v15", "sha256", "base64"),
+)
+
+
+def wrapped(key: bytes, public_key: FoundKey, wrapping: Wrapping) -> str:
+    """An AES key as ``encReqKey`` and ``encRespKey`` want it."""
+    content = key if wrapping.encoding == "raw" else base64.b64encode(key)
+    return wrap(content, public_key.public, rsa=wrapping.rsa, mgf1=wrapping.mgf1)
+
+
+def ends_at(session: Exchange) -> float | None:
+    """When a channel ends, on the clock of the suite: ``expiresAt`` is on the portal's, which may be off.
+
+    The answer's own ``timestamp`` says what time it is there, else its Date header. None where that gives no
+    lifetime that can be.
+    """
+    expires_at, there = moment(session.at("data.expiresAt")), portal_time(session)
+    if expires_at is None:
+        return None
+    lifetime = expires_at - (session.time if there is None else there)
+    return ended(session) + lifetime if 0 < lifetime <= LONGEST_LIFETIME else None
+
+
+def portal_time(exchange: Exchange) -> float | None:
+    """The portal's time when it answered, in epoch seconds; None where the answer does not say."""
+    stamp = moment(exchange.at("timestamp"))
+    date = exchange.at("headers.date")
+    if stamp is not None or not isinstance(date, str):
+        return stamp
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        return None
+
+
+def ended(exchange: Exchange) -> float:
+    """When an answer was there, on the clock of the suite."""
+    return exchange.time + exchange.elapsed_ms / 1000
+
+
+def moment(value: Json) -> float | None:
+    """Epoch milliseconds (or seconds, where only those make sense) as epoch seconds."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 1e8 <= value < 1e15:
+        return None
+    return value / 1000 if value >= 1e11 else float(value)

@@ -1,0 +1,66 @@
+"""Whether a target lets the suite in at all: its ingress may refuse every request, whatever it asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.errors import NoAnswer, Untestable
+from conformance.spec.endpoints import PROFILE, TOKEN_REFRESH
+from conformance.spec.tables import TOKEN_REFUSED
+from conformance.target.portal.login import refusal
+from conformance.traffic.exchange import Exchange
+
+if TYPE_CHECKING:
+    from conformance.target.portal import Portal
+
+MISMATCH = "ACCESS.PORTAL_MISMATCH"
+REFUSALS = (400, 401, 403, 404, 503)
+"""The statuses of an ingress that lets nobody in, or of a portal that is down for maintenance."""
+
+NO_CODE = "No access code is given, so that nothing behind the ingress can be judged. Set PORTAL_ACCESS_CODE."
+WRONG_CODE = "Is [portal] access_code the SYSTEM portal's, and is this address let in?"
+
+
+def refusal_at_ingress(portal: Portal) -> str | None:
+    """Why nothing behind the target's ingress can be judged; None where requests get through.
+
+    A portal that looks at the access code before anything else refuses a request without a token, and one
+    that needs none, alike. Raises TargetUnreachable.
+    """
+    try:
+        guarded = portal.call(PROFILE)
+        if _speaks_of_tokens(guarded):
+            return None
+        open_to_all = portal.call(TOKEN_REFRESH, json={"refreshToken": "none"})
+    except NoAnswer:
+        return None
+    if _outcome(open_to_all) != _outcome(guarded) or not _is_refusal(guarded):
+        return None
+    if guarded.code != MISMATCH and _can_sign_in(portal):
+        return None
+    advice = WRONG_CODE if portal.profile.portal.access_code else NO_CODE
+    return f"{portal.url} refuses every request alike ({refusal(guarded)}). {advice}"
+
+
+def _speaks_of_tokens(answer: Exchange) -> bool:
+    """Whether it lets in, or refuses for the missing token alone."""
+    return answer.success or answer.code in TOKEN_REFUSED
+
+
+def _is_refusal(answer: Exchange) -> bool:
+    return not answer.success and answer.status in REFUSALS
+
+
+def _outcome(answer: Exchange) -> tuple[int | None, object]:
+    return answer.status, answer.code
+
+
+def _can_sign_in(portal: Portal) -> bool:
+    """Whether any account gets in, where the answers alone leave it open."""
+    for name in portal.profile.accounts:
+        try:
+            portal.account(name).signed_in()
+        except Untestable:
+            continue
+        return True
+    return False

@@ -1,0 +1,116 @@
+"""How an account's sign-ins have gone, and when the account is given up: another try could lock it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from conformance.errors import CannotSignIn, FaultClass
+
+REFUSED_SIGN_INS = 2
+"""Sign-ins in a row that end without a token, after which an account that never held one begins no other."""
+
+REFUSED_IN_ONE = 3
+"""Right codes in a row that are refused, after which an account that never held a token signs in no more."""
+
+REFUSED_CODES = 5
+"""Right codes in a row that are refused, after which an account that never held a token is given up."""
+
+
+class PasswordRefused(CannotSignIn):
+    """The target refused an email with a password that it never accepted."""
+
+
+class Attempts:
+    """Counts the refused sign-ins of one account; a successful one begins the counts anew.
+
+    ``limit`` is the profile's ``max_failed_sign_ins``. An account whose sign-ins were ``stopped`` may still
+    take the single steps; one that is ``given_up`` takes none.
+    """
+
+    def __init__(self, account: str, limit: int, on_stopped: Callable[[], None] = lambda: None) -> None:
+        self.has_held_token = False
+        self.is_password_accepted = False
+        self.stopped: CannotSignIn | None = None
+        self.given_up: CannotSignIn | None = None
+        self._account = account
+        self._on_stopped = on_stopped
+        self._limit = max(1, limit)
+        self._sign_ins = 0
+        self.codes_refused = 0
+        self._own_codes: deque[str] = deque(maxlen=8)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no session can be begun for the account."""
+        return self.stopped is not None or self.given_up is not None
+
+    def check(self) -> None:
+        """Raises CannotSignIn where the account is given up."""
+        if self.given_up is not None:
+            raise self.given_up.again()
+
+    def check_session(self) -> None:
+        """Raises CannotSignIn where no session can be begun."""
+        self.check()
+        if self.stopped is not None:
+            raise self.stopped.again()
+
+    def check_password(self) -> None:
+        """Raises CannotSignIn where the password may not be sent: it was never accepted."""
+        self.check()
+        if self.stopped is not None and not self.is_password_accepted:
+            raise self.stopped.again()
+
+    def token_received(self) -> None:
+        """Notes a completed sign-in."""
+        self.has_held_token = self.is_password_accepted = True
+        self._sign_ins = self.codes_refused = 0
+
+    def password_refused(self, answer: str) -> CannotSignIn:
+        """Gives the account up at the first refusal of a password that was never accepted."""
+        self._sign_ins += 1
+        refused = PasswordRefused(f"[accounts.{self._account}]: email or password is refused ({answer})")
+        self.given_up = self.given_up or refused
+        self._on_stopped()
+        return refused
+
+    def sign_in_refused(self, message: str, fault_class: FaultClass) -> CannotSignIn:
+        """Counts a sign-in that ended without a token."""
+        self._sign_ins += 1
+        if self._sign_ins >= self._limit:
+            return self._give_up(message, fault_class)
+        reason = self._reason(message, fault_class)
+        is_hopeless = self._sign_ins >= REFUSED_SIGN_INS or self.codes_refused >= REFUSED_IN_ONE
+        if is_hopeless and not self.has_held_token:
+            self.stopped = reason
+            self._on_stopped()
+        return reason
+
+    def code_issued(self, code: str) -> None:
+        """Notes a code that is right: its refusal counts."""
+        self._own_codes.append(code)
+
+    def code_refused(self, code: str, answer: str) -> None:
+        """Counts the refusal of a code; one that was meant to be wrong does not count."""
+        if code in self._own_codes:
+            self._count_code(f"the right codes are refused ({answer}); is otp_secret right, and the time?")
+
+    def code_missing(self, reason: str) -> None:
+        """Counts a code that did not arrive."""
+        self._count_code(reason)
+
+    def _count_code(self, message: str) -> None:
+        self.codes_refused += 1
+        if self.codes_refused >= (self._limit if self.has_held_token else min(REFUSED_CODES, self._limit)):
+            self._give_up(message)
+
+    def _give_up(self, message: str, fault_class: FaultClass = "credentials") -> CannotSignIn:
+        reason = self._reason(message, fault_class)
+        if self.given_up is None:
+            self.given_up = reason
+            self._on_stopped()
+        return reason
+
+    def _reason(self, message: str, fault_class: FaultClass) -> CannotSignIn:
+        return CannotSignIn(f"[accounts.{self._account}]: {message}", fault_class)

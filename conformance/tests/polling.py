@@ -1,0 +1,33 @@
+"""Clients that look at the same pages again and again."""
+
+from __future__ import annotations
+
+import tomllib
+
+from conformance.tests.scripted_client import Walker
+
+ROUNDS = 4
+
+
+def poll(url: str, profile_text: str) -> None:
+    """Two clients who look at the same pages, one of them with a change and a new token between."""
+    profile = tomllib.loads(profile_text)
+    watcher, admin = (Walker(url, profile, hash=name) for name in ("watcher", "admin"))
+    watcher.sign_in(profile["accounts"]["spare"])
+    admin.sign_in(profile["accounts"]["admin"])
+    for number in range(ROUNDS):
+        watcher.get("/profile")
+        watcher.get("/security/mfa")
+        _look(admin)
+        if number == 1:
+            admin.channel()
+        if number == 2:
+            admin.renew_token()
+
+
+def _look(walker: Walker) -> None:
+    role = walker.get("/roles")["data"][0]
+    walker.get(f"/roles/{role['bizId']}")
+    walker.get("/security/mfa")
+    walker.post("/notifications/channels/query", {"page": 0, "size": 20})
+    walker.look_at_orders(walker.get("/workspaces/current")["data"]["bizId"])

@@ -1,0 +1,124 @@
+"""How much must be tested for a verdict: half by default, what the profile expects where it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from conformance.report.model.run import Scope
+from conformance.run.floor import shortfalls, too_few, undecided
+from conformance.run.testable import MUSTS, reachable_musts
+from conformance.spec import REQUIREMENTS
+from conformance.target.portal import Portal
+from conformance.target.profile.model import Profile, parse
+from conformance.tests.reached import connected, without
+from conformance.verdicts.findings import Result, Verdict
+from reference_impl.serve import start
+
+
+def results(tested: Sequence[str]) -> list[Result]:
+    """Every requirement, of which these were tested."""
+    return [
+        Result(row, Verdict.PASS if row.id in tested else Verdict.UNTESTED) for row in REQUIREMENTS.values()
+    ]
+
+
+@pytest.fixture(scope="module")
+def signed_in() -> Iterator[Portal]:
+    with connected() as (portal, _, _):
+        portal.account("admin").signed_in()
+        yield portal
+
+
+def expecting(portal: Portal, **expect: Any) -> Portal:
+    """The portal as it is, but for what its profile expects."""
+    changed = portal.profile.expect.model_copy(update=expect)
+    portal.profile = portal.profile.model_copy(update={"expect": changed})
+    return portal
+
+
+HALF = Scope(testable=400)
+
+
+@pytest.mark.parametrize("tested, enough", [(199, False), (200, True)])
+def test_fewer_than_half_of_the_testable_musts_are_too_few(
+    signed_in: Portal, tested: int, enough: bool
+) -> None:
+    reasons = list(shortfalls(expecting(signed_in, musts=None), results(MUSTS[:tested]), HALF))
+
+    assert (reasons == []) is enough
+    assert enough or reasons == [f"{tested} of the 400 musts that can be tried were tested, fewer than half."]
+
+
+@pytest.mark.parametrize("tested, enough", [(299, False), (300, True)])
+def test_an_expected_number_takes_the_place_of_half(signed_in: Portal, tested: int, enough: bool) -> None:
+    portal = expecting(signed_in, musts=300)
+
+    assert (list(shortfalls(portal, results(MUSTS[:tested]), HALF)) == []) is enough
+
+
+def test_shoulds_and_open_requirements_make_up_for_no_must(signed_in: Portal) -> None:
+    others = [row.id for row in REQUIREMENTS.values() if row.level != "must"]
+
+    assert list(shortfalls(expecting(signed_in, musts=1), results(others), HALF))
+
+
+def test_an_expected_account_must_have_held_a_token(signed_in: Portal) -> None:
+    portal = expecting(signed_in, musts=0, accounts=["admin", "spare"])
+
+    assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.spare] never held a token."]
+    expecting(signed_in, musts=None, accounts=[])
+
+
+def test_an_expected_chapter_must_have_been_tested(signed_in: Portal) -> None:
+    portal = expecting(signed_in, chapters=["FILE", "LOGIN"])
+    without_files = [must for must in MUSTS if not must.startswith("FILE-")]
+
+    reasons = list(shortfalls(portal, results(without_files), HALF))
+
+    assert reasons == ["No must of chapter FILE was tested, which [expect] chapters names."]
+    expecting(signed_in, chapters=[])
+
+
+def test_an_admin_who_never_held_a_token_is_too_little_whatever_else_was_tested() -> None:
+    with connected() as (portal, _, _):
+        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["[accounts.admin] never held a token."]
+
+
+def test_without_an_admin_any_account_will_do() -> None:
+    with connected(edit=without("accounts.admin")) as (portal, _, _):
+        assert list(shortfalls(portal, results(MUSTS), HALF)) == ["No account ever held a token."]
+        portal.account("spare").signed_in()
+        assert list(shortfalls(portal, results(MUSTS), HALF)) == []
+
+
+def test_a_least_number_counts_requirements_of_every_level() -> None:
+    assert list(too_few(results(MUSTS[:9]), 10)) == [
+        "9 requirements were tested, fewer than --min-tested 10."
+    ]
+    assert list(too_few(results(MUSTS[:10]), 10)) == []
+
+
+def test_a_rerun_that_decides_none_of_what_it_names_came_to_nothing() -> None:
+    first, second = MUSTS[:2]
+
+    assert list(undecided(results([second]), first, frozenset({first})))
+    assert list(undecided(results([second]), second, frozenset({second, first}))) == []
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    with start(seed=7) as running:
+        return parse(running.profile(), {})
+
+
+def test_less_can_be_tested_with_less_of_a_profile(profile: Profile) -> None:
+    declared = set(MUSTS[:100])
+    everything = reachable_musts(profile, "disruptive", declared)
+
+    reading = reachable_musts(profile, "read-only", declared)
+    anonymous = reachable_musts(profile.model_copy(update={"accounts": {}}), "disruptive", declared)
+
+    assert declared <= anonymous < reading < everything <= set(MUSTS)

@@ -1,0 +1,330 @@
+"""A run does no harm: what it cannot sign in with it leaves alone, and what it changes it can put back."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from conformance.errors import OutOfTime
+from conformance.spec.endpoints import PASSWORD_CHANGE
+from conformance.target.clock import SystemClock
+from conformance.target.locks import FileLock, locks_of, target_lock
+from conformance.target.portal import Portal
+from conformance.target.profile.model import Profile, load, parse
+from conformance.tests.deployment import Deployment, Done, command, deployed, done
+from reference_impl.limits import Limits
+from reference_impl.serve import Running, start
+
+WRONG_SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+
+
+def with_wrong_secret(portal: Deployment) -> None:
+    """The admin signs in by an authenticator alone, whose secret in the profile is another one."""
+    text = portal.profile.read_text(encoding="utf-8")
+    right = portal.running.seeded.sign_ins["admin"].otp_secret
+    assert right in text
+    portal.profile.write_text(re.sub(r'inbox = "mail"\n', "", text.replace(right, WRONG_SECRET)), "utf-8")
+
+
+@pytest.mark.parametrize("impact", ["read-only", "disruptive"])
+def test_a_wrong_authenticator_secret_ends_a_run_within_seconds(tmp_path: Path, impact: str) -> None:
+    with deployed(tmp_path, clock=False) as portal:
+        before = portal.dump()
+        with_wrong_secret(portal)
+        run = portal.run("--impact", impact, "--time-budget", "3m")
+        after = portal.dump()
+
+    assert run.code == 5, run.said
+    waits = [wait["end"] - wait["start"] for wait in run.results["timeline"] if wait["kind"] == "wait"]
+    assert sum(waits) < 5, run.results["timeline"]
+    assert run.fails == []
+    assert 1 <= len(refused_codes(run)) <= 5
+    assert "Not restored" not in run.said
+    assert after == before
+
+
+def refused_codes(run: Done) -> list[int]:
+    """The numbers of the exchanges in which a code of the admin was refused."""
+    lines = (run.out / "exchanges.jsonl").read_text(encoding="utf-8").splitlines()
+    exchanges = [json.loads(line) for line in lines]
+    return [
+        exchange["n"]
+        for exchange in exchanges
+        if exchange.get("client") == "admin" and "AUTH.MFA_CODE_INVALID" in str(exchange["response"]["body"])
+    ]
+
+
+SPARE = "spare"
+
+
+def change_password(portal: Portal, number: int = 1) -> str:
+    """Changes the spare account's password as a case does: noted first, then sent."""
+    spare = portal.account(SPARE)
+    new = spare.next_password(number)
+    portal.changes.changing_password(SPARE, number)
+    body = portal.operation_body(PASSWORD_CHANGE, password=spare.password, new_password=new)
+    assert portal.secure.post(PASSWORD_CHANGE, body, token=spare.token).success
+    spare.password_changed_to(new)
+    return new
+
+
+def own_password(running: Running) -> str:
+    return running.seeded.sign_ins[SPARE].password
+
+
+def signs_in(running: Running, password: str) -> bool:
+    """Whether the portal's own record of the account has this password."""
+    return running.portal.passwords[running.seeded.sign_ins[SPARE].account_id].matches(password)
+
+
+def with_budget(profile: Profile, seconds: float, ledger: Path) -> Portal:
+    clock = SystemClock(time_budget=seconds)
+    return Portal.connect(profile, impact="disruptive", clock=clock, ledger=ledger)
+
+
+def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(tmp_path: Path) -> None:
+    with start(clock=False) as running:
+        with with_budget(parse(running.profile(), {}), 30, tmp_path / "changes.jsonl") as portal:
+            with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves 30 s"):
+                change_password(portal)
+
+            assert portal.restore() == []
+        assert signs_in(running, own_password(running))
+    assert not (tmp_path / "changes.jsonl").exists()
+
+
+def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(tmp_path: Path) -> None:
+    limits = Limits(login_window=4, mfa_cooldown=1)
+    with start(clock=False, limits=limits) as running:
+        with with_budget(parse(running.profile(), {}), 100, tmp_path / "changes.jsonl") as portal:
+            new = change_password(portal)
+            portal.account(SPARE).forget()
+            with pytest.raises(OutOfTime):
+                portal.clock.wait(95, "whatever a case waits for")
+            while portal.initiations_left():
+                portal.login.initiate("nobody@example.test", within_budget=False)
+            assert signs_in(running, new)
+
+            assert portal.restore() == []
+        assert signs_in(running, own_password(running))
+
+
+def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up(tmp_path: Path) -> None:
+    with start(clock=False, limits=Limits(login_window=2, mfa_cooldown=1)) as running:
+        profile = parse(running.profile(), {})
+        spent = [0.0]
+        clock = SystemClock(time_budget=100, monotonic=lambda: time.monotonic() + spent[0])
+        with Portal.connect(profile, impact="disruptive", clock=clock) as portal:
+            change_password(portal)
+            portal.account(SPARE).forget()
+            portal.secure.forget()
+            while portal.initiations_left():
+                portal.login.initiate("nobody@example.test", within_budget=False)
+            spent[0] = 200.0
+
+            assert portal.restore() == []
+        assert signs_in(running, own_password(running))
+
+
+def test_a_channel_of_a_portal_whose_clock_is_ahead_ends_when_it_ends_there() -> None:
+    with start(clock=False, limits=Limits(secure_session=2), now=lambda: time.time() + 86_400) as running:
+        with Portal.connect(parse(running.profile(), {}), impact="disruptive") as portal:
+            first = portal.secure.shared()
+            time.sleep(2.1)
+
+            assert portal.secure.shared().session_id != first.session_id
+            assert signs_in(running, change_password(portal))
+
+
+@pytest.mark.parametrize("ended", ["channel", "session", "both"])
+def test_the_way_back_is_tried_anew_from_scratch(ended: str) -> None:
+    """The portal ends the channel, or the session, without the suite's knowledge."""
+    with start(clock=False, limits=Limits(secure_session=3600)) as running:
+        with Portal.connect(parse(running.profile(), {}), impact="disruptive") as portal:
+            change_password(portal)
+            portal.secure.shared()
+            if ended in ("channel", "both"):
+                running.portal.secure_sessions.clear()
+            if ended in ("session", "both"):
+                running.portal.sessions.clear()
+
+            assert portal.restore() == []
+        assert signs_in(running, own_password(running))
+
+
+def test_where_a_password_history_is_kept_no_password_is_changed(tmp_path: Path) -> None:
+    with deployed(tmp_path, variants=["password-history"]) as portal:
+        run = portal.run("--impact", "disruptive")
+        kept = signs_in(portal.running, own_password(portal.running))
+
+    untested = {one["id"]: one["reason"] for one in run.results["requirements"] if one["reason"]}
+
+    assert run.code == 0, run.said
+    assert kept
+    assert run.verdict("PASSWORD-007") == "untested"
+    assert "PASSWORD.IN_HISTORY" in untested["PASSWORD-007"]
+
+
+class RefusingPasswords:
+    """A portal that refuses every change of a password while it ``is_on``, from the one after so many that
+    were not refused."""
+
+    def __init__(self, after: int = 0) -> None:
+        self.is_on = after > 0
+        self.after = after
+
+    def wrap(self, app: ASGIApp) -> ASGIApp:
+        async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+            is_change = scope["type"] == "http" and scope["path"].endswith("/password/change")
+            self.after -= is_change
+            if self.is_on and is_change and self.after < 0:
+                body = {"success": False, "code": "PASSWORD.TOO_SOON", "message": "Later.", "data": None}
+                await JSONResponse(body, 409)(scope, receive, send)
+            else:
+                await app(scope, receive, send)
+
+        return answering
+
+
+def test_what_is_not_restored_is_written_down_with_its_present_value(
+    tmp_path: Path,
+) -> None:
+    ledger = tmp_path / "changes.jsonl"
+    refusing = RefusingPasswords()
+    with start(clock=False, wrap=refusing.wrap) as running:
+        with Portal.connect(parse(running.profile(), {}), impact="disruptive", ledger=ledger) as portal:
+            new = change_password(portal)
+            refusing.is_on = True
+            left = portal.restore()
+        rows = [json.loads(line) for line in ledger.read_text(encoding="utf-8").splitlines()]
+
+    assert len(left) == 1
+    assert "the password of [accounts.spare]" in left[0]
+    assert new not in left[0]
+    assert rows[-1]["event"] == "not restored"
+    assert rows[-1]["present"] == {"email": "spare@example.test", "password": new}
+    assert ledger.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_not_restored_stands_in_every_report(
+    tmp_path: Path,
+) -> None:
+    refusing = RefusingPasswords(after=3)
+    with deployed(tmp_path, wrap=refusing.wrap, limits=Limits(login_window=1)) as portal:
+        run = portal.run("--impact", "disruptive", "--rerun", "SECURE-021")
+        diagnosed = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "reports")
+        ledger = run.out / "changes.jsonl"
+        secret = json.loads(ledger.read_text(encoding="utf-8").splitlines()[-1])["present"]["password"]
+        refusing.is_on = False
+        cleaned = done(
+            command("cleanup", str(ledger), "--profile", str(portal.profile)), tmp_path / "reports"
+        )
+        restored = signs_in(portal.running, own_password(portal.running))
+        healthy = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "reports")
+
+    cleanup = f"portal-conformance cleanup {ledger} --profile {portal.profile}"
+    names = ("report.html", "summary.md", "results.json")
+    whole = [run.said, *((run.out / name).read_text("utf-8").replace("\\", "") for name in names)]
+
+    assert run.code == 7
+    assert run.results["ending"]["cleanup"] == cleanup
+    assert "PASSWORD.TOO_SOON" in run.results["ending"]["left_behind"][0]
+    assert all("the password of [accounts.spare]" in text for text in whole)
+    assert all(cleanup in text for text in whole)
+    assert all(str(ledger) in text for text in whole)
+    assert not any(secret in text for text in whole)
+    assert cleanup in diagnosed.said
+    assert diagnosed.code == 4  # the spare account no longer signs in with the password of the profile
+    assert (cleaned.code, restored) == (0, True), cleaned.said
+    assert cleanup not in healthy.said
+
+
+@contextmanager
+def holding(lock: FileLock) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that holds a lock, until it is killed."""
+    program = (
+        "import sys, time; from pathlib import Path; from conformance.target.locks import FileLock\n"
+        "with FileLock(Path(sys.argv[1]), '').held(on_wait=None, note=''):\n"
+        "    print('held', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(lock.path)], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("what", ["target", "out", "history"])
+def test_of_two_runs_at_once_the_second_ends_with_4(tmp_path: Path, what: str) -> None:
+    out, history = tmp_path / "out", tmp_path / "runs.db"
+    with deployed(tmp_path) as portal:
+        locks = locks_of(load(portal.profile), out=out, history=history)
+        options = ("--impact", "read-only", "--rerun", "ENV-001", "--history", str(history))
+        held = next(lock for lock in locks if lock.path.name.startswith(NAMES[what]))
+        with holding(held) as other:
+            refused = portal.run(*options, out=out)
+            pid = other.pid
+            requests = len(portal.received()["requests"])
+        later = portal.run(*options, out=out)
+
+    assert refused.code == 4, refused.said
+    assert f"{held.subject} is in use by process {pid}" in refused.said
+    assert "--wait" in refused.said
+    assert requests == 0
+    assert later.code == 0, later.said
+
+
+NAMES = {"target": "target-", "out": ".lock", "history": ".runs.db.lock"}
+
+
+def test_with_wait_the_second_run_begins_when_the_first_has_ended(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        target = target_lock(load(portal.profile))
+        assert target is not None
+        options = ("--impact", "read-only", "--rerun", "ENV-001", "--wait")
+        with holding(target) as other:
+            run = subprocess.Popen(
+                portal.arguments(*options, out=tmp_path / "out"),
+                stdout=subprocess.PIPE,
+                text=True,
+                cwd=tmp_path,
+            )
+            assert run.stdout is not None
+            line = next(line for line in run.stdout if "in use" in line)
+            other.kill()
+            rest, _ = run.communicate(timeout=120)
+
+    assert f"is in use by process {other.pid}" in line
+    assert "waiting for its end" in line
+    assert run.returncode == 0, rest
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("clock", ["with the clock", "without the clock"])
+def test_a_long_lived_portal_is_after_each_run_as_it_was(tmp_path: Path, clock: str) -> None:
+    """The short form of ``benchmarks/long_lived.py``: a few runs of the kinds that change most."""
+    proof = runpy.run_path(str(ROOT / "benchmarks" / "long_lived.py"))
+    moment = random.Random(5)
+    with start(limits=proof["QUICK"]) as running:
+        lodging = proof["lodged"](tmp_path, running)
+        for manner in ("killed", "interrupted", "disruptive"):
+            outcome = lodging.run(manner, clock, moment)
+
+            assert outcome.is_clean, outcome

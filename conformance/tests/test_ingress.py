@@ -1,0 +1,51 @@
+"""A target that lets nobody in is recognised before a case runs; one that only breaks rules is judged."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from conformance.target.portal.ingress import NO_CODE, WRONG_CODE, refusal_at_ingress
+from conformance.tests.reached import connected
+from reference_impl.choices import Choices
+
+
+def with_access_code(text: str, code: str) -> str:
+    return re.sub(r'access_code = ".*"', f'access_code = "{code}"', text)
+
+
+OWN = Choices(portal_mismatch_code="OTHER", portal_mismatch_status=404)
+
+
+@pytest.mark.parametrize("choices", [Choices(), OWN], ids=["as-stated", "with-a-code-of-its-own"])
+@pytest.mark.parametrize("code, advice", [("", NO_CODE), ("another-access-code", WRONG_CODE)])
+def test_without_the_right_access_code_nothing_gets_in(choices: Choices, code: str, advice: str) -> None:
+    with connected(edit=lambda text: with_access_code(text, code), choices=choices) as (portal, _, _):
+        refused = refusal_at_ingress(portal)
+
+    assert refused is not None
+    assert "refuses every request alike" in refused
+    assert refused.endswith(advice)
+
+
+def test_without_an_access_code_none_is_sent() -> None:
+    with connected(edit=lambda text: with_access_code(text, "")) as (portal, exchanges, _):
+        refusal_at_ingress(portal)
+
+    assert {one.request.header("x-portal-access-code") for one in exchanges} == {None}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"faults": ["missing-token-is-403"]},
+        {"faults": ["missing-token-has-another-code"]},
+    ],
+    ids=str,
+)
+def test_a_portal_that_serves_those_who_may_is_judged(options: dict[str, Any]) -> None:
+    with connected(**options) as (portal, _, _):
+        assert refusal_at_ingress(portal) is None

@@ -1,0 +1,82 @@
+"""A replay comes to the same without caches: the same ledger, regressions and lines of the log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance import record
+from conformance.tests.polling import poll
+from conformance.tests.replay_logs import conclusions, log_of
+from conformance.tests.replays import steps_of
+from conformance.tests.scripted_client import walk
+from reference_impl import serve as reference
+
+SEED = 11
+
+FAULTS = [
+    "a-method-twice",
+    "role-without-a-name",
+    "profile-is-another-from-the-second-call",
+    "refresh-is-refused",
+    "account-status-by-another-name",
+    "issued-token-is-not-accepted",
+    "inactive-channels-tell-their-password",
+]
+VARIANTS = ["gzip", "chunked", "header-case", "further-headers", "numeric-ids", "opaque-tokens", "cookies"]
+
+
+@pytest.fixture(scope="module")
+def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("polled") / "polled.jsonl"
+    with reference.start(seed=SEED) as portal, record.serve(portal.url, out) as recorder:
+        poll(recorder.url, portal.profile())
+    return out
+
+
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole visit, recorded with the secure channel opened."""
+    out = tmp_path_factory.mktemp("visit") / "traffic.jsonl"
+    with (
+        reference.start(seed=SEED) as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        walk(recorder.url, portal.profile())
+    return out
+
+
+def differs_nowhere(
+    recording: Path, out: Path, *, faults: tuple[str, ...] = (), variants: tuple[str, ...] = ()
+) -> bool:
+    """Whether a replay with caches and one without come to the same."""
+    fast, _ = steps_of(recording, out / "fast", faults=faults, variants=variants, seed=SEED)
+    slow, _ = steps_of(recording, out / "slow", faults=faults, variants=variants, seed=SEED, cache=False)
+    assert conclusions(fast) == conclusions(slow)
+    with_caches, without = log_of(out / "fast"), log_of(out / "slow")
+    assert len(with_caches) == len(without)
+    for line, other in zip(with_caches, without, strict=True):
+        assert line == other
+    return len(without) > 20
+
+
+@pytest.mark.parametrize("fault", [None, *FAULTS])
+def test_a_polled_portal_with_a_fault_is_reported_alike_without_caches(
+    fault: str | None, polled: Path, tmp_path: Path
+) -> None:
+    assert differs_nowhere(polled, tmp_path, faults=(fault,) if fault else ())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_lawful_variant_is_reported_alike_without_caches(
+    variant: str, polled: Path, tmp_path: Path
+) -> None:
+    assert differs_nowhere(polled, tmp_path, variants=(variant,))
+
+
+@pytest.mark.parametrize("fault", [None, "a-method-twice", "login-session-expires-in-text"])
+def test_a_whole_visit_is_reported_alike_without_caches(
+    fault: str | None, visit: Path, tmp_path: Path
+) -> None:
+    assert differs_nowhere(visit, tmp_path, faults=(fault,) if fault else ())

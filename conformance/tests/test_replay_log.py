@@ -1,0 +1,186 @@
+"""The log of a replay, without templates and with them: what either passes over contains no secret."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance.replay.engine.log import ReplayLog, UncachedLog
+from conformance.spec import BY_KEY
+from conformance.tests.replays import HAS_FAST_LANE
+from conformance.tests.traffic import answer
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.redaction.places import BACKUP_CODES, CODES, ENDINGS, FIELDS, secrets_in
+from conformance.traffic.redaction.redact import Secrets
+
+if HAS_FAST_LANE:
+    from conformance.replay.fast_lane.epoch import Epoch
+    from conformance.replay.fast_lane.log import CachingLog
+    from conformance.replay.rebuild.correlation import Correlation
+
+    def caching_log(path: Path, secrets: Secrets, **sizes: int) -> CachingLog:
+        return CachingLog(path, Epoch(Correlation(used=()), secrets), **sizes)
+
+    LOGS: list[Callable[[Path, Secrets], ReplayLog]] = [UncachedLog, caching_log]
+else:
+    LOGS = [UncachedLog]
+
+ROLES = "GET /web/v1/system/roles"
+COMPLETE = "POST /web/v1/system/auth/login/complete"
+NAMES = [
+    *FIELDS,
+    *ENDINGS,
+    "access_token",
+    "New-Password",
+    "sa\u00e9secret",
+    'a"secret',
+    "a\\secret",
+    "a\nsecret",
+    "roleName",
+    "code",
+    "otp",
+    "description",
+]
+
+
+def placed(name: str, value: Json, dice: random.Random) -> Exchange:
+    """An exchange with a field of this name somewhere."""
+    field: Json = {name: value, "createdAt": "2026-01-01T00:00:00Z"}
+    data = dice.choice([field, [field], {"items": [{"more": field}]}, {"text": "without"}])
+    sent = dice.choice([field, {"inner": [field]}])
+    return answer(
+        dice.choice([ROLES, COMPLETE]), data, sent=sent, headers={"X-Request-Id": str(dice.random())}
+    )
+
+
+@pytest.mark.parametrize("log_of", LOGS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_secret_is_found_under_whatever_name(
+    name: str, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
+) -> None:
+    dice = random.Random(name)
+    log = log_of(tmp_path / "exchanges.jsonl", known := Secrets())
+    for number in range(12):
+        exchange = placed(name, f"s3cret-{name[-3:]}-{number}-x", dice)
+        log.add(exchange)
+        for value, _ in secrets_in(exchange):
+            assert known.placeholder(value) is not None
+    log.close()
+    for value, _ in secrets_in(exchange):
+        assert value not in log.path.read_text()
+
+
+PATHS = [key for key in BY_KEY if key.endswith((*CODES, BACKUP_CODES))]
+
+
+@pytest.mark.parametrize("log_of", LOGS)
+@pytest.mark.parametrize("key", PATHS)
+def test_on_the_paths_that_take_secrets_all_of_them_are_found(
+    key: str, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
+) -> None:
+    exchange = answer(key, ["ab12cd34ef"], sent={"code": "908070"})
+    log = log_of(tmp_path / "exchanges.jsonl", Secrets())
+    log.add(exchange)
+    log.close()
+    written = log.path.read_text()
+    assert [value for value, _ in secrets_in(exchange) if value in written] == []
+    assert ("ab12cd34ef" in written) != key.endswith(BACKUP_CODES)
+    assert ("908070" in written) != key.endswith(CODES)
+
+
+@pytest.mark.parametrize("log_of", LOGS)
+def test_the_number_and_the_time_of_a_line_are_its_own(
+    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
+) -> None:
+    secrets = Secrets()
+    secrets.add("2031", "code")
+    log = log_of(tmp_path / "exchanges.jsonl", secrets)
+    taken = log.add(answer(ROLES, {"note": "2031"})).exchange
+    log.close()
+    line = log.path.read_text()
+    assert taken.n == 1
+    assert '"n":1,"started":"2031-05-06' in line
+    assert '"note":"[code-1]"' in line
+
+
+def lines_of(log: ReplayLog) -> list[str]:
+    log.close()
+    return log.path.read_text().splitlines()
+
+
+def sized(waiting: int, cached: int) -> Callable[[Path, Secrets], ReplayLog]:
+    return lambda path, secrets: caching_log(path, secrets, waiting_characters=waiting, cached_pieces=cached)
+
+
+SIZED = [sized(waiting, cached) for waiting in (0, 2_000, 1 << 20) for cached in (5, 100_000)]
+
+
+@pytest.mark.parametrize("log_of", [UncachedLog, *(SIZED if HAS_FAST_LANE else ())])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_log_is_that_of_searching_each_line_for_all_secrets(
+    seed: int, log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
+) -> None:
+    dice = random.Random(seed)
+    log = log_of(tmp_path / "exchanges.jsonl", known := Secrets())
+    taken = []
+    for number in range(60):
+        exchange = alike_or_not(number, dice)
+        if number % 20 == 9:
+            known.add(dice.choice(["later-known-1", "code", "one", 'note-2 "quoted"', "31415926"]), "secret")
+        taken.append(log.add(exchange).exchange)
+
+    lines = lines_of(log)
+
+    assert len(lines) == 60
+    for exchange, line in zip(taken, lines, strict=True):
+        written, whole = msgspec.json.decode(line), msgspec.to_builtins(exchange)
+        assert (written["n"], written["started"]) == (whole["n"], whole["started"])
+        for part in ("request", "response"):
+            text = msgspec.json.encode(whole[part]).decode()
+            assert written[part] == msgspec.json.decode(known.redact_line(text)), part
+
+
+def alike_or_not(number: int, dice: random.Random) -> Exchange:
+    """An exchange as polls are: few bodies, each time at another moment."""
+    data: Json = dice.choice(
+        [
+            {"roleName": "one", "seen": "later-known-1"},
+            {"roleName": "one", "seen": 'a note-2 "quoted" text'},
+            {"roleName": "two", "number": 31415926},
+            [{"roleName": str(at)} for at in range(5)],
+            {"accessToken": f"token-of-{number // 7}-abcdef"},
+            {"later-known-1": "as a name", "one": "and a word as one", "code": 1},
+            {"echo": f"request-{number:08d}"},
+        ]
+    )
+    exchange = answer(
+        dice.choice([ROLES, "GET /web/v1/system/profile"]),
+        data,
+        headers={
+            "X-Request-Id": f"request-{number:08d}",
+            "Authorization": f"Bearer token-of-{number // 7}-abcdef",
+        },
+    )
+    assert exchange.response is not None
+    exchange.response.body["timestamp"] += number
+    exchange.response.headers.append(("Date", f"Sun, 22 Nov 2026 02:49:{number:02d} GMT"))
+    return exchange
+
+
+@pytest.mark.parametrize("log_of", LOGS)
+def test_what_is_other_in_each_line_stays_its_own(
+    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
+) -> None:
+    log = log_of(tmp_path / "exchanges.jsonl", Secrets())
+    dice = random.Random(1)
+    taken = [log.add(alike_or_not(number, dice)).exchange for number in range(20)]
+
+    for exchange, line in zip(taken, lines_of(log), strict=True):
+        written = msgspec.json.decode(line)
+        assert exchange.response is not None
+        assert written["response"]["body"]["timestamp"] == exchange.response.body["timestamp"]
+        assert ["X-Request-Id", exchange.request.header("x-request-id")] in written["request"]["headers"]

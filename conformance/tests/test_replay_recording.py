@@ -1,0 +1,113 @@
+"""The analysis of a recording: repeated lines are analyzed once, and that comes to the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance import record
+from conformance.errors import CaptureError
+from conformance.replay.recording.analysis import CACHED_BYTES, planned
+from conformance.replay.recording.fingerprint import fingerprint_of
+from conformance.replay.recording.plan import ReplaySelection
+from conformance.replay.recording.store import Store
+from conformance.tests.polling import poll
+from conformance.traffic.exchange import Exchange, Request, Response
+from reference_impl import serve as reference
+
+
+@pytest.fixture(scope="module")
+def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("polled") / "polled.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        poll(recorder.url, portal.profile())
+    return out
+
+
+def test_fingerprints_differ_where_lines_differ_in_more_than_ids_and_times() -> None:
+    def line(
+        id: str = "request-000001",
+        date: str = "Sun, 22 Nov 2026 02:49:34 GMT",
+        stamp: int = 1_795_315_774_236,
+        path: str = "one",
+        name: str = "One",
+        started: str = "2026-11-22T02:49:34Z",
+    ) -> bytes:
+        headers = [("date", date), ("x-request-id", id)]
+        url = f"http://portal.example.test/{path}"
+        return msgspec.json.encode(
+            Exchange(
+                n=1,
+                started=started,
+                request=Request(method="GET", url=url, headers=headers[1:]),
+                response=Response(status=200, headers=headers, body={"timestamp": stamp, "name": name}),
+            )
+        )
+
+    request, answer, portal_ms = fingerprint_of(line())
+
+    later = line(id="request-000002", date="Sun, 22 Nov 2026 02:49:35 GMT", stamp=1_795_315_774_237)
+    assert fingerprint_of(later) == (request, answer, 1_795_315_774_237)
+    assert portal_ms == 1_795_315_774_236
+    assert fingerprint_of(line(started="2026-11-22T02:50:00Z")) == (request, answer, portal_ms)
+    assert fingerprint_of(line(path="two"))[0] != request
+    assert fingerprint_of(line(path="two"))[1] == answer
+    assert fingerprint_of(line(name="Two"))[0] == request
+    assert fingerprint_of(line(name="Two"))[1] != answer
+
+
+def test_a_recording_that_is_written_otherwise_is_planned_alike(polled: Path, tmp_path: Path) -> None:
+    spaced = tmp_path / "spaced.jsonl"
+    lines = [json.loads(line) for line in polled.read_text().splitlines()]
+    spaced.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+    assert plan_of(polled) == plan_of(spaced)
+
+
+def test_repeated_lines_are_planned_as_if_each_were_analyzed(polled: Path) -> None:
+    assert plan_of(polled) == plan_of(polled, cached_bytes=0)
+
+
+@pytest.mark.parametrize("chunk", [*range(2, 60), 997, 1 << 20])
+def test_lines_are_read_whole_wherever_a_chunk_of_the_file_ends(chunk: int, tmp_path: Path) -> None:
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    lines = [exchange_line(number) for number in range(1, 8)]
+    files[0].write_bytes(b"\n".join(lines[:4]) + b"\n")
+    files[1].write_bytes(b"\r\n".join(lines[4:]))
+
+    with Store(files, chunk_bytes=chunk) as recorded:
+        assert list(recorded.lines()) == lines
+        assert [recorded.line(at) for at in range(7)] == lines
+
+
+def test_a_file_that_becomes_shorter_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_bytes(exchange_line(1) + b"\n" + exchange_line(2) + b"\n")
+    with Store([file]) as recorded:
+        file.write_bytes(exchange_line(1) + b"\n")
+        with pytest.raises(CaptureError, match=r"one\.jsonl:2: the file became shorter"):
+            list(recorded.lines())
+
+
+def exchange_line(number: int) -> bytes:
+    request = Request(method="GET", url=f"http://portal.example.test/{'x' * number}")
+    return msgspec.json.encode(Exchange(n=number, started="2026-11-22T07:00:00Z", request=request))
+
+
+def plan_of(recording: Path, *, cached_bytes: int = CACHED_BYTES) -> dict[str, object]:
+    with Store([recording]) as store:
+        plan = planned(store, ReplaySelection(impact="disruptive"), cached_bytes=cached_bytes)
+        return {
+            "sessions": plan.session_of.tolist(),
+            "sources": plan.sources,
+            "handles": plan.handles,
+            "passwords": plan.passwords,
+            "code": plan.access_code,
+            "order": plan.order.tolist(),
+            "times": (plan.started.tolist(), plan.moments.tolist()),
+            "same": [plan.responses.index(each) for each in plan.responses],
+            "asked": [plan.requests.index(each) for each in plan.requests],
+        }

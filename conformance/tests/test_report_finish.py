@@ -1,0 +1,115 @@
+"""The end of a run: one order of the reasons for its exit code, one use of the baseline, all reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.errors import ExitCode
+from conformance.report.across.baseline import Baseline
+from conformance.report.finish import GONE, NOTHING_TESTED, Outputs, exit_code, finish_run
+from conformance.report.model.run import Ending, Regression, Run
+from conformance.tests.sample_run import START, URL, Sample, conformant, sample
+
+LOST = Regression(exchange=1, endpoint="GET /web/v1/system/roles", path="data", kind="changed")
+
+
+def finished(made: Sample, out: Path, *, baseline: Baseline | None = None, **facts: Any) -> Run:
+    outputs = Outputs(out, made.write(out / "exchanges.jsonl"), None, baseline=baseline)
+    arguments: dict[str, Any] = {
+        "target_url": URL,
+        "target_profile": "staging.toml",
+        "started": START,
+        "finished": START,
+        "impact": "read-only",
+        "strict": False,
+    }
+    return finish_run(made.ledger, outputs, **(arguments | facts))
+
+
+GRAVEST_FIRST: list[tuple[dict[str, Any], ExitCode]] = [
+    ({"unreachable": "gone"}, ExitCode.UNREACHABLE),
+    ({"interrupted": True}, ExitCode.INTERRUPTED),
+    ({"errors": {"check x": "ValueError"}}, ExitCode.INTERNAL_ERROR),
+    ({"left_behind": ["a password"]}, ExitCode.LEFT_BEHIND),
+]
+
+
+@pytest.mark.parametrize("number", range(len(GRAVEST_FIRST)))
+def test_of_several_reasons_the_gravest_makes_the_exit_code(number: int) -> None:
+    reasons = {name: value for row, _ in GRAVEST_FIRST[number:] for name, value in row.items()}
+
+    run = sample().run(ending=Ending(inconclusive="too little", **reasons))
+
+    assert exit_code(run) is GRAVEST_FIRST[number][1]
+
+
+def test_a_failure_weighs_more_than_too_little_to_tell() -> None:
+    little = Ending(inconclusive="too little")
+
+    assert exit_code(sample().run(ending=little)) is ExitCode.FAILED
+    assert exit_code(conformant().run(ending=little, regressions=[LOST])) is ExitCode.FAILED
+    assert exit_code(conformant().run(ending=little)) is ExitCode.INCONCLUSIVE
+    assert exit_code(conformant().run()) is ExitCode.CONFORMANT
+
+
+def test_a_run_that_decides_nothing_is_inconclusive_and_says_so(tmp_path: Path) -> None:
+    run = finished(Sample(), tmp_path)
+
+    written = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert run.exit_code == written["exit_code"] == ExitCode.INCONCLUSIVE
+    assert written["ending"]["inconclusive"] == NOTHING_TESTED
+
+
+def test_errors_of_the_suite_are_part_of_the_ending(tmp_path: Path) -> None:
+    made = conformant()
+    made.ledger.errors["check x"] = "ValueError: y"
+
+    run = finished(made, tmp_path)
+
+    assert (run.exit_code, run.ending.errors) == (ExitCode.INTERNAL_ERROR, {"check x": "ValueError: y"})
+
+
+def test_what_a_lost_target_left_untried_says_so(tmp_path: Path) -> None:
+    run = finished(Sample(), tmp_path, ending=Ending(unreachable="nothing answers"))
+
+    reasons = {entry.reason for entry in run.requirements if not entry.untestable}
+    assert reasons == {GONE}
+
+
+def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: Path) -> None:
+    made = sample()
+    first = finished(made, tmp_path, baseline=Baseline(str(tmp_path / "known.toml")))
+    assert first.exit_code == ExitCode.FAILED
+    assert first.baseline is not None
+    assert len(first.baseline.new) == 5
+
+    updating = Outputs(
+        tmp_path,
+        tmp_path / "exchanges.jsonl",
+        None,
+        baseline=Baseline(str(tmp_path / "known.toml")),
+        baseline_update=True,
+    )
+    facts: dict[str, Any] = {
+        "target_url": URL,
+        "target_profile": None,
+        "started": START,
+        "finished": START,
+        "impact": "read-only",
+        "strict": False,
+    }
+    assert finish_run(made.ledger, updating, **facts).exit_code == ExitCode.CONFORMANT
+    assert finish_run(made.ledger, updating, **facts, regressions=[LOST]).exit_code == ExitCode.FAILED
+
+
+@pytest.mark.parametrize("name", ["junit.xml", "summary.md", "report.html", "ctrf.json", "badge.json"])
+def test_each_report_of_an_inconclusive_run_says_inconclusive(tmp_path: Path, name: str) -> None:
+    finished(conformant(), tmp_path, ending=Ending(inconclusive="[accounts.admin] never held a token."))
+
+    text = (tmp_path / name).read_text(encoding="utf-8")
+    assert "nconclusive" in text
+    assert name == "badge.json" or "never held a token" in text.replace("\\", "")
