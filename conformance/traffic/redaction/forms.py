@@ -18,7 +18,7 @@ OFTEN = 500
 """Places of one gram in a text, beyond which its forms are searched whole: ``xxxx``, say, in a list of many
 equal names."""
 
-SEARCHED_WHOLE = 64
+SEARCHED_WHOLE = 128
 """Forms beyond ``CROWD`` under a gram that are searched whole; more are looked up at each place."""
 
 Span = tuple[int, int, str]
@@ -143,7 +143,7 @@ class FormIndex:
         return spans
 
     def _without_frequent(self, text: str, hits: list[int]) -> list[int]:
-        """The hits, and of the grams that are frequent only those around which a form, or its last part, stands."""
+        """The hits without those of frequent grams around which no form, nor its last part, stands."""
         times = Counter([text[at : at + GRAM] for at in hits])
         frequent = {
             gram
