@@ -18,8 +18,8 @@ OFTEN = 500
 """Places of one gram in a text, beyond which its forms are searched whole: ``xxxx``, say, in a list of many
 equal names."""
 
-SEARCHED_WHOLE = 128
-"""Forms beyond ``CROWD`` under a gram that are searched whole; more are looked up at each place."""
+SEARCHED_WHOLE = 500
+"""Entries beyond ``CROWD`` under a gram that are searched whole; more are looked up at each place."""
 
 Span = tuple[int, int, str]
 """Where a secret stands in a text (start, end), and its placeholder."""
@@ -153,9 +153,14 @@ class FormIndex:
         if not frequent:
             return hits
         kept = {at for at in hits if text[at : at + GRAM] not in frequent}
+        offsets: dict[str, set[int]] = {}
         for gram in frequent:
             for needle, offset in self._needles(gram):
-                kept.update(at for at in _places(text, needle, offset) if at >= 0 and at % STRIDE == 0)
+                offsets.setdefault(needle, set()).add(offset)
+        for needle, of_needle in offsets.items():
+            for start in _starts(text, needle):
+                places = [start + offset for offset in of_needle]
+                kept.update(at for at in places if at >= 0 and at % STRIDE == 0)
         return sorted(kept)
 
     def _needles(self, gram: str) -> Iterator[tuple[str, int]]:
@@ -200,11 +205,11 @@ class FormIndex:
                 yield _widened(text, part, begin)
 
 
-def _places(text: str, needle: str, offset: int) -> Iterator[int]:
-    """The place of a gram in each occurrence of a form, overlapping ones included."""
+def _starts(text: str, needle: str) -> Iterator[int]:
+    """Where each occurrence of a form begins, overlapping ones included."""
     start = text.find(needle)
     while start >= 0:
-        yield start + offset
+        yield start
         start = text.find(needle, start + 1)
 
 
