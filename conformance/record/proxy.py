@@ -14,6 +14,7 @@ from multidict import CIMultiDict
 from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
+from conformance.record.bounded_responses import BoundedConnector
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
@@ -258,7 +259,7 @@ class Proxy:
         if self._session is None:
             ssl_context = _verification(self.verify)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
+                connector=BoundedConnector(limit=0, ssl=ssl_context),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 timeout=aiohttp.ClientTimeout(total=self.timeout),

@@ -86,6 +86,8 @@ def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry
     exchange = exchanges.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
     if exchange is None or not finding.path or exchange.response is None or finding.actual is not None:
         return finding
+    if exchange.response.is_unknown:
+        return finding
     return finding.model_copy(update={"missing": at(exchange, finding.path) is ABSENT})
 
 
