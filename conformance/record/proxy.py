@@ -14,6 +14,7 @@ from multidict import CIMultiDict
 from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
+from conformance.record.bounded_responses import BoundedConnector
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
@@ -171,7 +172,7 @@ class Proxy:
         has_body = any(name in ("content-length", "content-type") for name, _ in passing.headers)
         first = await receive()
         if first["type"] == "http.disconnect":
-            raise ConnectionError("the client went away before its request was whole")
+            raise ConnectionError("the client went away before its request was complete")
         if not first.get("more_body") and not first.get("body"):
             return b"" if has_body else None
         if self.channel is None or passing.operation != SECURE_SESSION:
@@ -258,7 +259,7 @@ class Proxy:
         if self._session is None:
             ssl_context = _verification(self.verify)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
+                connector=BoundedConnector(limit=0, ssl=ssl_context),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 timeout=aiohttp.ClientTimeout(total=self.timeout),
