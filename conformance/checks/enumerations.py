@@ -199,7 +199,7 @@ def a_list_stays_the_same(exchange: Exchange, memory: Memory) -> Iterator[Compar
             exchange,
             "data",
             before[1] == pairs,
-            "the list of the call before",
+            "the list of the previous call",
             actual=f"{len(pairs)} items",
         )
     memory[key] = encoded, pairs

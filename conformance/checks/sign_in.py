@@ -161,7 +161,7 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
 def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = exchange.at("data.sessionId")
     if isinstance(session, str):
-        yield holds(exchange, "data.sessionId", session not in memory, "an id not given before")
+        yield holds(exchange, "data.sessionId", session not in memory, "an id not returned before")
         memory[session] = True
 
 
@@ -327,8 +327,8 @@ def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Co
             exchange,
             "data.accessToken",
             token not in memory,
-            "a token not given before",
-            actual="one given before",
+            "a token not returned before",
+            actual="one returned before",
         )
         memory[token] = exchange.time
 

@@ -172,7 +172,7 @@ class Proxy:
         has_body = any(name in ("content-length", "content-type") for name, _ in passing.headers)
         first = await receive()
         if first["type"] == "http.disconnect":
-            raise ConnectionError("the client went away before its request was whole")
+            raise ConnectionError("the client went away before its request was complete")
         if not first.get("more_body") and not first.get("body"):
             return b"" if has_body else None
         if self.channel is None or passing.operation != SECURE_SESSION:

@@ -19,7 +19,7 @@ GREETING_SECONDS = 0.05
 """How long it is waited on a connection's first use whether bytes come before the request is sent."""
 
 EARLY = "bytes came before the request was sent: the connection was closed"
-UNASKED = "bytes that nobody asked for followed the response: the connection was closed"
+UNASKED = "unexpected bytes followed the response: the connection was closed"
 FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
@@ -184,7 +184,7 @@ class _Pipe(asyncio.Protocol):
             return
         except httptools.HttpParserError as error:
             if not self._is_whole:
-                self._owner.finish(self, WireResponse(error=f"this is no HTTP response ({error})"))
+                self._owner.finish(self, WireResponse(error=f"this is not an HTTP response ({error})"))
                 return
             self._is_unasked = True
         if self._is_unasked and not self._response.is_cut:

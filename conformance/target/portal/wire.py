@@ -33,7 +33,7 @@ GREETING_SECONDS = 0.05
 """How long it is waited; a server of HTTP speaks only when it is asked."""
 
 EARLY = "bytes came before the request was sent: the connection was closed"
-UNASKED = "bytes that nobody asked for followed the answer: the connection was closed"
+UNASKED = "unexpected bytes followed the answer: the connection was closed"
 
 Place: TypeAlias = tuple[str, str, int]
 
@@ -289,7 +289,7 @@ def _head_of(request: httpx.Request, target: bytes, proxy: str | None) -> h11.Re
     try:
         return h11.Request(method=request.method, target=target, headers=headers)
     except h11.LocalProtocolError:
-        raise httpx.LocalProtocolError("a header or the path has characters that none may have") from None
+        raise httpx.LocalProtocolError("a header or the path has characters that are not allowed") from None
 
 
 def _place_of(url: httpx.URL) -> Place:
