@@ -302,11 +302,13 @@ class CachingJudge:
         return shared
 
     def _together(self, parts: tuple[Verdicts, ...]) -> Verdicts:
-        """As ``combined``, but the same object for the same parts."""
+        """As ``combined``, but the same object for the same parts. What contradicts something never repeats,
+        and holds its exchange: it is not kept."""
         verdicts = self._combined[parts]
         if verdicts is None:
             verdicts = combined(parts)
-            self._combined.add(parts, verdicts)
+            if verdicts.is_clean:
+                self._combined.add(parts, verdicts)
         return verdicts
 
     def _judge_part(self, part: PartCache, exchange: Exchange) -> Verdicts:

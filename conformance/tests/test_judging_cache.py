@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import gc
 import random
 from collections.abc import Iterator
 from itertools import count
@@ -277,3 +278,17 @@ def test_a_repeated_exchange_has_the_same_verdicts_by_the_facts_that_it_is_given
             leaf.held for leaf in first.leaves() if not leaf.is_momentary
         ]
     assert same > len(visit) / 4
+
+
+def test_exchanges_that_contradict_something_are_not_kept() -> None:
+    judge, endpoint = CachingJudge(Judge()), f"/number/{id(object())}"
+    for number in range(1, 31):
+        exchange = answered(ROLES, data=[{"bizId": number}] * 3)
+        verdicts = judge.judge(replace(exchange, n=number, client=endpoint))
+        assert not verdicts.is_clean
+    del exchange, verdicts
+    gc.collect()
+
+    kept = [one for one in gc.get_objects() if type(one) is Exchange and one.client == endpoint]
+
+    assert kept == []

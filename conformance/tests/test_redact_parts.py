@@ -124,3 +124,13 @@ def test_a_secret_that_is_acquired_stays_one_whatever_was_made_up() -> None:
     secrets.add(secrets.made_up("123456"), "code")
 
     assert secrets.redact("123456") == "[code-1]"
+
+
+@pytest.mark.parametrize("length", [21, 22, 23, 24])
+def test_three_quarters_are_redacted_however_they_are_rounded(length: int) -> None:
+    value, secrets = "Aq7-Zk2_Wm9xPb4rTd6vHs3j"[:length], Secrets()
+    secrets.add(value, "password")
+
+    for kept in (3 * length // 4, -(-3 * length // 4)):
+        assert secrets.redact(f"({value[:kept]})") == "([part-of-password-1])"
+        assert secrets.redact(f"({value[-kept:]})") == "([part-of-password-1])"

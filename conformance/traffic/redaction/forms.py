@@ -35,9 +35,10 @@ class SecretPart:
     after: str = ""
 
 
-def parts_of(value: str, placeholder: str) -> tuple[SecretPart, SecretPart]:
-    """The first and the last three quarters of a secret with this placeholder."""
-    length = -(-3 * len(value) // 4)
+def parts_of(value: str, placeholder: str, *, rounded_up: int = 0) -> tuple[SecretPart, SecretPart]:
+    """The first and the last three quarters of a secret with this placeholder; ``rounded_up`` quarters of a
+    character more, 3 at the most."""
+    length = (3 * len(value) + rounded_up) // 4
     name = f"[part-of-{placeholder[1:]}"
     return (
         SecretPart(value[:length], name, after=value[length:]),
@@ -186,7 +187,7 @@ class FormIndex:
             form = text[max(0, start) : start + length]
             placeholder = self._placeholders.get(form) if start >= 0 else None
             if placeholder is None:
-                kept = -(-3 * length // 4)
+                kept = 3 * length // 4
                 begin = start + length - kept
                 part = self._last_texts.get(text[begin : begin + kept]) if begin >= 0 else None
                 if part is not None:

@@ -196,7 +196,8 @@ class Secrets:
         elif len(parts[0].text) >= SHORTEST_PART:
             for part in parts:
                 self._short.setdefault(part.text, part.placeholder)
-        for part in parts if kind not in AGING else ():
+        both = {*parts, *parts_of(value, placeholder, rounded_up=3)}
+        for part in both if kind not in AGING else ():
             raw = part.text.encode(errors="surrogatepass")
             for form in texts(raw) | blocks(raw):
                 if len(form) >= FREE:
