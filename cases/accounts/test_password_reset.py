@@ -34,7 +34,7 @@ def test_a_reset_password_replaces_the_old_one(
     if "{new_password}" not in str(settings.body):
         raise Untestable(
             f'[operations."{ACCOUNT_PASSWORD_RESET}"] sets no {{new_password}}, '
-            "so that the old one could not be put back"
+            "so that the old one could not be restored"
         )
     id = by_email(portal, admin, spare.email)["bizId"]
     old, new = spare.password, spare.next_password(NUMBER)

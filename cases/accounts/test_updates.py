@@ -67,7 +67,7 @@ def test_an_update_is_read_back_and_touches_nobody_else(
     if not new:
         raise Untestable(f'[operations."{ACCOUNT_UPDATE}"] names no field that an account shows')
     if not all(is_shown_whole(before[name]) for name in new if isinstance(before[name], str)):
-        raise Untestable("the account shows in part what would have to be put back", "target")
+        raise Untestable("the account shows in part what would have to be restored", "target")
 
     with put_back(
         portal, ACCOUNT_UPDATE, {**body, **{name: before[name] for name in new}}, by=admin

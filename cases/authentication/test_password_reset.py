@@ -67,7 +67,7 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
 
 
 def _proven(spare: Account) -> str:
-    """Its password, once it has signed in: what never did could not be put back."""
+    """Its password, once it has signed in: what never did could not be restored."""
     spare.signed_in()
     return spare.password
 

@@ -22,7 +22,7 @@ def _marks(row: Operation) -> list[pytest.MarkDecorator]:
 
 
 def _impact(row: Operation) -> str:
-    """An empty object that is taken for a new record could not be put back: its id need not be told."""
+    """An empty object that is taken for a new record could not be restored: its id need not be told."""
     return "disruptive" if row.path.endswith(("/create", "/currency-grants")) else row.impact
 
 

@@ -101,7 +101,7 @@ def test_other_fields_are_read_back_too(
     before = granted(portal.call(PROFILE, token=spare.token))
     fields = updatable(before)
     if field not in fields:
-        raise Untestable(f"the profile shows no {field} that could be put back", "target")
+        raise Untestable(f"the profile shows no {field} that could be restored", "target")
     value = other_value(portal, admin, field, fields[field])
 
     with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:

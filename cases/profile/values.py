@@ -25,7 +25,7 @@ def updatable(profile: Exchange) -> dict[str, Json]:
     shown = {name: profile.at(f"data.{name}") for name in ("accountName", *FIELDS)}
     fields = {name: value for name, value in shown.items() if value and is_shown_whole(value)}
     if "accountName" not in fields:
-        raise Untestable("the profile shows no name that could be put back", "target")
+        raise Untestable("the profile shows no name that could be restored", "target")
     return fields
 
 

@@ -57,7 +57,7 @@ def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare
     offered = offered_factors(spare.signed_in().initiated)
     in_use = "OTP" in offered and "OTP" in enabled_methods(read(portal, spare))
     if in_use or not spare.can("EMAIL"):
-        raise Untestable("[accounts.spare] signs in by an authenticator, which could not be put back")
+        raise Untestable("[accounts.spare] signs in by an authenticator, which could not be restored")
     change = portal.changes.changed(OTP_SETUP, OTP_REVOKE, account=spare.name)
     try:
         yield from through_its_life(portal, verify, spare)

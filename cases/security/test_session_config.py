@@ -38,7 +38,7 @@ def limit(value: Json) -> dict[str, Json]:
 
 
 def most_of(portal: Portal, account: Account) -> int:
-    """How many sessions the account may have. Raises Untestable where that could not be put back."""
+    """How many sessions the account may have. Raises Untestable where that could not be restored."""
     most = count(granted(portal.call(SESSIONS_CONFIG, token=account.token)), "data.maxSessions")
     if most < 1:
         raise Untestable(f"maxSessions is {most}, which may not be settable again", "environment")

@@ -59,7 +59,7 @@ def kept(portal: Portal, account: Account) -> Iterator[Exchange]:
         raise Untestable(f"the IP whitelist of [accounts.{account.name}] is in use", "environment")
     entries, present = before.at("data.entries"), addresses(before)
     if not isinstance(entries, list) or len(entries) != len(present):
-        raise Untestable("the IP whitelist has entries that could not be put back", "environment")
+        raise Untestable("the IP whitelist has entries that could not be restored", "environment")
     with put_back(portal, IP_WHITELIST_SET, {"ips": present}, by=account):
         yield before
 

@@ -86,14 +86,14 @@ _coded_filter_rule("ACCOUNT-021", "accountPortal", PORTAL_TYPES)
 owner_filter_rule("ACCOUNT-022", ACCOUNTS_QUERY, "institutionBizId", "data.totalElements")
 
 
-def _text_filter_rule(requirement: str, asked: str, field: str, found: Callable[[str, str], bool]) -> None:
+def _text_filter_rule(requirement: str, asked: str, field: str, matches: Callable[[str, str], bool]) -> None:
     @check(requirement, on=successes(ACCOUNTS_QUERY).where(asks_for_text(asked)))
     def the_text_is_found_in_the_field(exchange: Exchange) -> Iterator[Comparison]:
         wanted = sent_fields(exchange)[asked]
         for path, record in records(exchange):
             # What is put out of sight for whoever looks on says nothing of what was looked for.
             if isinstance(record.get(field), str) and not is_mask(record[field]):
-                held = found(wanted, record[field])
+                held = matches(wanted, record[field])
                 yield holds(exchange, f"{path}.{field}", held, f"contains {wanted!r}")
 
 

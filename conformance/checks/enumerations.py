@@ -61,8 +61,8 @@ def wrong(exchange: Exchange, entry: dict[str, Json], part: str, expected: Json)
 
 def _in(exchange: Exchange, fields: Mapping[str, object]) -> Iterator[tuple[str, dict[str, Json]]]:
     """The enumeration objects in some coded fields."""
-    found = exchange.coded_by_field
-    return ((name, entry) for name in fields if name in found for entry in found[name])
+    by_field = exchange.coded_by_field
+    return ((name, entry) for name in fields if name in by_field for entry in by_field[name])
 
 
 def _code_rules(of_code: str, of_value: str, fields: Mapping[str, Mapping[str, int]]) -> None:
@@ -91,10 +91,10 @@ _code_rules("ENUM-010", "ENUM-011", LISTED)
 def code_keeps_its_value(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     for name, entry in exchange.coded:
         key = f"{name} {entry['code']}"
-        known = memory.get(key)
-        if known is None:
-            known = memory[key] = entry["value"]
-        yield (HELD if known == entry["value"] else wrong(exchange, entry, "value", known))
+        first = memory.get(key)
+        if first is None:
+            first = memory[key] = entry["value"]
+        yield (HELD if first == entry["value"] else wrong(exchange, entry, "value", first))
 
 
 def _state_rule(field: str, requirement: str, family: Mapping[str, int]) -> None:
@@ -117,8 +117,8 @@ for _field, (_requirement, _family) in STATE_FIELDS.items():
 def entries(exchange: Exchange) -> list[dict[str, Json]]:
     """The items of a constants list; none where one of them lacks the code or value that it is known by."""
     items = exchange.data if isinstance(exchange.data, list) else []
-    known = [item for item in items if isinstance(item, dict) and _is_known(item)]
-    return known if len(known) == len(items) else []
+    complete = [item for item in items if isinstance(item, dict) and _is_known(item)]
+    return complete if len(complete) == len(items) else []
 
 
 def _is_known(item: dict[str, Json]) -> bool:
@@ -188,9 +188,9 @@ def country_codes_have_their_lengths(exchange: Exchange) -> Iterator[Comparison]
 
 @check("CONSTANT-064", on=successes(*CONSTANT_KEYS), remembers=True)
 def a_list_stays_the_same(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    key, told = exchange.request.path, msgspec.json.encode(exchange.data)
+    key, encoded = exchange.request.path, msgspec.json.encode(exchange.data)
     before = memory.get(key)
-    if before is not None and before[0] == told:
+    if before is not None and before[0] == encoded:
         yield HELD
         return
     pairs = sorted((str(item["code"]), str(item["value"])) for item in entries(exchange))
@@ -199,16 +199,16 @@ def a_list_stays_the_same(exchange: Exchange, memory: Memory) -> Iterator[Compar
             exchange,
             "data",
             before[1] == pairs,
-            "the list of the call before",
+            "the list of the previous call",
             actual=f"{len(pairs)} items",
         )
-    memory[key] = told, pairs
+    memory[key] = encoded, pairs
 
 
 @reading("further-constants", on=successes(*CONSTANT_KEYS))
 def constants_beyond_those_seen(exchange: Exchange) -> Iterator[Json]:
-    seen = CONSTANTS[exchange.request.path.rstrip("/").rpartition("/")[2]]
-    further = [item["code"] for item in entries(exchange) if item["code"] not in seen]
+    listed = CONSTANTS[exchange.request.path.rstrip("/").rpartition("/")[2]]
+    further = [item["code"] for item in entries(exchange) if item["code"] not in listed]
     yield further[:50] if further else "none"
 
 

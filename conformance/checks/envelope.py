@@ -157,9 +157,9 @@ SECRET_FIELDS = frozenset(
 @check("ENV-019", on=answers().enveloped().of_requests_with_a_body().where(is_the_portals))
 def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
     secrets = _sent_secrets(exchange.sent)
-    told = msgspec.json.encode(exchange.envelope) if secrets else b""
+    answer = msgspec.json.encode(exchange.envelope) if secrets else b""
     for secret in secrets:
-        may_stand = msgspec.json.encode(secret) in told
+        may_stand = msgspec.json.encode(secret) in answer
         place = next(_places(exchange.envelope, secret), None) if may_stand else None
         if place is None:
             yield HELD
@@ -171,13 +171,13 @@ def _sent_secrets(sent: Json) -> list[str]:
     """The secrets in a request's body, and in the settings within it."""
     if not isinstance(sent, dict):
         return []
-    found, within = [], []
+    secrets, within = [], []
     for name, value in sent.items():
         if isinstance(value, dict):
             within += _sent_secrets(value)
         elif name in SECRET_FIELDS and isinstance(value, str) and len(value) >= 6 and not is_mask(value):
-            found.append(value)
-    return found + within
+            secrets.append(value)
+    return secrets + within
 
 
 MASKING = re.compile(r"([*•●·#×])\1\1|\A[xX]{3,}\Z")

@@ -115,8 +115,8 @@ def _queried(exchange: Exchange, name: str) -> list[str]:
 
 def query_time(exchange: Exchange, name: str) -> datetime | None:
     """A bound of the range, where it is given once, is a time and says its zone."""
-    given = _queried(exchange, name)
-    return moment(given[0]) if len(given) == 1 and has_offset(given[0]) else None
+    values = _queried(exchange, name)
+    return moment(values[0]) if len(values) == 1 and has_offset(values[0]) else None
 
 
 Dated = tuple[datetime, timedelta]
@@ -141,16 +141,16 @@ def completed(exchange: Exchange, path: str) -> Dated | None:
     return _dated(exchange.at(f"{path}.completedAt"))
 
 
-def _dated(told: Json) -> Dated | None:
-    if not isinstance(told, str):
+def _dated(value: Json) -> Dated | None:
+    if not isinstance(value, str):
         return None
-    return _read(told) if len(told) <= USUAL_TIME else _read.__wrapped__(told)
+    return _read(value) if len(value) <= USUAL_TIME else _read.__wrapped__(value)
 
 
 @lru_cache(maxsize=512)
-def _read(told: str) -> Dated | None:
-    time = moment(told)
-    return None if time is None else (time, SHOWN if has_offset(told) else ZONES)
+def _read(value: str) -> Dated | None:
+    time = moment(value)
+    return None if time is None else (time, SHOWN if has_offset(value) else ZONES)
 
 
 @check("ORDER-021", on=successes(TRANSFER_ORDERS))
@@ -224,7 +224,7 @@ def oldest_first_where_asked_for(exchange: Exchange) -> Iterator[Comparison]:
 
 def _ordered(exchange: Exchange, *, newest_first: bool) -> Comparison:
     times = [(f"{path}.createdAt", time) for path, time, _ in created(exchange)]
-    steps = [(path, after > one, after < one) for (_, one), (path, after) in pairwise(times)]
+    steps = [(path, after > before, after < before) for (_, before), (path, after) in pairwise(times)]
     wrong = next((path for path, later, earlier in steps if (later if newest_first else earlier)), None)
     expected = "newest first" if newest_first else "oldest first"
     return holds(exchange, wrong or "data.content", wrong is None, expected)

@@ -40,8 +40,8 @@ def counted(exchange: Exchange, name: str) -> int:
 
 def items(exchange: Exchange, name: str) -> list[Json]:
     data = exchange.data
-    found = data.get(name) if isinstance(data, dict) else None
-    return found if isinstance(found, list) else []
+    listing = data.get(name) if isinstance(data, dict) else None
+    return listing if isinstance(listing, list) else []
 
 
 def pages_for(total: int, size: int) -> tuple[int, ...]:
@@ -136,14 +136,14 @@ def asked(exchange: Exchange, name: str, default: int) -> int | None:
         sent = exchange.sent if isinstance(exchange.sent, dict) else {}
         value = sent.get(name)
         return default if value is None else value if is_integer(value) else None
-    given = [
+    values = [
         part.partition("=")[2]
         for part in exchange.request.parts.query.split("&")
         if part.partition("=")[0] == name
     ]
-    if not given:
+    if not values:
         return default
-    return int(given[0]) if len(given) == 1 and given[0].isascii() and given[0].isdigit() else None
+    return int(values[0]) if len(values) == 1 and values[0].isascii() and values[0].isdigit() else None
 
 
 def has_the_page_asked_for(exchange: Exchange) -> bool:
@@ -232,8 +232,8 @@ def _page_size_rules(key: str, listing: str, size: str, *, ids: tuple[str, str, 
     def a_page_holds_no_more_than_asked_for(exchange: Exchange) -> Iterator[Comparison]:
         """Or than it announces, where that is less than the default: a least size may be asked for."""
         wanted, number = asked(exchange, "size", LIMITS.size) or 0, len(items(exchange, listing))
-        if is_integer(told := exchange.at(f"data.{size}")) and told < LIMITS.size:
-            wanted = max(wanted, int(told))
+        if is_integer(announced := exchange.at(f"data.{size}")) and announced < LIMITS.size:
+            wanted = max(wanted, int(announced))
         yield holds(
             exchange,
             f"data.{listing}",

@@ -54,7 +54,7 @@ def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
             return (("data", data),)
     places = _places if len(listed) <= USUAL_LISTING else _places.__wrapped__
     listing = zip(places(path, len(listed)), listed, strict=True)
-    return tuple([one for one in listing if isinstance(one[1], dict)])
+    return tuple([entry for entry in listing if isinstance(entry[1], dict)])
 
 
 USUAL_LISTING = 100
@@ -91,10 +91,10 @@ def _moment(value: str) -> datetime | None:
     if not ISO_8601.match(value):
         return None
     try:
-        found = datetime.fromisoformat(value.upper())
+        time = datetime.fromisoformat(value.upper())
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def has_offset(value: str) -> bool:
@@ -130,9 +130,9 @@ def folded(text: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def are_alike(one: str, other: str) -> bool:
+def are_alike(text: str, other: str) -> bool:
     """Whether two texts differ in no more than blanks, case and accents."""
-    return one == other or folded(" ".join(one.split())) == folded(" ".join(other.split()))
+    return text == other or folded(" ".join(text.split())) == folded(" ".join(other.split()))
 
 
 # What a filter asks for.
@@ -167,9 +167,9 @@ def owner_filter_rule(requirement: str, key: str, name: str, total: str) -> None
 
     @check(requirement, on=successes(key), remembers=True)
     def the_owner_narrows_the_listing(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-        given = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
-        wanted, count = given.pop(name, None), exchange.at(total)
-        if given.keys() - PLACE or not is_integer(count) or exchange.request.is_unknown:
+        filters = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        wanted, count = filters.pop(name, None), exchange.at(total)
+        if filters.keys() - PLACE or not is_integer(count) or exchange.request.is_unknown:
             return
         whole, passed_over = f"whole {exchange.request.bearer}", f"passed over {exchange.request.bearer}"
         if wanted is None:
@@ -204,10 +204,10 @@ def coded_filter_rule(
 
     @check(requirement, on=successes(key), remembers=True)
     def only_what_has_the_code_is_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-        given = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
-        wanted = given.pop(name, None)
+        filters = {field: value for field, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        wanted = filters.pop(name, None)
         count = exchange.at(total)
-        is_alone = given.keys() <= PLACE and is_integer(count) and not exchange.request.is_unknown
+        is_alone = filters.keys() <= PLACE and is_integer(count) and not exchange.request.is_unknown
         caller = exchange.request.bearer or ""
         whole, narrower = f"whole {caller}", f"narrower {caller}"
         if wanted is None or code_asked_for(wanted, family) is None:
@@ -216,7 +216,7 @@ def coded_filter_rule(
             return
         form, other = ("number", "code") if is_a_number(wanted) else ("code", "number")
         compared = list(matches(exchange, name, wanted))
-        wrong = next((one for one in compared if one is not HELD), None)
+        wrong = next((comparison for comparison in compared if comparison is not HELD), None)
         if wrong is None:
             yield from compared
         else:
@@ -226,8 +226,8 @@ def coded_filter_rule(
                 return
         narrows = is_alone and count < memory.get(whole, count)
         if narrows or wrong is not None:
-            found = count if narrows else None
-            memory[narrower] = [*memory.get(narrower, [])[-MOST_WAITING:], (form, found, wrong)]
+            narrowed = count if narrows else None
+            memory[narrower] = [*memory.get(narrower, [])[-MOST_WAITING:], (form, narrowed, wrong)]
 
 
 MOST_WAITING = 50
@@ -247,7 +247,7 @@ def _seen_to_narrow(
 ) -> Iterator[Comparison]:
     """A form is taken where an answer found fewer than there were without a filter, and still are: nobody has
     taken away in between what it lacks. Then what is wrong in any answer to that form is."""
-    taken = {form for form, found, _ in answers if found is not None and found < count}
+    taken = {form for form, number, _ in answers if number is not None and number < count}
     for form in taken:
         memory[f"{form} is taken"] = True
     yield from (wrong for form, _, wrong in answers if form in taken and wrong is not None)
@@ -284,19 +284,19 @@ def matches_enumeration(exchange: Exchange, field: str, wanted: Json) -> Iterato
 
 @check("RESOURCE-001", on=successes(*UNTYPED_FIELDS))
 def what_is_not_nullable_is_not_null(exchange: Exchange) -> Iterator[Comparison]:
-    given, fields = False, None
+    is_present, fields = False, None
     for path, record in records(exchange):
         if (own := tuple(record)) != fields:
             fields, (names, values_of) = own, _untyped(own)
         if values_of is None:
             continue
         if None not in values_of(record):
-            given = True
+            is_present = True
             continue
         for name in names:
             held = record[name] is not None
             yield HELD if held else contradicts(exchange, f"{path}.{name}", "a value", None)
-    if given:
+    if is_present:
         yield HELD
 
 
@@ -320,15 +320,15 @@ def record_times_are_iso_8601(exchange: Exchange) -> Iterator[Comparison]:
 
 @check("RESOURCE-003", on=successes(*DATED))
 def record_ids_are_strings(exchange: Exchange) -> Iterator[Comparison]:
-    given = False
+    is_present = False
     for path, record in records(exchange):
         for name in ("bizId", "institutionBizId", "workspaceBizId"):
             if name in record and (value := record[name]) is not None:
                 if isinstance(value, str):
-                    given = True
+                    is_present = True
                 else:
                     yield holds(exchange, f"{path}.{name}", False, "a string")
-    if given:
+    if is_present:
         yield HELD
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from conformance.checks.pages import no_id_twice
@@ -11,6 +12,9 @@ from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import holds
 from conformance.verdicts.findings import Comparison
+
+MEDIA_TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+\s*(;.*)?", re.ASCII | re.DOTALL)
+"""A type, a subtype, and what parameters there may be (RFC 9110, section 8.3.1)."""
 
 
 @check("ROLE-013", on=successes(ROLES))
@@ -31,3 +35,12 @@ def items_of_permissions(exchange: Exchange) -> Iterator[Json]:
 def a_file_has_no_negative_size(exchange: Exchange) -> Iterator[Comparison]:
     if is_integer(exchange.at("data.fileSize")):
         yield holds(exchange, "data.fileSize", exchange.at("data.fileSize") >= 0, "0 or more")
+
+
+@check("FILE-027", on=successes(FILE))
+def a_content_type_is_a_media_type(exchange: Exchange) -> Iterator[Comparison]:
+    """An empty text decides nothing: a portal may not know what a file is."""
+    content_type = exchange.at("data.contentType")
+    if isinstance(content_type, str) and content_type.strip():
+        held = MEDIA_TYPE.fullmatch(content_type.strip()) is not None
+        yield holds(exchange, "data.contentType", held, "a media type, such as application/pdf")

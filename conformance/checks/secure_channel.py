@@ -39,7 +39,7 @@ def expires_at_lies_ahead(exchange: Exchange) -> Iterator[Comparison]:
 def every_session_has_its_own_id(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = exchange.at("data.sessionId")
     if isinstance(session, str):
-        yield holds(exchange, "data.sessionId", session not in memory, "an id not given before")
+        yield holds(exchange, "data.sessionId", session not in memory, "an id not returned before")
         memory[session] = True
 
 
@@ -49,7 +49,7 @@ def the_public_key_stays(exchange: Exchange, memory: Memory) -> Iterator[Compari
     the key (N2) may be new each time."""
     key = dict(_key_fields(exchange.data))
     if key and "key" in memory and exchange.time - memory["time"] < ROTATED_SECONDS:
-        yield holds(exchange, "data", memory["key"] == key, "the key of the call before")
+        yield holds(exchange, "data", memory["key"] == key, "the key of the previous call")
     if key:
         memory["key"], memory["time"] = key, exchange.time
 

@@ -60,14 +60,14 @@ def _number_rule(
 ) -> None:
     """One less is what is left of the stated number when the answer is written, cut to a whole one; and less
     by the seconds that the answer took, as where a mail was sent meanwhile."""
-    told = successes(key).where(lambda exchange: is_integer(exchange.at(path))).where(meant)
+    answered = successes(key).where(lambda exchange: is_integer(exchange.at(path))).where(meant)
 
-    @check(requirement, on=told.at_its_moment())
+    @check(requirement, on=answered.at_its_moment())
     def the_number_is_the_stated_one(exchange: Exchange) -> Iterator[Comparison]:
         least = value - max(1, ceil(exchange.elapsed_ms / 1000))
         yield HELD if least <= exchange.at(path) <= value else equal(exchange, path, value)
 
-    @check(EXACT, on=told.where(lambda exchange: exchange.at(path) in (value - 1, value)))
+    @check(EXACT, on=answered.where(lambda exchange: exchange.at(path) in (value - 1, value)))
     def the_number_is_not_one_less(exchange: Exchange) -> Iterator[Comparison]:
         yield equal(exchange, path, value)
 
@@ -119,13 +119,13 @@ def a_send_during_the_cooldown_is_refused(exchange: Exchange, memory: Memory) ->
     if session is None:
         return
     before = memory.get(session)
-    if before is not None and all(_passed(one, exchange) < before["cooldown"] - 1 for one in before["sent"]):
+    if before is not None and all(_passed(at, exchange) < before["cooldown"] - 1 for at in before["sent"]):
         yield is_refused(exchange, message="a second code was sent during the cooldown")
     if exchange.success and exchange.at("data.sent") is not False:
-        told = exchange.at("data.cooldownSeconds")
-        shorter = is_integer(told) and 0 < int(told) < LIMITS.mfa_cooldown
+        announced = exchange.at("data.cooldownSeconds")
+        shorter = is_integer(announced) and 0 < int(announced) < LIMITS.mfa_cooldown
         memory[session] = {
-            "cooldown": int(told) if shorter else LIMITS.mfa_cooldown,
+            "cooldown": int(announced) if shorter else LIMITS.mfa_cooldown,
             "sent": _clocks(exchange),
         }
 
@@ -161,7 +161,7 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
 def every_initiate_has_its_own_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     session = exchange.at("data.sessionId")
     if isinstance(session, str):
-        yield holds(exchange, "data.sessionId", session not in memory, "an id not given before")
+        yield holds(exchange, "data.sessionId", session not in memory, "an id not returned before")
         memory[session] = True
 
 
@@ -304,13 +304,13 @@ def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
     claims = claims_of(exchange.at("data.accessToken")) or {}
     if is_integer(claims.get("exp")) and is_integer(claims.get("iat")):
         expected = int(exchange.at("data.expiresIn"))
-        seen = int(claims["exp"] - claims["iat"])
+        lifetime = int(claims["exp"] - claims["iat"])
         yield holds(
             exchange,
             "data.accessToken",
-            abs(seen - expected) <= 1,
+            abs(lifetime - expected) <= 1,
             {"exp - iat": expected},
-            actual={"exp - iat": seen},
+            actual={"exp - iat": lifetime},
         )
 
 
@@ -327,8 +327,8 @@ def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Co
             exchange,
             "data.accessToken",
             token not in memory,
-            "a token not given before",
-            actual="one given before",
+            "a token not returned before",
+            actual="one returned before",
         )
         memory[token] = exchange.time
 

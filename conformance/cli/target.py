@@ -80,7 +80,7 @@ def _expectation(profile: Profile, impact: Impact, results: list[doctor.Diagnosi
     testable = plan(profile, impact).testable
     return "\n".join(
         (
-            f"# What a run with --impact {impact} is to test at the least; below it, exit code 5.",
+            f"# What a run with --impact {impact} must test at least; below it, exit code 5.",
             "[expect]",
             f"musts = {testable - testable // LEEWAY}",
             f"accounts = {json.dumps(works)}",

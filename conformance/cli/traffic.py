@@ -86,7 +86,7 @@ def _add_selection(replay: argparse.ArgumentParser) -> None:
         type=int,
         default=1,
         metavar="N",
-        help="number of sessions replay in parallel (default: 1)",
+        help="number of sessions that replay in parallel (default: 1)",
     )
     replay.add_argument(
         "--only",

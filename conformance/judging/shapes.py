@@ -37,6 +37,10 @@ INSPECTED_AT_FIRST, INSPECTED_OF_LATER = 200, 16
 INEXACT_IN_A_ROW = 16
 """After so many responses with more than is stated, no other is taken for exact."""
 
+MOST_ALIKE = 100
+"""Contradictions of one answer that are kept, whatever they are; beyond them the first of each place without
+indexes is kept, so that a list of very many items weighs no more than a short one."""
+
 NAME = "shape"
 """What findings and requirements name in place of a check."""
 
@@ -93,7 +97,7 @@ class Shape:
             shown.held,
             shown.readings,
             tuple([(requirement, NAME, contradiction) for requirement, contradiction in contradictions]),
-            misshapen=tuple([contradiction.path for _, contradiction in contradictions]),
+            misshapen=_places_of(contradictions),
             is_clean=False,
         )
 
@@ -122,7 +126,12 @@ class Shape:
             self.adapter.validate_python(data)
         except ValidationError as error:
             contradictions: dict[str, tuple[str, Contradiction]] = {}
-            for detail in error.errors(include_url=False, include_context=False):
+            places: set[tuple[str | int, ...]] = set()
+            for detail in error.errors(include_url=False, include_context=False, include_input=False):
+                place = tuple([step for step in detail["loc"] if not isinstance(step, int)])
+                if place in places and len(contradictions) >= MOST_ALIKE:
+                    continue
+                places.add(place)
                 requirement, at = self._requirement(place_of(detail["loc"], data))
                 path = "data" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
                 contradiction = Contradiction(exchange, path, _words(detail["msg"]), dig(data, at))
@@ -211,6 +220,13 @@ def _takes(struct: Any, data: Json) -> bool:
     except msgspec.ValidationError:
         return False
     return struct is not None
+
+
+def _places_of(contradictions: Sequence[tuple[str, Contradiction]]) -> tuple[str, ...]:
+    """The places that have not the stated shape; all of the data where there are more than can be kept."""
+    if len(contradictions) >= MOST_ALIKE:
+        return ("data",)
+    return tuple([contradiction.path for _, contradiction in contradictions])
 
 
 def shape_of(operation: Operation) -> Shape:

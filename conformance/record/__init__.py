@@ -175,7 +175,7 @@ def _announce(recording: Recording, upstream: str, out: str | Path, options: Rec
     print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
     if not is_loopback(options.host):
         print(
-            f"Whoever reaches {options.host} can speak to the portal through this recorder.", file=sys.stderr
+            f"Anyone who can reach {options.host} can use the portal through this recorder.", file=sys.stderr
         )
     if options.open_channel:
         print("The secure channel is opened: clients are given the recorder's public key.", flush=True)

@@ -36,10 +36,10 @@ class OpenChannel:
         """What the client is told instead of ``body``; ABSENT where it is told the same."""
         if operation != PUBLIC_KEY:
             return ABSENT
-        changed, found = with_another_key(body, self.private.public_key())
-        if found is None:
+        changed, key = with_another_key(body, self.private.public_key())
+        if key is None:
             return ABSENT
-        self.portals = found
+        self.portals = key
         return changed
 
     def request_to_portal(self, operation: str, content: bytes) -> tuple[bytes, tuple[WrappedKey, ...]]:
@@ -49,14 +49,14 @@ class OpenChannel:
         body, _ = body_of(content)
         if not isinstance(body, dict):
             return content, ()
-        found = [unwrapped(body.get(name), self.private) for name in ("encReqKey", "encRespKey")]
-        keys = tuple(key for key in found if key is not None)
+        unwrapped_keys = [unwrapped(body.get(name), self.private) for name in ("encReqKey", "encRespKey")]
+        keys = tuple(key for key in unwrapped_keys if key is not None)
         if len(keys) != 2:
             return content, ()
         for key in keys:
             self.secrets.add(key.key, "aes-key")
-        again = [wrapped_again(key, self.portals) for key in keys]
-        return msgspec.json.encode({**body, "encReqKey": again[0], "encRespKey": again[1]}), keys
+        rewrapped = [wrapped_again(key, self.portals) for key in keys]
+        return msgspec.json.encode({**body, "encReqKey": rewrapped[0], "encRespKey": rewrapped[1]}), keys
 
     def remember(self, keys: tuple[WrappedKey, ...], answer: Response) -> None:
         """The session that a portal made of two keys, so that what goes under its id can be opened."""

@@ -14,6 +14,7 @@ from multidict import CIMultiDict
 from starlette.types import Message, Receive, Scope, Send
 from yarl import URL
 
+from conformance.record.bounded_responses import BoundedConnector
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.record.sealed import WrappedKey
@@ -143,11 +144,11 @@ class Proxy:
         path = scope.get("raw_path") or scope["path"].encode()
         query = scope["query_string"]
         target = (path + (b"?" + query if query else b"")).decode("latin-1")
-        found = operation_of(scope["method"], scope["path"])
+        operation = operation_of(scope["method"], scope["path"])
         return Passing(
             method=scope["method"],
             url=self.upstream + target,
-            operation=found.key if found else "",
+            operation=operation.key if operation else "",
             client=scope["client"][0] if scope.get("client") else "",
             headers=self._request_headers(scope["headers"]),
         )
@@ -171,7 +172,7 @@ class Proxy:
         has_body = any(name in ("content-length", "content-type") for name, _ in passing.headers)
         first = await receive()
         if first["type"] == "http.disconnect":
-            raise ConnectionError("the client went away before its request was whole")
+            raise ConnectionError("the client went away before its request was complete")
         if not first.get("more_body") and not first.get("body"):
             return b"" if has_body else None
         if self.channel is None or passing.operation != SECURE_SESSION:
@@ -205,11 +206,11 @@ class Proxy:
         assert self.channel is not None
         content = await answer.read()
         passing.answered.add(content)
-        told = self.channel.answer_to_client(passing.operation, passing.response().json)
+        replacement = self.channel.answer_to_client(passing.operation, passing.response().json)
         self._record(passing)
         outgoing = _Outgoing(passing, send)
-        if told is not ABSENT:
-            content = msgspec.json.encode(told)
+        if replacement is not ABSENT:
+            content = msgspec.json.encode(replacement)
             passing.answer_headers = [
                 pair for pair in passing.answer_headers if pair[0].lower() != "content-encoding"
             ]
@@ -258,7 +259,7 @@ class Proxy:
         if self._session is None:
             ssl_context = _verification(self.verify)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context),
+                connector=BoundedConnector(limit=0, ssl=ssl_context),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 timeout=aiohttp.ClientTimeout(total=self.timeout),

@@ -62,9 +62,9 @@ def unwrapped(wrapped: Json, private: rsa.RSAPrivateKey) -> WrappedKey | None:
     return None
 
 
-def wrapped_again(found: WrappedKey, public: rsa.RSAPublicKey) -> str:
+def wrapped_again(key: WrappedKey, public: rsa.RSAPublicKey) -> str:
     """The same key, wrapped in the same way for somebody else, in base64."""
-    return base64.b64encode(public.encrypt(found.raw, found.padding)).decode()
+    return base64.b64encode(public.encrypt(key.raw, key.padding)).decode()
 
 
 def opened(body: Json, key: bytes) -> Json:
@@ -120,19 +120,19 @@ def with_another_key(value: Json, mine: rsa.RSAPublicKey) -> tuple[Json, rsa.RSA
     what they are, wherever they stand.
     """
     if isinstance(value, str):
-        found = _public_key(value)
-        return (value, None) if found is None else (_in_form_of(value, mine), found)
+        key = _public_key(value)
+        return (value, None) if key is None else (_in_form_of(value, mine), key)
     if isinstance(value, dict) and value.get("kty") == "RSA" and isinstance(value.get("n"), str):
         numbers = mine.public_numbers()
         return {**value, "n": _base64url(numbers.n), "e": _base64url(numbers.e)}, _jwk(value)
     if isinstance(value, dict | list):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         for at, inner in pairs:
-            replaced, found = with_another_key(inner, mine)
-            if found is not None:
+            replaced, key = with_another_key(inner, mine)
+            if key is not None:
                 changed = value.copy()
                 changed[at] = replaced
-                return changed, found
+                return changed, key
     return value, None
 
 

@@ -40,6 +40,7 @@ def run(profile: Profile, arguments: argparse.Namespace) -> int:
         profile_name=str(arguments.profile or ""),
         cache=not arguments.no_cache,
     )
+    options.check(profile)
     if arguments.dry_run or arguments.explain:
         print("\n".join(_previewed(profile, arguments, options)))
     if arguments.dry_run:

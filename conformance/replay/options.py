@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.model.run import Run
 from conformance.spec import Impact
+from conformance.target.profile.model import Profile
 
 
 @dataclass
@@ -64,9 +66,23 @@ class ReplayOptions:
         if self.pace == "recorded":
             return 1.0
         try:
-            return 1 / float(self.pace.removesuffix("x"))
-        except (ValueError, ZeroDivisionError):
-            raise UsageError(f"--pace {self.pace}: give max, recorded, or a factor such as 10x.") from None
+            factor = float(self.pace.removesuffix("x"))
+        except ValueError:
+            factor = 0.0
+        if not 0 < factor < math.inf:
+            raise UsageError(f"--pace {self.pace}: give max, recorded, or a factor such as 10x.")
+        return 1 / factor
+
+    def check(self, profile: Profile) -> None:
+        """UsageError: an option that this profile cannot fulfil, or a number that means nothing."""
+        if self.concurrency < 1:
+            raise UsageError(f"--concurrency {self.concurrency}: give 1 or more.")
+        for email, name in self.accounts.items():
+            if name not in profile.accounts:
+                present = ", ".join(sorted(profile.accounts))
+                raise UsageError(
+                    f"--account {email}={name}: the profile has no [accounts.{name}]; it has {present}."
+                )
 
 
 @dataclass

@@ -177,7 +177,7 @@ def _notes(finished: FinishedReplay) -> Iterator[str]:
     plan, tally, replay = finished.plan, finished.tally, finished.replay
     if finished.interrupted:
         left = len(plan.store) - tally.counts.total() - plan.ignored.total()
-        yield f"Interrupted: {left} of the recorded exchanges were not refinished."
+        yield f"Interrupted: {left} of the recorded exchanges were not replayed."
     if finished.gone is not None:
         yield str(finished.gone)
     states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])

@@ -41,7 +41,7 @@ def too_few(results: Sequence[Result], least: int) -> Iterator[str]:
 def undecided(results: Sequence[Result], rerun: str, requirements: frozenset[str]) -> Iterator[str]:
     """Why a ``--rerun`` came to nothing: none of its requirements was decided."""
     if all(result.verdict is Verdict.UNTESTED for result in results if result.requirement.id in requirements):
-        yield f"--rerun {rerun} decided nothing of what it names; what was not tested says why."
+        yield f"--rerun {rerun} decided nothing. Each untested requirement has its reason."
 
 
 def _is_must(result: Result) -> bool:

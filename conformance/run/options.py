@@ -50,18 +50,20 @@ class Option:
 
 OPTIONS = (
     Option("target", "the portal's base URL; overrides the profile's", "URL"),
-    Option("profile", "what is known of the target", "FILE", path),
+    Option("profile", "the target's profile, a TOML file", "FILE", path),
     Option("impact", "the most a run may do to the target", choices=IMPACTS),
     Option("out", "where the reports go (default: reports)", "DIR", path, default=Path("reports")),
     Option("strict", "a WARN counts as a FAIL", type=None),
-    Option("baseline", "known failures", "FILE", path),
+    Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
     Option("baseline_update", "write this run's failures into the baseline", type=None),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
-    Option("rerun", "only the requirement, case or finding of that id", "ID"),
-    Option("effort", "how many examples are drawn", choices=("quick", "normal", "thorough"), default="quick"),
-    Option("seed", "what the examples are drawn from (default: 0)", "N", int, default=0),
-    Option("min_tested", "exit code 5 where fewer requirements were tested", "N", int, default=0),
-    Option("history", "keep the run in this database", "FILE", path),
+    Option("rerun", "only the requirement, case or finding with this id", "ID"),
+    Option(
+        "effort", "how many examples are generated", choices=("quick", "normal", "thorough"), default="quick"
+    ),
+    Option("seed", "the seed of the generated examples (default: 0)", "N", int, default=0),
+    Option("min_tested", "exit code 5 if fewer requirements were tested", "N", int, default=0),
+    Option("history", "store the run in this history database", "FILE", path),
     Option("record_costs", "write what each case sent, for `plan`", "FILE", path),
     Option("wait", "wait for another run on this target, --out or --history to end", type=None),
     Option("brief", "print the verdict only", type=None, cli="--quiet"),

@@ -105,8 +105,8 @@ def as_text(planned: RunPlan) -> str:
     """The plan as a person reads it."""
     lines = [
         f"With --impact {planned.impact} a run would try {planned.cases} cases: {planned.requests} requests,",
-        f"  {planned.sign_ins} sign-ins, {planned.mails} mails, {planned.changes} changes (put back).",
-        f"  Waits overlap; they make the run last {planned.minutes:g} minutes at the least.",
+        f"  {planned.sign_ins} sign-ins, {planned.mails} mails, {planned.changes} changes (restored).",
+        f"  Waits overlap; they make the run last {planned.minutes:g} minutes at least.",
         f"  It can test {planned.testable} of {planned.musts} musts; below half of these it is inconclusive.",
         *(f"  waits {wait}" for wait in planned.waits),
     ]

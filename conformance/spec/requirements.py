@@ -32,6 +32,7 @@ CHAPTERS = (
     "roles_files_orders",
     "endpoints",
     "errors_limits_versions",
+    "model",
 )
 
 

@@ -225,7 +225,7 @@ def test_a_packed_body_unpacks_to_a_byte_beyond_its_limit_only() -> None:
 
 def _layers(content: bytes, count: int) -> bytes:
     for _ in range(count):
-        content = gzip.compress(content)
+        content = gzip.compress(content, mtime=0)
     return content
 
 
@@ -234,15 +234,15 @@ def _layers(content: bytes, count: int) -> bytes:
     [
         (_layers(b"{}", 1), "gzip", None),
         (_layers(b"{}", 2), "gzip, gzip", None),
-        (gzip.compress(b"[1,") + gzip.compress(b"2]"), "gzip", None),
+        (gzip.compress(b"[1,", mtime=0) + gzip.compress(b"2]", mtime=0), "gzip", None),
         (b"{}", "identity", None),
         (_layers(b"{}", 3), "gzip, gzip, gzip", "undecodable"),
         (_layers(b" " * 2000, 1), "gzip", "truncated"),
         (_layers(b" " * 2000, 2), "gzip, gzip", "truncated"),
         (zlib.compress(b" " * 2000), "deflate", "truncated"),
-        (gzip.compress(b"{}")[:-9], "gzip", "undecodable"),
-        (gzip.compress(b"{}") + b"more", "gzip", "undecodable"),
-        (gzip.compress(b"{}")[:-8] + bytes(8), "gzip", "undecodable"),
+        (gzip.compress(b"{}", mtime=0)[:-9], "gzip", "undecodable"),
+        (gzip.compress(b"{}", mtime=0) + b"more", "gzip", "undecodable"),
+        (gzip.compress(b"{}", mtime=0)[:-8] + bytes(8), "gzip", "undecodable"),
         (b"{}", "gzip", "undecodable"),
         (b"\x28\xb5\x2f\xfd\x00", "zstd", "undecodable"),
         (b"\xff\xfe\x00", "x-rot13", "undecodable"),

@@ -12,6 +12,17 @@ from conformance.traffic.exchange import Json
 PROOFS = [
     Proof("ROLE-013", answer(ROLES, [role(), role(bizId="role-2")]), answer(ROLES, [role(), role()])),
     Proof("FILE-026", answer(FILE, file_record(fileSize=0)), answer(FILE, file_record(fileSize=-1))),
+    Proof(
+        "FILE-027",
+        answer(FILE, file_record(contentType="application/vnd.ms-excel; charset=utf-8")),
+        answer(FILE, file_record(contentType="pdf")),
+    ),
+    Proof(
+        "FILE-027",
+        answer(FILE, file_record(contentType="")),
+        answer(FILE, file_record(contentType="application/")),
+        silent=True,
+    ),
 ]
 
 

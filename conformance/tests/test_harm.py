@@ -43,13 +43,12 @@ def test_a_wrong_authenticator_secret_ends_a_run_within_seconds(tmp_path: Path, 
     with deployed(tmp_path, clock=False) as portal:
         before = portal.dump()
         with_wrong_secret(portal)
-        began = time.monotonic()
         run = portal.run("--impact", impact, "--time-budget", "3m")
-        took = time.monotonic() - began
         after = portal.dump()
 
     assert run.code == 5, run.said
-    assert took < 30
+    waits = [wait["end"] - wait["start"] for wait in run.results["timeline"] if wait["kind"] == "wait"]
+    assert sum(waits) < 5, run.results["timeline"]
     assert run.fails == []
     assert 1 <= len(refused_codes(run)) <= 5
     assert "Not restored" not in run.said

@@ -8,13 +8,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import msgspec
 import pytest
 
+from conformance import record
 from conformance.errors import NoAnswer, ProfileError, RateLimited, TargetUnreachable, Untestable, UsageError
+from conformance.judging import watch
 from conformance.replay import ReplayOptions, replay
 from conformance.replay.engine.wire import Connection
 from conformance.replay.rebuild.actions import WireResponse
+from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import Impact
 from conformance.target.clock import LONGEST_WAIT, SystemClock
 from conformance.target.portal.budget import Budget, retry_after
@@ -28,8 +32,10 @@ from conformance.tests.hostile.table import GROUPS, ROWS
 from conformance.tests.hostile.wire import Answer as Sent
 from conformance.tests.hostile.wire import Row, Turn
 from conformance.tests.reached import MINIMAL
+from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Request, Response
 from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Ledger
 from reference_impl import serve as reference
 
 TIMEOUT = 0.5
@@ -45,6 +51,7 @@ SILENT = (
     "chunk-overrun", "chunk-unended", "http-0.9", "http-2-preface", "status-000", "status-words",
     "status-endless", "header-of-10-mb", "headers-10000", "header-without-colon", "header-nul",
     "header-injected-answer", "tls-handshake-dripped",
+    "speaks-first",
 )  # fmt: skip
 """Rows after which there is no answer."""
 
@@ -165,6 +172,75 @@ def test_bytes_that_come_between_answers_close_the_connection(origin: str, tmp_p
     assert first.at("headers.content-length") != "17"
 
 
+def test_an_answer_that_comes_before_the_request_is_judged_in_no_exchange(
+    origin: str, tmp_path: Path
+) -> None:
+    with Hostile(ROWS["speaks-first"], origin, tmp_path) as portal:
+        sender, reasons = transport(profile(portal.url)), []
+        for number in range(3):
+            with pytest.raises(NoAnswer) as caught:
+                sender.send("GET", f"{PATH}?number={number}")
+            reasons.append(caught.value.exchange.error)
+
+    assert reasons == ["bytes came before the request was sent: the connection was closed"] * 3
+
+
+def test_a_recorder_gives_up_a_portal_that_only_announces_answers(origin: str, tmp_path: Path) -> None:
+    out = tmp_path / "capture.jsonl"
+    with Hostile(ROWS["endless-103"], origin, tmp_path) as portal, record.serve(portal.url, out) as recorder:
+        began = time.monotonic()
+        answer = httpx.get(recorder.url + PATH, timeout=20)
+        took = time.monotonic() - began
+
+    (exchange,) = capture.read(out)
+    assert answer.status_code == 502
+    assert exchange.error == "no answer began after 1,000 of the kind 1xx"
+    assert took < 3
+
+
+def test_a_hundred_announcements_before_an_answer_are_recorded_as_that_answer(
+    origin: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "capture.jsonl"
+    with Hostile(ROWS["hundred-103"], origin, tmp_path) as portal, record.serve(portal.url, out) as recorder:
+        answer = httpx.get(recorder.url + PATH, timeout=20)
+
+    (exchange,) = capture.read(out)
+    assert exchange.status == answer.status_code
+    assert answer.status_code in (401, 403)
+
+
+def listing(count: int) -> Exchange:
+    records = [{"bizId": f"{number:08}", "name": "x" * 40} for number in range(count)]
+    request = Request(method="GET", url=f"http://portal.example.test{PATH}")
+    body = {"success": True, "code": "2000", "data": records}
+    return Exchange(n=1, started="", request=request, response=Response(status=200, body=body))
+
+
+def test_a_list_of_very_many_items_is_contradicted_at_a_bounded_number_of_places() -> None:
+    few, many = (watch(Ledger(REQUIREMENTS))(listing(count)) for count in (60, 20_000))
+
+    assert len(many) <= len(few) * 3
+    assert {finding.signature for finding in many} == {finding.signature for finding in few}
+
+
+def test_a_secret_of_equal_characters_is_searched_in_time_in_a_long_list() -> None:
+    secrets = Secrets()
+    for number in range(30):
+        secrets.add(f"Wrong-{number}-" + "x" * 60, "password")
+    secrets.add("x" * 30 + "Tail-123" + "x" * 30, "password")
+    hidden = "Wrong-7-" + "x" * 60
+    line = msgspec.json.encode([{"name": "x" * 40, "at": number} for number in range(20_000)]).decode()
+
+    began = time.process_time()
+    clean = secrets.redact_line(line[:-1] + f',"{hidden}"]')
+    took = time.process_time() - began
+
+    assert hidden not in clean
+    assert "[password-8]" in clean
+    assert took < 2
+
+
 def test_nothing_goes_out_that_the_profile_does_not_say(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,7 +353,7 @@ def test_a_portal_that_gives_no_answers_is_gone(tmp_path: Path) -> None:
 
 def test_a_header_that_the_target_made_begins_no_line(tmp_path: Path) -> None:
     with Hostile(Row("", "", raw(b""), everywhere), "", tmp_path) as portal:
-        with pytest.raises(Untestable, match="no such request can be sent"):
+        with pytest.raises(Untestable, match="the request cannot be sent"):
             transport(profile(portal.url)).send(
                 "GET", PATH, headers=[("Authorization", "a\r\nX-Injected: 1")]
             )

@@ -24,7 +24,7 @@ def test_the_page_is_what_the_generator_writes() -> None:
         "- the profile has no [accounts.{name}]",  # a reason for UNTESTED
         "- Differences from the recording, by exchange.",  # a template
         "- The run was interrupted. The report covers what was judged before that.",  # a report
-        '- [accounts] has no account "{name}". Did you mean "{known}"?',  # a profile error
+        '- [accounts] has no account "{name}". Did you mean "{suggestion}"?',  # a profile error
     ],
 )
 def test_messages_of_every_source_stand_on_the_page(message: str) -> None:

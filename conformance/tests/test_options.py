@@ -128,7 +128,7 @@ def test_a_rerun_of_an_endpoint_is_a_usage_error(tmp_path: Path) -> None:
         run = portal.run("--rerun", "GET /web/v1/system/profile")
 
     assert run.code == 4
-    assert "an endpoint is no requirement, case or finding" in run.said
+    assert "an endpoint is not a requirement, case or finding" in run.said
 
 
 def test_a_rerun_that_decides_nothing_is_inconclusive(tmp_path: Path) -> None:

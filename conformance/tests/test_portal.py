@@ -221,7 +221,7 @@ def test_a_body_that_the_profile_lacks_is_named(recorder: Recorder) -> None:
 
 
 def test_a_value_that_nobody_gives_is_named(recorder: Recorder) -> None:
-    with pytest.raises(Untestable, match=r"body has \{otp\}, and there is none here"):
+    with pytest.raises(Untestable, match=r"body has \{otp\}, and there is no value for it"):
         answering(recorder, profile=with_body('{ a = "{otp}" }')).operation_body(CREATE)
 
 

@@ -158,8 +158,11 @@ def test_the_entry_to_paste_is_an_entry(tmp_path: Path) -> None:
         ('[[known]]\nreasn = "x"', 'number 1 has no key "reasn". Did you mean "reason"?'),
         ('[[knwon]]\nrequirement = "A"', 'there is no key "knwon". Did you mean "known"?'),
         ('[[known]]\nrequirement = "A"\nsignature = "A x"', "number 1 lacks reason"),
-        ('[[known]]\nrequirement = "A"\nsignature = "A x"\nreason = 5', "reason is text in quotes"),
-        ('[[known]]\nrequirement = "A"\nsignature = "A"\nreason = "r"\nexpires = "soon"', "is a day such as"),
+        ('[[known]]\nrequirement = "A"\nsignature = "A x"\nreason = 5', "reason must be text in quotes"),
+        (
+            '[[known]]\nrequirement = "A"\nsignature = "A"\nreason = "r"\nexpires = "soon"',
+            "must be a day such as",
+        ),
         ('[known]\nrequirement = "A"', "with two brackets"),
         ("[[known]", "not TOML"),
     ],

@@ -21,6 +21,22 @@ def test_only_what_is_asked_for_is_kept(tmp_path: Path) -> None:
     assert found.total == 44
 
 
+def test_of_many_large_responses_the_beginning_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "exchanges.jsonl"
+    records = [{"bizId": f"{number:08}"} for number in range(20_000)]
+    lines = [exchange(number, ROLES, answer=envelope(records)) for number in range(1, 21)]
+    lines.append(exchange(21, ROLES, answer=envelope([])))
+    file.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
+
+    found = read(file, range(1, 22))
+    responses = [found.exchanges[number].response for number in range(1, 22)]
+    states = [response.state for response in responses if response is not None]
+
+    assert states[0] == states[-1] == "json"
+    assert states.count("truncated") >= 10
+    assert sum(len(msgspec.json.encode(each)) for each in responses) < 6_000_000
+
+
 def test_the_steps_of_the_same_client_that_led_there_are_told(tmp_path: Path) -> None:
     file = tmp_path / "exchanges.jsonl"
     told = [

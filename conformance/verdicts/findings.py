@@ -185,7 +185,7 @@ class Ledger:
             tally.satisfied += 1
             return None
         if self._is_misshapen(comparison):
-            self.leave_untested(requirement, "the answer is not of the stated shape there", "target")
+            self.leave_untested(requirement, "the answer does not have the stated shape there", "target")
             return None
         return self.add(finding_of(self.requirements[requirement], comparison, case=case))
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from reference_impl.faults import (
     accounts,
+    agreement,
     constants,
     endpoints,
     envelope,
@@ -40,6 +41,7 @@ _CHAPTERS = (
     notifications,
     roles_files_orders,
     endpoints,
+    agreement,
 )
 
 

@@ -118,6 +118,12 @@ FAULTS = (
         apply=reported(FILE, "", fileSize=lambda size: size - 2**33),
     ),
     of(
+        "FILE-027",
+        "content-type-is-a-file-extension",
+        FILE,
+        apply=reported(FILE, "", contentType=lambda media_type: media_type.rpartition("/")[2]),
+    ),
+    of(
         "ERROR-006",
         "not-found-is-400",
         apply=refused_with("RESOURCE.NOT_FOUND", status=400),

@@ -140,6 +140,8 @@ def _why_not_comparable(pair: ReplayedExchange) -> str | None:
         return f"no response came ({live.error or 'for an unknown reason'})"
     if is_rate_limited(live) and not is_rate_limited(recorded):
         return "the target kept refusing for its rate limit"
+    if live.response.is_unknown and live.status == recorded.status:
+        return f"the live body is {live.response.form}; the status is the same"
     return None
 
 
@@ -150,10 +152,9 @@ def _not_comparable(
 
 
 def _without_difference(pair: ReplayedExchange) -> ExchangeOutcome:
-    for origin, exchange in (("recorded", pair.recorded), ("live", pair.live)):
-        if exchange.response is not None and exchange.response.is_unknown:
-            reason = f"the {origin} body is {exchange.response.form}; the status is the same"
-            return _not_comparable(pair, reason)
+    response = pair.recorded.response
+    if response is not None and response.is_unknown:
+        return _not_comparable(pair, f"the recorded body is {response.form}; the status is the same")
     return ExchangeOutcome(pair.number, State.SAME, pair.endpoint, line=pair.live.n)
 
 

@@ -95,7 +95,7 @@ def load(path: Path) -> Noise:
     except FileNotFoundError:
         raise UsageError(f"{path}: there is no such file. `replay … --learn {path}` writes it.") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: this is no file of learned noise: {error}.") from None
+        raise UsageError(f"{path}: this is not a noise file: {error}.") from None
     return Noise({(row.operation, row.path, row.kind): row for row in rows})
 
 

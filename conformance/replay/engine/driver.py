@@ -62,7 +62,7 @@ class Driver:
         self._waiting_for_all: list[tuple[int, Runner]] = []
         self._queue: deque[Runner] = deque()
         self._active = 0
-        self._refusals = self._silences = 0
+        self._refusals = self._silences = self._answers = 0
         self._connections: set[Connection] = set()
         self._unended: deque[int] = deque(progress.plan.order)
         progress.on_ended = self.ended
@@ -79,6 +79,8 @@ class Driver:
         try:
             if self._left:
                 await self._over
+            if self._refusals and not self._answers:
+                raise TargetUnreachable(unreachable(self.profile.portal.url, OSError("connection refused")))
         finally:
             sweeper.cancel()
             for connection in list(self._connections):
@@ -171,6 +173,7 @@ class Driver:
         url = self.profile.portal.url
         self._refusals = self._refusals + 1 if response.is_refused else 0
         self._silences = self._silences + 1 if response.error else 0
+        self._answers += not response.error
         if self._refusals >= REFUSALS:
             self.gone = unreachable(url, OSError(response.error or ""))
         elif self._silences >= SILENCES:

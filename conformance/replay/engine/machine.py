@@ -107,12 +107,9 @@ class ReplayMachine:
                 attempt = yield from self._sent(position, recorded, client, renames)
             live = attempt.live
             if is_rate_limited(live) and not is_rate_limited(recorded):
-                if retry == RETRIES:
+                seconds = _window_of(live)
+                if retry == RETRIES or seconds > LONGEST_WAIT:
                     break
-                wait = retry_after(live)
-                if wait is not None and wait > LONGEST_WAIT:
-                    break
-                seconds = ASSUMED_WINDOW_SECONDS if wait is None else wait + 0.1
                 yield Pass(seconds, "the target's rate limit to pass")
             elif not renames and _is_name_taken(recorded, live):
                 renames = self._other_names(recorded)
@@ -209,6 +206,12 @@ class ReplayMachine:
         self.progress.fail(position, root)
         number = self.plan.number_of(position)
         return ReplayStep(position, ExchangeOutcome(number, state, endpoint, reason, root=root))
+
+
+def _window_of(live: Exchange) -> float:
+    """Seconds until a rate limit has passed, by the response or by assumption."""
+    wait = retry_after(live)
+    return ASSUMED_WINDOW_SECONDS if wait is None else wait + 0.1
 
 
 def _is_name_taken(recorded: Exchange, live: Exchange) -> bool:

@@ -15,7 +15,11 @@ from conformance.traffic.capture.bodies import LARGEST_ANSWER
 LARGEST_HEAD = 100 * 1024
 """Bytes that may come before an response's headers have ended."""
 
-UNASKED = "bytes that nobody asked for followed the response: the connection was closed"
+GREETING_SECONDS = 0.05
+"""How long it is waited on a connection's first use whether bytes come before the request is sent."""
+
+EARLY = "bytes came before the request was sent: the connection was closed"
+UNASKED = "unexpected bytes followed the response: the connection was closed"
 FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
@@ -47,7 +51,7 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
         self._on_response: OnResponse | None = None
         self._request = b""
-        self._is_reused = False
+        self._is_reused = self._has_waited = False
         self._idle_since = 0.0
         self.deadline = float("inf")
 
@@ -86,6 +90,7 @@ class Connection:
             self._connect()
             return
         self._idle_since = self._loop.time()
+        self._has_waited = self._has_waited and response.error != EARLY
         self.deadline = float("inf")
         on_response, self._on_response = self._on_response, None
         if on_response is not None:
@@ -109,7 +114,10 @@ class Connection:
             reason = error.strerror or str(error)
             self.finish(pipe, WireResponse(error=f"no connection ({reason})", is_refused=True))
             return
-        if pipe is self._pipe:
+        if not self._has_waited:
+            self._has_waited = True
+            await asyncio.sleep(GREETING_SECONDS)
+        if pipe is self._pipe and not pipe.is_closing():
             pipe.send(self._request)
 
     def _drop(self) -> None:
@@ -160,9 +168,14 @@ class _Pipe(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        if self._parser is None or self._is_whole:
+        if self._parser is None:
+            self._owner.finish(self, WireResponse(error=EARLY))
+        elif self._is_whole:
             self.abort()
-            return
+        else:
+            self._feed(data)
+
+    def _feed(self, data: bytes) -> None:
         self.received += len(data)
         try:
             self._parser.feed_data(data)
@@ -171,7 +184,7 @@ class _Pipe(asyncio.Protocol):
             return
         except httptools.HttpParserError as error:
             if not self._is_whole:
-                self._owner.finish(self, WireResponse(error=f"this is no HTTP response ({error})"))
+                self._owner.finish(self, WireResponse(error=f"this is not an HTTP response ({error})"))
                 return
             self._is_unasked = True
         if self._is_unasked and not self._response.is_cut:

@@ -44,7 +44,7 @@ class RebuildContext:
         if name is None and email in self.plan.passwords:
             name = self._only_account_left()
             if name is not None:
-                self.notes[f"{email} was recorded; [accounts.{name}] signs in in its place."] = None
+                self.notes[f"{email} was recorded; [accounts.{name}] signs in instead."] = None
         if name is None:
             return
         self.accounts[email] = name

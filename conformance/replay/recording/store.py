@@ -99,7 +99,7 @@ class Store:
     def broken(self, at: int, error: Exception) -> CaptureError:
         """The error for a line that is no exchange."""
         path, first = self._named[self._file_of[at]]
-        return CaptureError(f"{path}:{at - first + 1}: the line is no exchange: {error}.")
+        return CaptureError(f"{path}:{at - first + 1}: the line is not an exchange: {error}.")
 
     def _index(self, path: Path, *, salvage: bool) -> None:
         file = self._stack.enter_context(path.open("rb", CHUNK_BYTES))

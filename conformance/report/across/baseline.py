@@ -31,8 +31,8 @@ TABLES = ("known", "gone")
 KEYS = ("requirement", "endpoint", "signature", "reason", "ticket", "expires")
 NEEDED = ("requirement", "signature", "reason")
 HEADER = """\
-# Known failures. Only what is not listed here fails a run. An entry whose failure is gone, or whose
-# day has passed, fails the run by name, so that this file never says more than is so.
+# Known failures. A failure that is listed here does not fail a run. An entry whose failure is gone, or whose
+# day has passed, fails it until the entry is removed.
 """
 ABOUT_GONE = "# No longer seen, and no longer accepted; kept for their reasons, in case they come back.\n"
 CUT_SHORT = frozenset(
@@ -252,7 +252,7 @@ def _entry(where: str, row: Any) -> KnownFailure:
         if name not in KEYS:
             raise UsageError(f'{where} has no key "{name}". {_nearest(name, KEYS)}'.rstrip())
         if name != "expires" and not isinstance(value, str):
-            raise UsageError(f"{where}: {name} is text in quotes.")
+            raise UsageError(f"{where}: {name} must be text in quotes.")
     for name in NEEDED:
         if not row.get(name, "").strip():
             raise UsageError(
@@ -276,7 +276,7 @@ def _day(where: str, value: Any) -> date | None:
     try:
         return date.fromisoformat(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{where}: expires is a day such as 2027-01-31.") from None
+        raise UsageError(f"{where}: expires must be a day such as 2027-01-31.") from None
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

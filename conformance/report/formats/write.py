@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.across.compare import since
-from conformance.report.formats import badge, ctrf, html, junit, summary
+from conformance.report.formats import badge, ctrf, findings_csv, html, junit, summary
 from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import at
@@ -25,6 +25,7 @@ FORMATS: dict[str, Format] = {
     "junit.xml": lambda run, evidence: junit.document(run),
     "summary.md": lambda run, evidence: summary.markdown(run),
     "report.html": html.report,
+    "findings.csv": lambda run, evidence: findings_csv.document(run),
     "ctrf.json": lambda run, evidence: ctrf.document(run),
     "badge.json": lambda run, evidence: badge.shield(run),
     "badge.svg": lambda run, evidence: badge.drawing(run),
@@ -84,6 +85,8 @@ def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry
     """The finding, with whether anything stood at its place in the answer."""
     exchange = exchanges.exchanges.get(finding.exchanges[-1]) if finding.exchanges else None
     if exchange is None or not finding.path or exchange.response is None or finding.actual is not None:
+        return finding
+    if exchange.response.is_unknown:
         return finding
     return finding.model_copy(update={"missing": at(exchange, finding.path) is ABSENT})
 

@@ -11,15 +11,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.report.model.run import OperationTime, moment
 from conformance.spec import operation_of
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import ABSENT, Exchange
 
 LONGEST_LINE = 64_000_000
 """Bytes of the longest line that is read; a longer one is only counted."""
 
 BUFFER = 1 << 20
+
+MOST_KEPT = 4_000_000
+"""Bytes of lines that are kept whole. As JSON in memory it is some ten times as much."""
+
+SHOWN_OF_LARGE = 20_000
+"""Bytes of a response's body that are kept beyond that."""
 
 STEPS_BEFORE = 3
 MOST_CLIENTS = 500
@@ -174,7 +181,7 @@ def read(path: Path, wanted: Iterable[int]) -> RunEvidence:
     """
     evidence = RunEvidence()
     named = set(wanted)
-    last = max(named, default=0)
+    last, room = max(named, default=0), MOST_KEPT
     recent: OrderedDict[str, deque[EarlierStep]] = OrderedDict()
     for number, line in _lines(path):
         evidence.total = number
@@ -189,12 +196,23 @@ def read(path: Path, wanted: Iterable[int]) -> RunEvidence:
                 continue
             steps = _recent_of(recent, glance.client)
             if whole is not None and number in named:
-                evidence.exchanges[number] = whole
+                evidence.exchanges[number] = whole if len(line) <= room else _cut(whole)
+                room -= min(len(line), room)
                 evidence.before[number] = tuple(step for step in steps if step.number not in named)
             steps.append(_step(number, glance))
         except (msgspec.DecodeError, ValueError, RecursionError):
             evidence.unread += 1
     return evidence
+
+
+def _cut(exchange: Exchange) -> Exchange:
+    """The exchange with no more of its response's body than is shown of a large one."""
+    response = exchange.response
+    body = b"" if response is None or response.body is ABSENT else msgspec.json.encode(response.body)
+    if response is None or len(body) <= SHOWN_OF_LARGE:
+        return exchange
+    text = body[:SHOWN_OF_LARGE].decode(errors="ignore")
+    return replace(exchange, response=replace(response, body={"text": text}, form="truncated"), plain=None)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:

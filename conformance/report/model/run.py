@@ -268,7 +268,7 @@ class Run(Part):
         """The run of these results. Values are bounded: what is longer is cut here and whole in the
         exchanges. Its readings are the observations whose topic is the reading of a requirement."""
         requirements = [_requirement(result) for result in results]
-        seen = list(observations)
+        rows = list(observations)
         return cls(
             target=Target(url=facts["target_url"], profile=facts["target_profile"]),
             started=_iso(facts["started"]),
@@ -280,8 +280,8 @@ class Run(Part):
             summary=counted(requirements),
             requirements=requirements,
             findings=[_finding(finding) for finding in findings],
-            observations=[_observation(observation) for observation in seen],
-            readings=_readings(requirements, seen),
+            observations=[_observation(observation) for observation in rows],
+            readings=_readings(requirements, rows),
             regressions=list(facts.get("regressions", ())),
             timings=list(facts.get("timings", ())),
             timeline=[Timed.model_validate(part) for part in facts.get("timeline", ())],
@@ -357,7 +357,7 @@ class Run(Part):
 
     @property
     def waits(self) -> list[Timed]:
-        return [one for one in self.timeline if one.kind == "wait"]
+        return [stretch for stretch in self.timeline if stretch.kind == "wait"]
 
     @property
     def seconds(self) -> float:
@@ -381,11 +381,11 @@ def moment(iso: str) -> float:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of ``results.json``, as it is published beside this module."""
-    made = Run.model_json_schema(by_alias=True, mode="serialization")
+    document = Run.model_json_schema(by_alias=True, mode="serialization")
     always = ["schema", "suite", "target", "started", "finished", "impact", "strict", "exit_code", "summary"]
-    made["required"] = [*always, "requirements", "findings", "observations"]
-    made["title"] = "results.json of portal-conformance, schema 1"
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+    document["required"] = [*always, "requirements", "findings", "observations"]
+    document["title"] = "results.json of portal-conformance, schema 1"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document}
 
 
 SCHEMA_FILE = Path(__file__).with_name("results.schema.json")
@@ -431,33 +431,33 @@ def _finding(finding: Finding) -> FindingEntry:
     )
 
 
-def _observation(seen: Observation) -> ObservationEntry:
+def _observation(row: Observation) -> ObservationEntry:
     return ObservationEntry(
-        topic=clipped(seen.topic, text=300),
-        endpoint=clipped(seen.endpoint, text=300),
-        observed=clipped(seen.observed, text=1_000, items=40),
-        exchanges=list(seen.exchanges),
-        times=seen.times,
+        topic=clipped(row.topic, text=300),
+        endpoint=clipped(row.endpoint, text=300),
+        observed=clipped(row.observed, text=1_000, items=40),
+        exchanges=list(row.exchanges),
+        times=row.times,
     )
 
 
 def _readings(requirements: Sequence[RequirementEntry], observations: Sequence[Observation]) -> list[Reading]:
-    seen: dict[str, list[Observation]] = {}
-    for one in observations:
-        seen.setdefault(one.topic, []).append(one)
-    rows = {entry.reading: entry for entry in requirements if entry.reading in seen}
+    by_topic: dict[str, list[Observation]] = {}
+    for row in observations:
+        by_topic.setdefault(row.topic, []).append(row)
+    rows = {entry.reading: entry for entry in requirements if entry.reading in by_topic}
     return [
         Reading(
             key=key,
             observed=list(
                 {
-                    repr(one.observed): clipped(one.observed, text=1_000, items=40) for one in seen[key]
+                    repr(row.observed): clipped(row.observed, text=1_000, items=40) for row in by_topic[key]
                 }.values()
             ),
             statement=row.statement,
             requirement=row.id,
-            endpoint=seen[key][0].endpoint if len({one.endpoint for one in seen[key]}) == 1 else None,
-            exchanges=[number for one in seen[key] for number in one.exchanges][:10],
+            endpoint=by_topic[key][0].endpoint if len({row.endpoint for row in by_topic[key]}) == 1 else None,
+            exchanges=[number for row in by_topic[key] for number in row.exchanges][:10],
         )
         for key, row in rows.items()
         if key is not None

@@ -31,7 +31,7 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
     """
     if rerun in BY_KEY:
         raise UsageError(
-            f"--rerun {rerun}: an endpoint is no requirement, case or finding. Give the id of one, "
+            f"--rerun {rerun}: an endpoint is not a requirement, case or finding. Give the id of one, "
             f"or -k with a part of a case's name."
         )
     first = present_id(rerun.split()[0])
@@ -47,7 +47,10 @@ def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> frozenset[s
     named = rerun_requirements(rerun)
     chosen = [item for item in items if rerun in item.nodeid or not named.isdisjoint(ids_of(item))]
     if not chosen:
-        raise UsageError(f"--rerun {rerun}: no case decides this requirement and none has this name")
+        raise UsageError(
+            f"--rerun {rerun}: no case decides this requirement, and no case has this name. "
+            "`portal-conformance requirements` lists both."
+        )
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
     return named or frozenset(requirement for item in chosen for requirement in ids_of(item))

@@ -255,7 +255,7 @@ class ProfileAccount:
         login = self._portal.login
         password = self.usable_password()
         factors = self.ready_factors
-        if begun is None and factors[:1] == ("OTP",):
+        if begun is None and factors[:1] == ("OTP",) and self._attempts.codes_refused == 0:
             self._portal.codes.await_unused(self._otp_secret)  # a login session may be over by then
         flow = sign_in(self.email, password, factors=factors, cooldown=login.cooldown)
         step = next(flow)

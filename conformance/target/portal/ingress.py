@@ -17,8 +17,8 @@ MISMATCH = "ACCESS.PORTAL_MISMATCH"
 REFUSALS = (400, 401, 403, 404, 503)
 """The statuses of an ingress that lets nobody in, or of a portal that is down for maintenance."""
 
-NO_CODE = "No access code is given, so that nothing behind the ingress can be judged. Set PORTAL_ACCESS_CODE."
-WRONG_CODE = "Is [portal] access_code the SYSTEM portal's, and is this address let in?"
+NO_CODE = "No access code is set, so nothing behind the ingress can be tested. Set PORTAL_ACCESS_CODE."
+WRONG_CODE = "Is [portal] access_code the SYSTEM portal's, and is this address allowed?"
 
 
 def refusal_at_ingress(portal: Portal) -> str | None:

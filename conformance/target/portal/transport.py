@@ -108,7 +108,7 @@ class Transport:
         try:
             response = self._answer(request)
         except httpx.LocalProtocolError as problem:
-            raise Untestable(f"no such request can be sent: {problem}", "suite") from None
+            raise Untestable(f"the request cannot be sent: {problem}", "suite") from None
         except httpx.HTTPError as problem:
             exchange = self._record(sent, started, began, client, error=_reason(problem, self._timeout))
             if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
@@ -125,7 +125,7 @@ class Transport:
             pairs = [(name.encode("latin-1"), value.encode()) for name, value in headers]
             request = self._client.build_request(method, url, headers=pairs, content=body)
         except (httpx.InvalidURL, UnicodeEncodeError) as problem:
-            raise Untestable(f"no such request can be sent: {problem}", "suite") from None
+            raise Untestable(f"the request cannot be sent: {problem}", "suite") from None
         if _origin(request.url) != self._origin:
             raise ValueError(f"{url_path!r} leads away from {self.url}: nothing is sent there")
         return request
@@ -255,7 +255,9 @@ def _advance(profile: Profile, address: str, seconds: float) -> float | None:
         return None
     there = as_seconds(now)
     if there is None or there < 0:
-        raise ProfileError(f"{profile.source}: [clock] advance: {address} tells a time that is none.")
+        raise ProfileError(
+            f"{profile.source}: [clock] advance: {address} answers with a time that is not valid."
+        )
     return there
 
 

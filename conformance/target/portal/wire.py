@@ -26,7 +26,14 @@ FRESH = 2.0
 """Seconds after which an idle connection is given up: a server closes one after 5 s or later."""
 
 MOST_IDLE = 20
-UNASKED = "bytes that nobody asked for followed the answer: the connection was closed"
+UNTRIED = 2
+"""Connections at first on which it is waited for a greeting before the request goes out."""
+
+GREETING_SECONDS = 0.05
+"""How long it is waited; a server of HTTP speaks only when it is asked."""
+
+EARLY = "bytes came before the request was sent: the connection was closed"
+UNASKED = "unexpected bytes followed the answer: the connection was closed"
 
 Place: TypeAlias = tuple[str, str, int]
 
@@ -51,6 +58,8 @@ class Wire(httpx.BaseTransport):
         self._context: ssl.SSLContext | None = None
         self._idle: list[tuple[float, Connection]] = []
         self._lock = threading.Lock()
+        self._untried = UNTRIED
+        self._speaks_unasked = False
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         deadline = Deadline(float(request.extensions["timeout"]["read"]))
@@ -58,7 +67,7 @@ class Wire(httpx.BaseTransport):
         if self._proxy and request.url.scheme == "http":
             target = f"http://{request.url.netloc.decode('ascii')}".encode() + target
         head = _head_of(request, target, self._proxy if request.url.scheme == "http" else None)
-        connection = self._reused(_place_of(request.url)) or self._connected(request.url, deadline)
+        connection = self._reused(_place_of(request.url)) or self._greeted(request.url, deadline)
         try:
             answer = connection.ask(head, request.read(), deadline, most=self._most)
         except BaseException:
@@ -87,7 +96,21 @@ class Wire(httpx.BaseTransport):
             since, connection = found
             if time.monotonic() - since < FRESH and not connection.is_readable():
                 return connection
+            self._speaks_unasked = self._speaks_unasked or connection.holds_bytes(0.0)
             connection.close()
+
+    def _greeted(self, url: httpx.URL, deadline: Deadline) -> Connection:
+        """A new connection on which nothing came; it is waited for what comes at first, and where unasked
+        bytes came before. Bytes that were there before the request are the answer to none."""
+        connection = self._connected(url, deadline)
+        with self._lock:
+            is_waiting = self._untried > 0 or self._speaks_unasked
+            self._untried -= 1
+        if connection.holds_bytes(min(GREETING_SECONDS, deadline.seconds) if is_waiting else 0.0):
+            self._speaks_unasked = True
+            connection.close()
+            raise httpx.RemoteProtocolError(EARLY)
+        return connection
 
     def _keep(self, connection: Connection) -> None:
         with self._lock:
@@ -183,11 +206,29 @@ class Connection:
 
     def is_readable(self) -> bool:
         """Whether bytes lie there, or an end."""
-        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+        if self._is_pending():
             return True
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         return bool(poll.poll(0))
+
+    def holds_bytes(self, seconds: float) -> bool:
+        """Whether bytes come within so many seconds, rather than nothing or an end. They are read away."""
+        ends = time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        while self._is_pending() or poll.poll(max(0.0, ends - time.monotonic()) * 1000):
+            try:
+                self._socket.setblocking(False)
+                return bool(self._socket.recv(AT_ONCE))
+            except (BlockingIOError, ssl.SSLWantReadError):
+                continue  # a message of TLS itself, such as a session ticket
+            except OSError:
+                return False
+        return False
+
+    def _is_pending(self) -> bool:
+        return isinstance(self._socket, ssl.SSLSocket) and bool(self._socket.pending())
 
     def close(self) -> None:
         _close(self._socket)
@@ -248,7 +289,7 @@ def _head_of(request: httpx.Request, target: bytes, proxy: str | None) -> h11.Re
     try:
         return h11.Request(method=request.method, target=target, headers=headers)
     except h11.LocalProtocolError:
-        raise httpx.LocalProtocolError("a header or the path has characters that none may have") from None
+        raise httpx.LocalProtocolError("a header or the path has characters that are not allowed") from None
 
 
 def _place_of(url: httpx.URL) -> Place:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import (
@@ -279,6 +279,12 @@ class Profile(ProfileTable):
     def source(self) -> str:
         return self._source
 
+    def read_from(self, source: str, hidden: Iterable[str]) -> Self:
+        """This profile, which remembers the name of its file and the values that ``${…}`` stands for."""
+        self._source = source
+        self._hidden = tuple(dict.fromkeys(value for value in hidden if len(value) >= 6))
+        return self
+
     @field_validator("operations")
     @classmethod
     def _knows_its_operations(cls, operations: dict[str, OperationSettings]) -> dict[str, OperationSettings]:
@@ -404,9 +410,7 @@ def _validated(tables: dict[str, Any], name: str, hidden: list[str]) -> Profile:
         profile = Profile.model_validate(tables)
     except ValidationError as problem:
         raise ProfileError("\n".join(f"{name}: {line}" for line in sentences(problem, Profile))) from None
-    profile._source = name
-    profile._hidden = tuple(dict.fromkeys(value for value in hidden if len(value) >= 6))
-    return profile
+    return profile.read_from(name, hidden)
 
 
 class _Source:

@@ -123,7 +123,7 @@ ROWS = (
         "list-of-20000",
         "Lists 20,000 records.",
         data(lambda value: [{"bizId": f"{n:08}", "name": "x" * 40} for n in range(20_000)]),
-        constants,
+        signed_in,
     ),
     Row(
         "list-of-20000-secrets",
@@ -135,7 +135,7 @@ ROWS = (
         "object-of-20000",
         "Gives 20,000 fields.",
         data(lambda value: {f"field{n}": n for n in range(20_000)}),
-        constants,
+        signed_in,
     ),
     Row("long-text", "Gives a text of 10 MB.", data(lambda value: "long " * 2_000_000), constants),
     Row(

@@ -152,17 +152,29 @@ def _sent_body(
     post = sent.postData
     if sent.form in UNKNOWN_FORMS and (post is None or not post.text):
         return ABSENT, sent.form  # type: ignore[return-value]
-    if post is not None:
-        if post.text:
-            return _told(post.text, post.encoding, headers, size=None, told_form=sent.form)
-        if post.file:
-            return _attached(source.attachment(post.file), headers)
-        if post.params:
-            return _form_fields(post)
-        if post.comment:
-            return ABSENT, "omitted"
+    posted = None if post is None else _posted(post, sent, headers, source)
+    if posted is not None:
+        return posted
     if method in _BODILESS and (sent.bodySize or 0) <= 0:
         return ABSENT, None
+    return _missing_body(sent, headers)
+
+
+def _posted(
+    post: PostData, sent: HarRequest, headers: list[Header], source: Source
+) -> tuple[Json, Form | None] | None:
+    """The body as the entry holds it; None where it holds none."""
+    if post.text:
+        return _told(post.text, post.encoding, headers, size=None, told_form=sent.form)
+    if post.file:
+        return _attached(source.attachment(post.file), headers)
+    if post.params:
+        return _form_fields(post)
+    return (ABSENT, "omitted") if post.comment else None
+
+
+def _missing_body(sent: HarRequest, headers: list[Header]) -> tuple[Json, Form | None]:
+    """Whether there was a body that the entry does not hold, by the lengths and types that it names."""
     length = _content_length(headers)
     expected = length if length is not None else sent.bodySize
     if expected is not None and expected >= 0:

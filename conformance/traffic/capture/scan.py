@@ -184,15 +184,11 @@ class Scanner:
     def _end_of_value(self) -> int | None:
         """Where the value that starts here ends in the buffer; None where it goes on past it."""
         while True:
-            try:
-                _SKIP(memoryview(self.buffer)[self.at :])
-            except msgspec.DecodeError as error:
-                match = _PLACE.search(str(error))
-            except RecursionError:
-                raise self.broken("a value is nested too deeply") from None
-            else:
+            problem = self._problem_of_value()
+            if problem is None:
                 whole = self.ended or self.peek() in (b"{", b"[", b'"')
                 return len(self.buffer) if whole else None
+            match = _PLACE.search(problem)
             if match is None:
                 return None
             what, place = match[1].removeprefix("JSON is malformed: "), int(match[2])
@@ -202,6 +198,16 @@ class Scanner:
                 return None
             if not self._mend_surrogate(self.at + place):
                 raise self.broken(what, place)
+
+    def _problem_of_value(self) -> str | None:
+        """What the decoder says of the rest of the buffer as one value; None where it is one."""
+        try:
+            _SKIP(memoryview(self.buffer)[self.at :])
+        except msgspec.DecodeError as error:
+            return str(error)
+        except RecursionError:
+            raise self.broken("a value is nested too deeply") from None
+        return None
 
     def _mend_surrogate(self, place: int) -> bool:
         """Half a surrogate pair, which some tools write, becomes the replacement character."""

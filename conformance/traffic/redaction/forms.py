@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,13 @@ INDEXED = GRAM + STRIDE - 1
 
 CROWD = 16
 """Forms under one gram that are compared one by one."""
+
+OFTEN = 500
+"""Places of one gram in a text, beyond which its forms are searched whole: ``xxxx``, say, in a list of many
+equal names."""
+
+SEARCHED_WHOLE = 500
+"""Entries beyond ``CROWD`` under a gram that are searched whole; more are looked up at each place."""
 
 Span = tuple[int, int, str]
 """Where a secret stands in a text (start, end), and its placeholder."""
@@ -119,6 +127,8 @@ class FormIndex:
         spans: list[Span] = []
         grams, first_parts = self._grams, self._first_parts
         hits = [at for at in range(0, len(text) - GRAM + 1, STRIDE) if text[at : at + GRAM] in grams]
+        if len(hits) > OFTEN:
+            hits = self._without_frequent(text, hits)
         for at in hits:
             for form, offset, placeholder in grams.get(text[at : at + GRAM], ()):
                 start = at - offset
@@ -131,6 +141,42 @@ class FormIndex:
         if self._crowds:
             spans.extend(span for at in hits for span in self._crowded(text, at))
         return spans
+
+    def _without_frequent(self, text: str, hits: list[int]) -> list[int]:
+        """The hits without those of frequent grams around which no form, nor its last part, stands."""
+        times = Counter([text[at : at + GRAM] for at in hits])
+        frequent = {
+            gram
+            for gram, number in times.items()
+            if number > OFTEN and sum(self._crowds.get(gram, {}).values()) <= SEARCHED_WHOLE
+        }
+        if not frequent:
+            return hits
+        kept = {at for at in hits if text[at : at + GRAM] not in frequent}
+        offsets: dict[str, set[int]] = {}
+        for gram in frequent:
+            for needle, offset in self._needles(gram):
+                offsets.setdefault(needle, set()).add(offset)
+        for needle, of_needle in offsets.items():
+            for start in _starts(text, needle):
+                places = [start + offset for offset in of_needle]
+                kept.update(at for at in places if at >= 0 and at % STRIDE == 0)
+        return sorted(kept)
+
+    def _needles(self, gram: str) -> Iterator[tuple[str, int]]:
+        """The forms under a gram and their last parts, each with where the gram stands in it."""
+        filed = {(form, offset) for form, offset, _ in self._grams[gram]}
+        for offset, length in self._crowds.get(gram, ()):
+            filed |= {
+                (form, offset)
+                for form in self._placeholders
+                if len(form) == length and form.startswith(gram, offset)
+            }
+        for form, offset in filed:
+            yield form, offset
+            last = self._last_parts.get(form)
+            if last is not None:
+                yield last.text, offset - len(last.before)
 
     def _crowded(self, text: str, at: int) -> Iterator[Span]:
         """The forms of a crowd that stand around a gram: each is looked up whole, so that it takes no longer
@@ -157,6 +203,14 @@ class FormIndex:
             begin = start + len(part.before)
             if begin >= 0 and text.startswith(part.text, begin):
                 yield _widened(text, part, begin)
+
+
+def _starts(text: str, needle: str) -> Iterator[int]:
+    """Where each occurrence of a form begins, overlapping ones included."""
+    start = text.find(needle)
+    while start >= 0:
+        yield start
+        start = text.find(needle, start + 1)
 
 
 def _goes_on(text: str, part: SecretPart, start: int) -> bool:

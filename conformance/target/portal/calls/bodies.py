@@ -33,7 +33,7 @@ def filled(portal: Portal, key: str, placeholders: Mapping[str, Json]) -> Json:
         elif name in RECORDS:
             values[name] = (portal.record if row.impact == "read-only" else portal.own_record)(name)
         else:
-            raise Untestable(f'[operations."{key}"] body has {{{name}}}, and there is none here')
+            raise Untestable(f'[operations."{key}"] body has {{{name}}}, and there is no value for it')
     return _replaced(settings.body, values.__getitem__)
 
 

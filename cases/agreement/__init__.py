@@ -1,0 +1,1 @@
+"""What several answers say of the same thing (chapter "Resources and their fields")."""

@@ -1,0 +1,324 @@
+"""The same record shows the same values wherever it is read.
+
+Two answers that differ prove nothing: somebody may have changed the record in between. A bracket does: the
+record is read at one place, then at another with another value, then at the first again with the first one.
+Shortly after a change not even a bracket counts, while caches and replicas may still lag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from conformance.checks.envelope import is_mask
+from conformance.checks.model.places import OF_SESSIONS, WRITES, Visit, place_of, viewer_of, visit_of
+from conformance.checks.records import are_alike, has_offset, moment, records
+from conformance.checks.registry import Memory, answers, check
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    INVITATIONS,
+    OWN_INVITATIONS,
+    PROFILE,
+    ROLE,
+    ROLES,
+    TRANSFER_ORDERS,
+    WORKSPACES_CURRENT,
+    WORKSPACES_MINE,
+)
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.facts import data_fact
+from conformance.traffic.values import is_integer
+from conformance.verdicts.comparisons import contradicts
+from conformance.verdicts.findings import HELD, Comparison, Contradiction, endpoint_of
+
+VIEWERS_KEPT, PLACES_KEPT, LISTED = 30, 12, 100
+"""Of how many viewers it is remembered what they were shown, at how many places of a kind each, and how many
+records of a place."""
+
+LAG = 60.0
+"""Seconds after a change in which caches and replicas may still show what was before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of record, with the endpoints that show it and the fields that the document names."""
+
+    name: str
+    reads: tuple[str, ...]
+    fields: tuple[str, ...]
+
+    @property
+    def article(self) -> str:
+        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name}"
+
+
+def _kind(name: str, *reads: str, fields: str) -> Kind:
+    return Kind(name, reads, tuple(fields.split()))
+
+
+KINDS = {
+    "AGREE-001": _kind(
+        "account",
+        PROFILE,
+        ACCOUNTS_QUERY,
+        ACCOUNT,
+        fields="institutionBizId accountEmail accountPhone accountName accountRemark accountPortal "
+        "accountStatus defaultLanguage defaultTimezone defaultCountry createdAt updatedAt",
+    ),
+    "AGREE-002": _kind(
+        "role", ROLES, ROLE, fields="workspaceBizId roleName roleType description createdAt updatedAt"
+    ),
+    "AGREE-003": _kind(
+        "workspace",
+        WORKSPACES_CURRENT,
+        WORKSPACES_MINE,
+        fields="institutionBizId entityBizId workspaceName workspaceTimezone workspaceStatus workspaceKind "
+        "createdAt updatedAt",
+    ),
+    "AGREE-004": _kind(
+        "invitation",
+        OWN_INVITATIONS,
+        INVITATIONS,
+        fields="workspaceBizId workspaceName inviterBizId inviterName inviteeEmail inviteeAccountBizId "
+        "inviteeAccountName invitationStatus message expiresAt acceptedAt createdAt",
+    ),
+    "AGREE-005": _kind(
+        "notification channel",
+        CHANNELS_QUERY,
+        fields="institutionBizId channelName channelRemark channelHost channelCategory channelStatus "
+        "createdBy updatedBy createdAt updatedAt",
+    ),
+    "AGREE-006": _kind(
+        "channel type",
+        CHANNEL_TYPES_QUERY,
+        fields="typeCode typeValue typeName typeDescription typeStatus displayOrder enabled "
+        "createdAt updatedAt",
+    ),
+    "AGREE-007": _kind(
+        "transfer order",
+        TRANSFER_ORDERS,
+        fields="fromWalletId toWalletId currency amount feeAmount totalAmount status statusName "
+        "failureReason remark createdAt completedAt",
+    ),
+}
+"""By the requirement that its values agree. What moves by itself, and what differs by place, is left out."""
+
+FIELDS = {key: kind.fields for kind in KINDS.values() for key in kind.reads}
+
+CHANGED_AT = frozenset({"createdAt", "updatedAt", "acceptedAt", "completedAt"})
+"""Times of a record's changes."""
+
+Shown = Mapping[str, tuple[Json, ...]]
+"""The values of the records of a place by their ids, in the order of their kind's fields."""
+
+
+@data_fact
+def shown_by(exchange: Exchange) -> Shown:
+    """What an answer shows of its records: the same object for answers that repeat each other."""
+    operation = exchange.request.operation
+    fields = FIELDS[operation.key] if operation is not None else ()
+    return {
+        record["bizId"]: tuple(map(record.get, fields))
+        for _, record in records(exchange)[:LISTED]
+        if isinstance(record.get("bizId"), str)
+    }
+
+
+class Sighting:
+    """What a place showed, from the first visit to the last one, without a change."""
+
+    __slots__ = ("agreed", "first", "last", "shown")
+
+    def __init__(self, shown: Shown, visit: Visit) -> None:
+        self.shown, self.first, self.last = shown, visit, visit
+        self.agreed: list[Shown] = []
+        """What other places showed, and agreed."""
+
+
+class View:
+    """What the places of a kind showed to one viewer since the last write of anybody."""
+
+    __slots__ = ("changed", "places", "writes")
+
+    def __init__(self, writes: int) -> None:
+        self.writes = writes
+        self.changed = 0.0
+        """When a place was found to show something else than before, although no write was observed."""
+        self.places: dict[tuple[str, int], Sighting] = {}
+
+    def note(self, exchange: Exchange, visit: Visit) -> Sighting | None:
+        """Keeps what a place shows. The sighting before, where the place still shows the same."""
+        place, shown = place_of(exchange), shown_by(exchange)
+        before = self.places.get(place)
+        if before is not None and (before.shown is shown or before.shown == shown):
+            before.last = visit
+            return before
+        if before is not None:
+            self.changed = visit.began
+        elif len(self.places) >= PLACES_KEPT:
+            del self.places[next(iter(self.places))]
+        self.places[place] = Sighting(shown, visit)
+        return None
+
+
+class Writes:
+    """The writes of anybody: how many there were, and the end of the last one that may show for a while."""
+
+    __slots__ = ("ended", "number")
+
+    def __init__(self) -> None:
+        self.number, self.ended = 0, 0.0
+
+
+def _agreement_rule(requirement: str, kind: Kind) -> None:
+    selected = answers(*kind.reads, *WRITES).at_its_moment()
+
+    @check(requirement, on=selected, remembers=True)
+    def a_record_shows_the_same_everywhere(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        operation = exchange.request.operation
+        writes = memory.get("writes")
+        if writes is None:
+            writes = memory["writes"] = Writes()
+        if operation is None or operation.key not in kind.reads:
+            _note_write(writes, exchange)
+        elif exchange.success and (viewer := viewer_of(exchange)) is not None:
+            view = _view_of(memory, viewer, writes.number)
+            visit = visit_of(exchange)
+            before = view.note(exchange, visit)
+            if before is not None:
+                yield from _bracketed(kind, exchange, view, before, writes)
+
+
+def _note_write(writes: Writes, exchange: Exchange) -> None:
+    writes.number += 1
+    operation = exchange.request.operation
+    if operation is not None and operation.key not in OF_SESSIONS:
+        writes.ended = exchange.time + exchange.elapsed_ms / 1000
+
+
+def _view_of(memory: Memory, viewer: str, writes: int) -> View:
+    view = memory.get(viewer)
+    if view is None or view.writes != writes:
+        memory.pop(viewer, None)
+        view = memory[viewer] = View(writes)
+        if len(memory) > VIEWERS_KEPT:
+            del memory[next(name for name in memory if name != "writes")]
+    return view
+
+
+def _bracketed(
+    kind: Kind, exchange: Exchange, view: View, before: Sighting, writes: Writes
+) -> Iterator[Comparison]:
+    """What other places showed between two visits of this one, beside what it showed both times."""
+    first, before.first = before.first, before.last
+    for other in view.places.values():
+        if not _is_between(other.last, first, before.last):
+            continue
+        if any(shown is other.shown for shown in before.agreed):
+            yield HELD
+            continue
+        settled = max(writes.ended, view.changed) + LAG <= other.last.began
+        compared = list(_compared(kind, exchange, before, other, first=first, is_settled=settled))
+        if compared == [HELD]:
+            before.agreed = [*before.agreed[-PLACES_KEPT:], other.shown]
+        yield from compared
+
+
+def _is_between(middle: Visit, first: Visit, last: Visit) -> bool:
+    """Whether one visit took place between two others, by number and by the clock."""
+    in_order = first.n < middle.n < last.n
+    return in_order and first.ended <= middle.began and middle.ended <= last.began
+
+
+def _compared(
+    kind: Kind, exchange: Exchange, here: Sighting, there: Sighting, *, first: Visit, is_settled: bool
+) -> Iterator[Comparison]:
+    """The records that both places show: the fields that contradict each other, or that all agree."""
+    shared = here.shown.keys() & there.shown.keys()
+    different = [id for id in here.shown if id in shared and here.shown[id] != there.shown[id]]
+    agree = bool(shared)
+    for id in different:
+        values = here.shown[id], there.shown[id]
+        fields = [
+            (name, one, other)
+            for name, one, other in zip(kind.fields, *values, strict=True)
+            if are_different(one, other)
+        ]
+        agree = agree and not fields
+        if is_settled and not any(_has_just_changed(kind, row, there.last) for row in values):
+            path = next(path for path, record in records(exchange) if record.get("bizId") == id)
+            for name, one, other in fields:
+                yield _contradiction(kind, exchange, f"{path}.{name}", (one, other), (first, there.last))
+    if agree:
+        yield HELD
+
+
+def _contradiction(
+    kind: Kind, exchange: Exchange, path: str, values: tuple[Json, Json], visits: tuple[Visit, Visit]
+) -> Contradiction:
+    first, between = visits
+    place = endpoint_of(between.exchange())
+    message = (
+        f"{kind.article} shows another value at {place} (exchange {between.n}), which was read between two "
+        f"answers here that are alike (exchanges {first.n} and {exchange.n}), without a write in between"
+    )
+    found = contradicts(exchange, path, values[1], values[0], message)
+    return replace(found, also=(first.exchange(), between.exchange()))
+
+
+def _has_just_changed(kind: Kind, values: tuple[Json, ...], visit: Visit) -> bool:
+    """Whether a record is so young, or was changed so lately, that another place may not show it yet."""
+    times = [
+        found
+        for name, value in zip(kind.fields, values, strict=True)
+        if name in CHANGED_AT and (found := moment(value)) is not None
+    ]
+    return any(visit.portal_time - found.timestamp() < LAG for found in times)
+
+
+def are_different(one: Json, other: Json) -> bool:
+    """Whether two values of one field surely mean different things.
+
+    What is null, empty, masked, cut, or of another form at one of the places says nothing.
+    """
+    if isinstance(one, str) and isinstance(other, str):
+        return _are_different_texts(one, other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        values = one.get("value"), other.get("value")
+        return all(map(is_integer, values)) and values[0] != values[1]
+    if isinstance(one, bool) or isinstance(other, bool):
+        return isinstance(one, bool) and isinstance(other, bool) and one is not other
+    return isinstance(one, int | float) and isinstance(other, int | float) and one != other
+
+
+def _are_different_texts(one: str, other: str) -> bool:
+    if not one.strip() or not other.strip() or _is_masked(one) or _is_masked(other) or are_alike(one, other):
+        return False
+    early, late = moment(one), moment(other)
+    if early is not None and late is not None:
+        return has_offset(one) and has_offset(other) and abs((late - early).total_seconds()) >= 1
+    if early is not None or late is not None:
+        return False
+    return not (_is_part(one, other) or _is_part(other, one))
+
+
+def _is_masked(text: str) -> bool:
+    return is_mask(text) or any(letter in text for letter in "*•●…") or "..." in text
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether a text is the beginning of another one, or a number's end without its country."""
+    number, longer = _digits(one), _digits(other)
+    return other.startswith(one) or (len(number) >= 5 and longer.endswith(number.lstrip("0")))
+
+
+def _digits(text: str) -> str:
+    """The digits of what is a telephone number; empty where it has letters."""
+    return "" if any(letter.isalpha() for letter in text) else "".join(filter(str.isdigit, text))
+
+
+for _requirement, _described in KINDS.items():
+    _agreement_rule(_requirement, _described)

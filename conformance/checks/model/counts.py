@@ -1,0 +1,45 @@
+"""What a listing counts beside what it lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from conformance.checks.pages import PAGED, asked, asks_for_a_page, counted
+from conformance.checks.registry import check, successes
+from conformance.spec.endpoints import ACCOUNTS_QUERY, TRANSFER_ORDERS
+from conformance.spec.tables import LIMITS
+from conformance.traffic.exchange import Exchange
+from conformance.traffic.values import is_integer
+from conformance.verdicts.comparisons import holds
+from conformance.verdicts.findings import Comparison
+
+FORMS = {ACCOUNTS_QUERY: ("accounts", "pageSize"), TRANSFER_ORDERS: ("content", "size")}
+"""Where the listing stands, and what names the size of its pages."""
+
+
+@check("MODEL-004", on=successes(*PAGED).by_counts().where(lambda exchange: not asks_for_a_page(exchange)))
+def an_only_page_holds_what_is_counted(exchange: Exchange) -> Iterator[Comparison]:
+    names = ("pagination.totalRecords", "pagination.totalPages", "pagination.pageSize")
+    listed = exchange.at("data.items")
+    if isinstance(listed, list) and all(is_integer(exchange.at(f"data.{name}")) for name in names):
+        total, pages, size = (counted(exchange, name) for name in names)
+        if pages == 1 and 0 < total <= size:
+            yield _as_many(exchange, "data.pagination.totalRecords", total, len(listed))
+
+
+@check("MODEL-004", on=successes(*FORMS).by_counts())
+def the_last_page_holds_what_is_left(exchange: Exchange) -> Iterator[Comparison]:
+    operation = exchange.request.operation
+    listing, size_name = FORMS[operation.key if operation is not None else ACCOUNTS_QUERY]
+    names, page = ("totalElements", "totalPages", size_name), asked(exchange, "page", LIMITS.page)
+    listed = exchange.at(f"data.{listing}")
+    if not isinstance(listed, list) or not all(is_integer(exchange.at(f"data.{name}")) for name in names):
+        return
+    total, pages, size = (counted(exchange, name) for name in names)
+    if size > 0 and page == pages - 1 and pages == ceil(total / size):
+        yield _as_many(exchange, "data.totalElements", total, page * size + len(listed))
+
+
+def _as_many(exchange: Exchange, path: str, total: int, number: int) -> Comparison:
+    return holds(exchange, path, total == number, number, message=f"{total} are counted and {number} listed")

@@ -1,0 +1,142 @@
+"""Times of several answers: those of a record, and those of the answers themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import NamedTuple
+
+from conformance.checks.envelope import MILLISECONDS
+from conformance.checks.model.agreement import LAG, LISTED
+from conformance.checks.model.places import place_of, viewer_of
+from conformance.checks.records import DATED, has_offset, moment, records
+from conformance.checks.registry import Memory, answers, check, successes, with_data
+from conformance.spec import OPERATIONS
+from conformance.spec.endpoints import ACCOUNT, WORKSPACES_MINE
+from conformance.traffic.exchange import NO_ENVELOPE, Exchange, Request
+from conformance.traffic.facts import data_fact
+from conformance.verdicts.comparisons import contradicts
+from conformance.verdicts.findings import HELD, Comparison
+
+PAGES_KEPT = 300
+"""Of how many pages the times of updates are remembered."""
+
+A_SECOND = timedelta(seconds=1)
+
+UPDATED = (*DATED, *with_data("AccountPage", "Profile", "ChannelPage"), ACCOUNT, WORKSPACES_MINE)
+
+
+Updates = Mapping[str, str]
+"""When the records of an answer were updated, as it is written, by their ids."""
+
+
+@data_fact
+def updates(exchange: Exchange) -> Updates:
+    """The same object for answers that repeat each other."""
+    return {
+        record["bizId"]: record["updatedAt"]
+        for _, record in records(exchange)[:LISTED]
+        if isinstance(record.get("bizId"), str) and isinstance(record.get("updatedAt"), str)
+    }
+
+
+def _is_before(text: str, other: str) -> bool:
+    """Whether a time is surely before another one, by a second at least."""
+    early, late = moment(text), moment(other)
+    if early is None or late is None or not has_offset(text) or not has_offset(other):
+        return False
+    return late - early >= A_SECOND
+
+
+@check("MODEL-005", on=successes(*dict.fromkeys(UPDATED)).at_its_moment(), remembers=True)
+def a_record_does_not_grow_older(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """At one place, and a minute after the later time was shown there: till then a replica may lag."""
+    viewer, latest = viewer_of(exchange), updates(exchange)
+    if viewer is None or not latest:
+        return
+    key = f"{viewer} {place_of(exchange)}"
+    kept: tuple[Updates, float] = memory.get(key) or ({}, exchange.time)
+    before, first = kept
+    if before is latest or before == latest:
+        yield HELD
+        return
+    both = before.keys() & latest.keys()
+    older = [id for id in latest if id in both and _is_before(latest[id], before[id])]
+    if not older:
+        _keep(memory, key, (latest, exchange.time))
+        if any(moment(latest[id]) is not None for id in both):
+            yield HELD
+    elif exchange.time > first + LAG:
+        for id in older:
+            path = next(path for path, record in records(exchange) if record.get("bizId") == id)
+            message = f"{latest[id]} is shown, after {before[id]} was shown for this record"
+            yield contradicts(exchange, f"{path}.updatedAt", f"not before {before[id]}", latest[id], message)
+
+
+def _keep(memory: Memory, key: str, value: tuple[Updates, float]) -> None:
+    memory.pop(key, None)
+    memory[key] = value
+    if len(memory) > PAGES_KEPT:
+        del memory[next(iter(memory))]
+
+
+NEAR, FAR = 60.0, 300.0
+"""Seconds by which the clocks of a portal's servers may differ; and those by which no two of them do."""
+
+POSTED = tuple(row.key for row in OPERATIONS if row.method == "POST")
+"""What no cache on the way answers."""
+
+
+class Stamp(NamedTuple):
+    """The timestamp of one answer, and how far it lies from the sender's clock."""
+
+    n: int
+    started: str
+    key: str
+    url: str
+    value: int
+    ahead: float
+
+    def distance(self, other: Stamp) -> float:
+        return abs(self.ahead - other.ahead)
+
+    def exchange(self) -> Exchange:
+        return Exchange(n=self.n, started=self.started, request=Request(method="POST", url=self.url))
+
+
+def _stamp_of(exchange: Exchange) -> Stamp | None:
+    operation = exchange.request.operation
+    value = (exchange.envelope or NO_ENVELOPE).get("timestamp")
+    if operation is None or type(value) is not int or value not in MILLISECONDS:
+        return None
+    ahead = value / 1000 - exchange.time
+    return Stamp(exchange.n, exchange.started, operation.key, exchange.request.url, value, ahead)
+
+
+@check("MODEL-006", on=answers(*POSTED).enveloped().at_its_moment(), remembers=True)
+def a_timestamp_is_of_its_answer(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Whatever the portal's clock says: one endpoint's timestamps contradict those of others before and after
+    them, which agree. Where those of two endpoints differ from before, the clock was set."""
+    latest, host = _stamp_of(exchange), exchange.request.parts.netloc
+    if latest is None:
+        return
+    steady, odd = memory.get(host) or (None, None)
+    memory[host] = (latest, None)
+    if steady is None:
+        return
+    if steady.distance(latest) <= NEAR:
+        if odd is None:
+            yield HELD
+        elif odd.key != latest.key:
+            yield _out_of_line(steady, odd, latest)
+    elif steady.distance(latest) > FAR and steady.key != latest.key == (odd or latest).key:
+        memory[host] = (steady, odd or latest)
+
+
+def _out_of_line(before: Stamp, odd: Stamp, after: Stamp) -> Comparison:
+    right = int(odd.value + (after.ahead - odd.ahead) * 1000)
+    message = (
+        f"the timestamp {odd.value} lies {odd.distance(after):.0f} seconds from the portal's clock, as other "
+        f"answers before and after show it (exchanges {before.n} and {after.n})"
+    )
+    return contradicts(odd.exchange(), "timestamp", f"about {right}", odd.value, message)

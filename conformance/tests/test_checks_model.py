@@ -1,0 +1,403 @@
+"""The checks of ``conformance.checks.model``: what several answers say of the same thing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from conformance.checks.model.agreement import LISTED, PLACES_KEPT, VIEWERS_KEPT, are_different
+from conformance.checks.registry import CHECKS, Memory
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    INVITATIONS,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    OWN_INVITATIONS,
+    PROFILE,
+    PROFILE_UPDATE,
+    PUBLIC_KEY,
+    ROLE,
+    ROLES,
+    TRANSFER_ORDERS,
+    USER_ACCOUNT_STATUSES,
+    USER_INSTITUTION_STATUSES,
+    WORKSPACES_CURRENT,
+    WORKSPACES_MINE,
+)
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import (
+    NOW,
+    account,
+    account_page,
+    answer,
+    at,
+    channel,
+    channel_type,
+    coded,
+    contradicted_by,
+    envelope,
+    invitation,
+    judged,
+    order,
+    order_page,
+    page,
+    role,
+    workspace,
+)
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+
+
+def read(n: int, key: str, data: Json, *, seconds: float | None = None, **other: Json) -> Exchange:
+    """The numbered exchange of a trace, a second after the one before."""
+    later = timedelta(seconds=n if seconds is None else seconds)
+    return answer(key, data, n=n, started=NOW + later, **other)
+
+
+def profile(n: int, **other: Json) -> Exchange:
+    return read(n, PROFILE, account(**other))
+
+
+def detail(n: int, **other: Json) -> Exchange:
+    return read(n, ACCOUNT, account(**other), userBizId="account-1")
+
+
+def of_version(version: Json) -> Exchange:
+    return answer(PUBLIC_KEY, body=envelope(data={"key": "x"}, version=version))
+
+
+def accounts_on(n: int, number: int, listed: int) -> Exchange:
+    """A page of the account query that counts 21 accounts, 20 on a page."""
+    records = [account(bizId=f"account-{index}") for index in range(listed)]
+    shown = account_page(*records, totalElements=21, totalPages=2, currentPage=number)
+    return read(n, ACCOUNTS_QUERY, shown, sent={"page": number})
+
+
+def stamped(n: int, ahead: float, key: str = ACCOUNTS_QUERY) -> Exchange:
+    """An answer whose timestamp is so many seconds ahead of the sender's clock."""
+    moment = int((NOW + timedelta(seconds=n + ahead)).timestamp() * 1000)
+    return read(n, key, None, body=envelope(data=account_page(), timestamp=moment), sent={})
+
+
+def frozen(n: int, ahead: float) -> Exchange:
+    return stamped(n, ahead, key=CHANNELS_QUERY)
+
+
+PROOFS = [
+    Proof(
+        "AGREE-001",
+        [profile(1), detail(2, accountPhone="555-0100", accountRemark="x", accountName="ONE"), profile(3)],
+        [profile(1), detail(2, accountPhone="+1 555 0199"), profile(3)],
+    ),
+    Proof(
+        "AGREE-002",
+        [read(1, ROLES, [role()]), read(2, ROLE, role(permissionCodes=["a"])), read(3, ROLES, [role()])],
+        [read(1, ROLES, [role()]), read(2, ROLE, role(roleName="Other")), read(3, ROLES, [role()])],
+    ),
+    Proof(
+        "AGREE-003",
+        [
+            read(1, WORKSPACES_CURRENT, workspace()),
+            read(2, WORKSPACES_MINE, [workspace(), workspace(bizId="workspace-2", workspaceName="B")]),
+            read(3, WORKSPACES_CURRENT, workspace()),
+        ],
+        [
+            read(1, WORKSPACES_CURRENT, workspace()),
+            read(2, WORKSPACES_MINE, [workspace(workspaceKind=coded("TEST", 10050102))]),
+            read(3, WORKSPACES_CURRENT, workspace()),
+        ],
+    ),
+    Proof(
+        "AGREE-004",
+        [
+            read(1, OWN_INVITATIONS, [invitation()]),
+            read(2, INVITATIONS, [{"bizId": invitation()["bizId"], "email": "other@example.test"}]),
+            read(3, OWN_INVITATIONS, [invitation()]),
+        ],
+        [
+            read(1, OWN_INVITATIONS, [invitation()]),
+            read(2, INVITATIONS, [invitation(inviteeEmail="other@example.test")]),
+            read(3, OWN_INVITATIONS, [invitation()]),
+        ],
+    ),
+    Proof(
+        "AGREE-005",
+        [
+            read(1, CHANNELS_QUERY, page(channel()), sent={}),
+            read(2, CHANNELS_QUERY, page(channel()), sent={"activeOnly": True}),
+            read(3, CHANNELS_QUERY, page(channel()), sent={}),
+        ],
+        [
+            read(1, CHANNELS_QUERY, page(channel()), sent={}),
+            read(
+                2, CHANNELS_QUERY, page(channel(channelHost="mx.example.test")), sent={"bizId": "channel-1"}
+            ),
+            read(3, CHANNELS_QUERY, page(channel()), sent={}),
+        ],
+    ),
+    Proof(
+        "AGREE-006",
+        [
+            read(1, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+            read(2, CHANNEL_TYPES_QUERY, page(channel_type(iconUrl="/a?s=1")), sent={"enabledOnly": True}),
+            read(3, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+        ],
+        [
+            read(1, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+            read(2, CHANNEL_TYPES_QUERY, page(channel_type(enabled=False)), sent={"typeCode": "EMAIL"}),
+            read(3, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
+        ],
+    ),
+    Proof(
+        "AGREE-007",
+        [
+            read(1, TRANSFER_ORDERS, order_page(order())),
+            read(2, TRANSFER_ORDERS, order_page(order()), query="size=5"),
+            read(3, TRANSFER_ORDERS, order_page(order())),
+        ],
+        [
+            read(1, TRANSFER_ORDERS, order_page(order())),
+            read(2, TRANSFER_ORDERS, order_page(order(currency="another")), query="size=5"),
+            read(3, TRANSFER_ORDERS, order_page(order())),
+        ],
+    ),
+    Proof(
+        "MODEL-001",
+        [answer(PUBLIC_KEY, {"key": "x"}), of_version("1.3.0"), of_version(None), of_version(ABSENT)],
+        of_version("2.1.0"),
+    ),
+    Proof(
+        "MODEL-002",
+        [profile(1), profile(2, accountStatus=coded("Active", 10010202, label="Aktiv"))],
+        [
+            profile(1, accountStatus=coded("LOCKED", 10010209)),
+            profile(2, accountStatus=coded("FROZEN", 10010209)),
+        ],
+    ),
+    Proof(
+        "MODEL-003",
+        [
+            read(1, USER_ACCOUNT_STATUSES, [coded("ACTIVE", 10010202), coded("LOCKED", 10010205)]),
+            profile(2),
+            profile(3, accountStatus=coded("FROZEN", 10010209)),
+        ],
+        [
+            profile(1, accountStatus=coded("LOCKED", 10010204)),
+            read(2, USER_ACCOUNT_STATUSES, [coded("ACTIVE", 10010202), coded("LOCKED", 10010205)]),
+        ],
+    ),
+    Proof(
+        "MODEL-004",
+        [
+            read(1, CHANNELS_QUERY, page(channel()), sent={}),
+            read(2, CHANNELS_QUERY, page(totalRecords=1, currentPage=2), sent={"page": 2}),
+            read(3, ACCOUNTS_QUERY, account_page(account(), totalElements=21, totalPages=2), sent={}),
+            accounts_on(4, 1, 1),
+        ],
+        read(1, CHANNELS_QUERY, page(channel(), totalRecords=2), sent={}),
+    ),
+    Proof(
+        "MODEL-005",
+        [
+            profile(1, updatedAt=at(days=3)),
+            read(30, PROFILE, account(updatedAt=at(days=4))),
+            read(200, PROFILE, account(updatedAt=at(days=2))),
+            read(400, PROFILE, account(updatedAt=at(days=2))),
+        ],
+        [profile(1, updatedAt=at(days=3)), read(200, PROFILE, account(updatedAt=at(days=4)))],
+    ),
+    Proof(
+        "MODEL-006",
+        [stamped(1, -900), stamped(2, -880), stamped(3, -910), stamped(4, 0), stamped(5, 0)],
+        [stamped(1, 0), frozen(2, -900), frozen(3, -901), stamped(4, 0)],
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+# What may explain that two answers differ.
+
+OTHER, LATELY = "+1 555 0199", at(seconds=20)
+UPDATE = read(9, PROFILE_UPDATE, account(), sent={"accountName": "One"})
+SIGN_IN = read(9, LOGIN_COMPLETE, {"accessToken": "x", "refreshToken": "y", "expiresIn": 3600}, sent={})
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [profile(1), detail(2, accountPhone=OTHER)],
+        [profile(1), detail(2, accountPhone=OTHER), profile(3, accountPhone=OTHER)],
+        [profile(1), UPDATE, detail(10, accountPhone=OTHER), profile(11)],
+        [profile(1), detail(8, accountPhone=OTHER), UPDATE, profile(10)],
+        [profile(1), detail(8, accountPhone=OTHER), SIGN_IN, profile(10)],
+        [UPDATE, profile(10), detail(11, accountPhone=OTHER), profile(12)],
+        [profile(1), profile(2, accountName="B"), detail(3), profile(4, accountName="B")],
+        [profile(1), detail(2, accountPhone=OTHER, updatedAt=LATELY), profile(3)],
+        [profile(1, updatedAt=LATELY), detail(2, accountPhone=OTHER), profile(3, updatedAt=LATELY)],
+        [
+            profile(1),
+            read(2, ACCOUNT, account(accountPhone=OTHER), headers={"Authorization": "Bearer of-another"}),
+            profile(3),
+        ],
+        [
+            profile(1),
+            read(2, ACCOUNT, account(accountName="Eins"), headers={"Accept-Language": "ja"}),
+            profile(3),
+        ],
+        [
+            read(n, key, account(accountPhone=phone), headers={"Authorization": "Bearer [REDACTED]"})
+            for n, key, phone in ((1, PROFILE, "+1"), (2, ACCOUNT, "+2"), (3, PROFILE, "+1"))
+        ],
+        [profile(1), read(2, ACCOUNT, account(accountPhone=OTHER), seconds=1.001), profile(3)],
+        [profile(1), read(2, ACCOUNTS_QUERY, account_page(account(bizId="account-2")), sent={}), profile(3)],
+    ],
+    ids=[
+        "two reads alone", "a change by somebody", "a write before", "a write after", "a sign-in",
+        "a write shortly before", "a change that was observed", "a record changed lately there",
+        "a record changed lately here", "another viewer", "another language", "a token put out of sight",
+        "answers that overlap", "another record",
+    ],
+)  # fmt: skip
+def test_what_may_explain_a_difference_acquits(trace: list[Exchange]) -> None:
+    assert "AGREE-001" not in contradicted_by(*trace)
+
+
+def test_a_write_is_forgotten_after_a_minute() -> None:
+    trace = [UPDATE, profile(80), detail(81, accountPhone=OTHER), profile(82)]
+
+    assert "AGREE-001" in contradicted_by(*trace)
+
+
+def test_a_sign_in_before_does_not_delay_the_comparison() -> None:
+    trace = [SIGN_IN, profile(10), detail(11, accountPhone=OTHER), profile(12)]
+
+    assert "AGREE-001" in contradicted_by(*trace)
+
+
+def test_a_finding_names_both_places_and_both_values() -> None:
+    (finding,) = [
+        one
+        for one in judged(profile(4), detail(5, accountPhone=OTHER), profile(6)).findings
+        if one.requirement == "AGREE-001"
+    ]
+
+    assert (finding.endpoint, finding.path) == (PROFILE, "data.accountPhone")
+    assert (finding.expected, finding.actual) == (OTHER, account()["accountPhone"])
+    assert finding.exchanges == (4, 5, 6)
+    assert ACCOUNT in finding.message
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("A", "B", True),
+        ("A", None, False),
+        ("A", "", False),
+        ("a@example.test", "a***@example.test", False),
+        ("Émile", "emile", False),
+        ("A long text", "A long te", False),
+        ("A long text", "A lo...", False),
+        ("+81 90 1234 5678", "090-1234-5678", False),
+        ("+81 90 1234 5678", "+81 90 1234 5679", True),
+        ("2031-05-06T07:08:09Z", "2031-05-06T16:08:09.123+09:00", False),
+        ("2031-05-06T07:08:09Z", "2031-05-06T07:08:11Z", True),
+        ("2031-05-06T07:08:09Z", "2031-05-06T09:08:09", False),
+        ("2031-05-06", "2031-05-06T09:08:09Z", False),
+        ("06/05/2031", "2031-05-06T09:08:09Z", False),
+        (coded("ACTIVE", 1), coded("ACTIVE", 2), True),
+        (coded("ACTIVE", 1), coded("Active", 1, label="x"), False),
+        (coded("ACTIVE", 1), "ACTIVE", False),
+        (1, 1.0, False),
+        (1, 2, True),
+        (1, True, False),
+        (True, False, True),
+        (["a"], ["b"], False),
+    ],
+)
+def test_two_values_differ_where_they_surely_mean_different_things(
+    one: Json, other: Json, differ: bool
+) -> None:
+    assert are_different(one, other) is are_different(other, one) is differ
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    (check,) = [one for one in CHECKS if one.requirement == "AGREE-001"]
+    memory = Memory()
+    listed = account_page(*(account(bizId=f"account-{index}") for index in range(LISTED + 9)))
+    for viewer in range(VIEWERS_KEPT + 3):
+        sent_by = {"Authorization": f"Bearer token-{viewer}"}
+        for place in range(PLACES_KEPT + 3):
+            asked = {"page": place}
+            list(check(read(place + 1, ACCOUNTS_QUERY, listed, sent=asked, headers=sent_by), memory))
+
+    views = [one for name, one in memory.items() if name != "writes"]
+    assert len(memory) == VIEWERS_KEPT
+    assert {len(view.places) for view in views} == {PLACES_KEPT}
+    assert {len(place.shown) for view in views for place in view.places.values()} == {LISTED}
+
+
+# Codes, counts and times.
+
+
+def test_a_value_with_another_code_than_in_its_list_is_found_whichever_comes_first() -> None:
+    listed = read(1, USER_ACCOUNT_STATUSES, [coded("ACTIVE", 10010202), coded("LOCKED", 10010205)])
+    shown = profile(2, accountStatus=coded("FROZEN", 10010205))
+
+    for trace in ([listed, shown], [shown, listed]):
+        assert "MODEL-003" in contradicted_by(*trace)
+
+
+def test_a_list_of_another_family_says_nothing_of_a_field() -> None:
+    listed = read(1, USER_INSTITUTION_STATUSES, [coded("PENDING", 10010401), coded("ACTIVE", 10010403)])
+
+    assert "MODEL-003" not in contradicted_by(listed, profile(2))
+
+
+@pytest.mark.parametrize(
+    ("number", "listed", "is_found"),
+    [(0, 20, False), (1, 1, False), (1, 0, True), (1, 2, True), (2, 0, False)],
+)
+def test_the_last_page_of_accounts_holds_what_is_left(number: int, listed: int, is_found: bool) -> None:
+    assert ("MODEL-004" in contradicted_by(accounts_on(1, number, listed))) is is_found
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        [stamped(1, 0), frozen(2, -900)],
+        [stamped(1, 0), frozen(2, -900), stamped(3, -900)],
+        [stamped(1, 0), frozen(2, -200), stamped(3, 0)],
+        [stamped(1, 0), stamped(2, -900, key=PROFILE), stamped(3, 0)],
+        [stamped(1, 0), frozen(2, -900), stamped(3, -900, key=LOGIN_INITIATE), stamped(4, 0)],
+        [stamped(1, 0), stamped(2, -900), stamped(3, 0)],
+    ],
+    ids=[
+        "nothing after it",
+        "a clock that was set",
+        "servers that differ",
+        "what a cache may answer",
+        "a clock that was set and set back",
+        "answers of one endpoint only",
+    ],
+)
+def test_what_may_explain_a_timestamp_acquits(trace: list[Exchange]) -> None:
+    assert "MODEL-006" not in contradicted_by(*trace)
+
+
+def test_a_finding_names_the_answer_with_the_wrong_timestamp() -> None:
+    trace = [stamped(1, 0), frozen(2, -900), stamped(3, 0)]
+    (finding,) = [one for one in judged(*trace).findings if one.requirement == "MODEL-006"]
+
+    assert (finding.endpoint, finding.exchanges, finding.path) == (CHANNELS_QUERY, (2,), "timestamp")

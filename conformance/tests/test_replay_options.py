@@ -1,0 +1,52 @@
+"""What a replay's options may say, and what a portal that is not there comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from conformance.errors import UsageError
+from conformance.replay import ReplayOptions, replay
+from conformance.target.profile.model import parse
+from conformance.tests.traffic import account, answer
+from conformance.traffic import capture
+
+PROFILE = """
+[portal]
+url = "http://127.0.0.1:9"
+access_code = "an-access-code"
+[accounts.admin]
+email = "admin@example.test"
+password = "a-password-of-admin"
+"""
+
+
+@pytest.mark.parametrize("number", [0, -3])
+def test_fewer_than_one_session_at_a_time_is_refused(number: int, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=rf"--concurrency {number}: give 1 or more"):
+        ReplayOptions(out=tmp_path, concurrency=number).check(parse(PROFILE, {}))
+
+
+@pytest.mark.parametrize("accounts", [{"admin@example.test": "nobody"}, {"x@example.test": "nobody"}])
+def test_an_account_that_the_profile_lacks_is_named(accounts: Mapping[str, str], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no \[accounts.nobody\]; it has admin"):
+        ReplayOptions(out=tmp_path, accounts=accounts).check(parse(PROFILE, {}))
+
+
+@pytest.mark.parametrize("pace", ["0", "nan", "inf", "-2x", "fast", ""])
+def test_a_pace_that_is_no_factor_is_refused(pace: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="give max, recorded, or a factor such as 10x"):
+        _ = ReplayOptions(out=tmp_path, pace=pace).scale
+
+
+def test_a_portal_that_refuses_the_only_connection_is_unreachable(tmp_path: Path) -> None:
+    recording = tmp_path / "recording.jsonl"
+    with capture.Writer(recording) as writer:
+        writer.write(answer("GET /web/v1/secure-channel/public-key", account()))
+
+    result = replay([recording], parse(PROFILE, {}), ReplayOptions(out=tmp_path / "out"))
+
+    assert result.run.exit_code == 6
+    assert "Nothing answers at http://127.0.0.1:9" in result.notes[0]
