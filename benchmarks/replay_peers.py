@@ -126,6 +126,8 @@ mitmdump(["-q", "-n", "-C", sys.argv[1]])
 def ours(capture: Path, profile: Path, sessions: int) -> None:
     """In a process of its own: prints how many exchanges were compared, and the CPU time of all, of the
     imports before, and of writing the reports."""
+    with capture.open() as lines:
+        left = [sum(1 for _ in lines)]
     began = time.process_time()
     from conformance.replay import ReplayOptions, replay
     from conformance.target.profile.model import load
@@ -133,13 +135,16 @@ def ours(capture: Path, profile: Path, sessions: int) -> None:
     last_step = [0.0]
 
     def on_step(step: Any) -> None:
-        last_step[0] = time.process_time()
+        left[0] -= 1
+        if not left[0]:
+            last_step[0] = time.process_time()
 
     imported = time.process_time()
     with tempfile.TemporaryDirectory() as out:
         options = ReplayOptions(out=Path(out), impact="disruptive", pace="max", concurrency=sessions)
         replayed = replay([capture], load(profile), options, on_step=on_step)
     ended = time.process_time()
+    assert last_step[0], f"{left[0]} exchanges were not replayed"
     assert replayed.run.exit_code in (0, 1), replayed.notes
     assert not replayed.run.regressions, replayed.run.regressions[:3]
     print(replayed.tally.compared, ended - imported, imported - began, ended - last_step[0])

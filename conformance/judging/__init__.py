@@ -25,9 +25,7 @@ def watch(
     ledger: Ledger, *, judge: AnyJudge | None = None, case: Callable[[], str | None] | None = None
 ) -> Watch:
     """A function that judges each exchange into the ledger; ``case`` gives the case that acts."""
-    judging = judge_of() if judge is None else judge
-
-    def watched(exchange: Exchange) -> list[Finding]:
-        return ledger.take(judging.judge(exchange), case=case and case())
-
-    return watched
+    take, verdicts_of = ledger.take, (judge_of() if judge is None else judge).judge
+    if case is None:
+        return lambda exchange: take(verdicts_of(exchange))
+    return lambda exchange: take(verdicts_of(exchange), case=case())

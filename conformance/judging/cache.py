@@ -18,10 +18,11 @@ import msgspec
 from conformance.checks.records import records
 from conformance.checks.registry import Sight
 from conformance.judging.dispatch import Route, Rows
-from conformance.judging.judge import Judge
+from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
 from conformance.traffic.facts import data_fact, fact
+from conformance.verdicts.findings import endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
 CAPACITY, PARTS_CAPACITY = 20_000, 2_000
@@ -83,7 +84,6 @@ def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
     return type(stamp).__name__, 0, False
 
 
-@data_fact
 def cache_key(exchange: Exchange) -> bytes | None:
     """A digest of all of an exchange but its secrets and its moment: of its metadata, of the request's URL
     and body, and of the envelope without its timestamp. None where it cannot be made.
@@ -213,14 +213,25 @@ class RouteCache:
     bypass: Bypass
     prefix: bytes
     """Of the keys of its exchanges: no other route has it."""
+    token: object
+    """Of the judge and its generation: the cached verdicts of this route hold no longer than that."""
 
 
 class CachedVerdicts(msgspec.Struct, gc=False):
     """The cached verdicts on an exchange: those of all checks but of the ones that depend on the moment."""
 
+    cache: RouteCache
     verdicts: Verdicts
     is_inspected: bool
     """Whether the fields of the data were inspected: another time they show nothing new."""
+
+
+@data_fact
+def cached_verdicts(exchange: Exchange) -> CachedVerdicts | None:
+    """The entry in the cache that a judge stored with an exchange. Facts copied to a repeated exchange hold
+    it, so that neither its route nor its cache key has to be computed.
+    """
+    return None
 
 
 class CachingJudge:
@@ -237,6 +248,7 @@ class CachingJudge:
         self._judge, self._dispatcher = judge, judge.dispatcher
         self._bypass = bypass or Bypass()
         self._generation = judge.dispatcher.generation
+        self._token = object()
         self._routes: dict[Route, RouteCache] = {}
         self._exchanges: BoundedCache[bytes, CachedVerdicts] = BoundedCache(capacity)
         self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
@@ -250,7 +262,10 @@ class CachingJudge:
 
     def judge(self, exchange: Exchange) -> Verdicts:
         """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""
-        dispatcher = self._dispatcher
+        dispatcher, entry = self._dispatcher, cached_verdicts.stored(exchange)
+        if entry is not None and self._is_valid(entry):
+            dispatcher.count(entry.cache.route)
+            return self._from_cache(entry, exchange)
         route = dispatcher.route(exchange)
         if route is None:
             return NO_VERDICTS
@@ -265,6 +280,16 @@ class CachingJudge:
         if entry is None:
             return self._judge_anew(cache, key, exchange)
         bypass.misses = 0
+        cached_verdicts.store(exchange, entry)
+        return self._from_cache(entry, exchange)
+
+    def _is_valid(self, entry: CachedVerdicts) -> bool:
+        """Whether this judge cached an entry, in its present generation."""
+        return entry.cache.token is self._token and self._dispatcher.generation == self._generation
+
+    def _from_cache(self, entry: CachedVerdicts, exchange: Exchange) -> Verdicts:
+        """The verdicts on a repeated exchange: the cached ones, and those that depend on the moment."""
+        route = entry.cache.route
         verdicts = entry.verdicts if entry.is_inspected else _inspected(entry, route.shape, exchange)
         if route.moment:
             momentary = self._apply(route.moment, exchange, is_momentary=True)
@@ -285,20 +310,22 @@ class CachingJudge:
         verdicts = self._together((*parts, self._apply(route.answer, exchange)))
         if shape.is_clean and verdicts.is_clean:
             is_inspected = route.shape is None or route.shape.is_inspected
-            self._exchanges.add(cache.prefix + key, CachedVerdicts(verdicts, is_inspected))
+            entry = CachedVerdicts(cache, verdicts, is_inspected)
+            self._exchanges.add(cache.prefix + key, entry)
+            cached_verdicts.store(exchange, entry)
         momentary = self._apply(route.moment, exchange, is_momentary=True)
         return self._together((shape, verdicts, momentary))
 
     def _apply(self, rows: Rows, exchange: Exchange, *, is_momentary: bool = False) -> Verdicts:
         """As ``Judge.apply``, but the same object where the same holds: a ledger counts it at once."""
-        verdicts = self._judge.apply(rows, exchange, is_momentary=is_momentary)
-        if verdicts.readings or not verdicts.is_clean:
-            return verdicts
-        key = verdicts.endpoint, verdicts.held, is_momentary
+        held, readings, contradictions, bugs = decided = self._judge.decide(rows, exchange)
+        if readings or contradictions or bugs or not held:
+            return verdicts_of(decided, exchange, is_momentary=is_momentary)
+        key = endpoint_of(exchange), tuple(held), is_momentary
         shared = self._shared[key]
         if shared is None:
-            self._shared.add(key, verdicts)
-            return verdicts
+            shared = verdicts_of(decided, exchange, is_momentary=is_momentary)
+            self._shared.add(key, shared)
         return shared
 
     def _together(self, parts: tuple[Verdicts, ...]) -> Verdicts:
@@ -336,11 +363,13 @@ class CachingJudge:
             if route.by_sight[sight]
         ]
         rest, prefix = route.answer + route.moment, len(self._routes).to_bytes(4)
-        cache = self._routes[route] = RouteCache(route, tuple(parts), rest, self._bypass.afresh(), prefix)
+        bypass = self._bypass.afresh()
+        cache = self._routes[route] = RouteCache(route, tuple(parts), rest, bypass, prefix, self._token)
         return cache
 
     def _empty(self) -> None:
         self._generation = self._judge.dispatcher.generation
+        self._token = object()
         self._routes.clear()
         self._exchanges.empty()
         self._parts.empty()

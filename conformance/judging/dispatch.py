@@ -111,6 +111,12 @@ class Dispatcher:
             route.shape.responses += 1
         return route
 
+    def count(self, route: Route) -> None:
+        """Counts an exchange whose route the caller has."""
+        self.operations_seen[route.key] += 1
+        if route.shape is not None:
+            route.shape.responses += 1
+
     def distrust(self) -> None:
         """Has all checks that remember see every exchange: one of them has forgotten something."""
         if self._is_steady:

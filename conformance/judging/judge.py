@@ -14,6 +14,9 @@ from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Decision, Verdicts, combined
 
+Decided = tuple[list[tuple[Decision, int]], list[tuple[str, Json]], list[Contradicted], list[Bug]]
+"""What held and how often, what was read, what is contradicted, and which checks raised."""
+
 
 class Judge:
     """Applies every check to each exchange. ``room`` is how much each check may remember."""
@@ -43,6 +46,10 @@ class Judge:
 
     def apply(self, rows: Rows, exchange: Exchange, *, is_momentary: bool = False) -> Verdicts:
         """The verdicts of some checks and readings."""
+        return verdicts_of(self.decide(rows, exchange), exchange, is_momentary=is_momentary)
+
+    def decide(self, rows: Rows, exchange: Exchange) -> Decided:
+        """What some checks and readings decide, before it is made verdicts."""
         held: list[tuple[Decision, int]] = []
         readings: list[tuple[str, Json]] = []
         contradictions: list[Contradicted] = []
@@ -59,20 +66,7 @@ class Judge:
             except Exception as bug:
                 bugs += [_described(check, bug, exchange) for check in row.checks]
                 bugs += [_described(reading, bug, exchange) for reading in row.readings]
-        if not (held or readings or contradictions or bugs):
-            return NO_VERDICTS
-        return Verdicts(
-            endpoint_of(exchange),
-            exchange.n,
-            tuple(held),
-            tuple(readings),
-            tuple(contradictions),
-            (),
-            tuple(bugs),
-            is_momentary,
-            (),
-            not contradictions and not bugs,
-        )
+        return held, readings, contradictions, bugs
 
     def _decide(
         self,
@@ -98,6 +92,25 @@ class Judge:
                 bugs.append(_described(check, bug, exchange))
             if times:
                 held.append((check.decision, times))
+
+
+def verdicts_of(decided: Decided, exchange: Exchange, *, is_momentary: bool) -> Verdicts:
+    """What was decided on an exchange, as a value."""
+    held, readings, contradictions, bugs = decided
+    if not (held or readings or contradictions or bugs):
+        return NO_VERDICTS
+    return Verdicts(
+        endpoint_of(exchange),
+        exchange.n,
+        tuple(held),
+        tuple(readings),
+        tuple(contradictions),
+        (),
+        tuple(bugs),
+        is_momentary,
+        (),
+        not contradictions and not bugs,
+    )
 
 
 def _values_read(reading: OpenReading, exchange: Exchange, bugs: list[Bug]) -> list[tuple[str, Json]]:

@@ -25,6 +25,7 @@ from conformance.judging.cache import (
     BoundedCache,
     Bypass,
     cache_key,
+    cached_verdicts,
     metadata,
 )
 from conformance.judging.fields import extra_fields, shows
@@ -271,7 +272,8 @@ def test_a_repeated_exchange_has_the_same_verdicts_by_the_facts_that_it_is_given
         first = judge.judge(exchange)
         repeated = replace(exchange, n=exchange.n + 1000)
         copy_data_facts(exchange, repeated)
-        assert cache_key.stored(repeated) == cache_key.stored(exchange)
+        assert cached_verdicts.stored(repeated) is cached_verdicts.stored(exchange)
+        assert cache_key(repeated) == cache_key(exchange)
         verdicts = judge.judge(repeated)
         same += verdicts is first
         assert [leaf.held for leaf in verdicts.leaves() if not leaf.is_momentary] == [

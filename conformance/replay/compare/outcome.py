@@ -27,7 +27,7 @@ class State(StrEnum):
 COMPARED = frozenset({State.SAME, State.REGRESSED, State.CHANGED})
 
 
-class ExchangeOutcome(msgspec.Struct, frozen=True):
+class ExchangeOutcome(msgspec.Struct, frozen=True, gc=False):
     """``number`` is the exchange's place in the replay, from 1; ``line`` that of the live one in the log.
 
     ``root`` is the exchange whose response lacked a value that this one needs.

@@ -20,7 +20,7 @@ BUFFER_BYTES = 1 << 20
 _ENCODE = msgspec.json.Encoder().encode
 
 
-class LogLine(msgspec.Struct, frozen=True):
+class LogLine(msgspec.Struct, frozen=True, gc=False):
     """A line of the log: its exchange, numbered, and the response's fingerprint where it was computed."""
 
     exchange: Exchange

@@ -16,7 +16,7 @@ from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Finding
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class Attempt(msgspec.Struct, frozen=True, gc=False):
     """One request that was sent for a recorded exchange, and its response.
 
     ``rebuilt`` is None where the request was not rebuilt for it, ``findings`` where it is not yet judged.
@@ -34,7 +34,7 @@ class Attempt(msgspec.Struct, frozen=True):
         return self.line.exchange
 
 
-class ReplayStep(msgspec.Struct, frozen=True):
+class ReplayStep(msgspec.Struct, frozen=True, gc=False):
     """What became of the recorded exchange at ``position``.
 
     ``attempt`` is the last of its attempts, None where nothing was sent; ``pair`` is what was compared, and

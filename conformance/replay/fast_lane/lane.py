@@ -14,7 +14,7 @@ from conformance.replay.fast_lane.request_templates import RequestTemplate, Requ
 from conformance.replay.rebuild.actions import Received, Send
 
 
-class RepeatedStep(ReplayStep, frozen=True):
+class RepeatedStep(ReplayStep, frozen=True, gc=False):
     """A step whose response repeated a cached one: it was neither decoded nor compared."""
 
 

@@ -39,7 +39,7 @@ class Templates(NamedTuple):
     response: LineTemplate
 
 
-class TemplatedLine(LogLine, frozen=True):
+class TemplatedLine(LogLine, frozen=True, gc=False):
     """A line with its templates. ``is_cacheable``: a line with the same ones contains no further secret."""
 
     templates: Templates | None = None

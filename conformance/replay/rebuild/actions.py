@@ -13,7 +13,7 @@ from conformance.target.profile.model import Factor
 from conformance.traffic.exchange import Header, Plain, Request
 
 
-class Send(msgspec.Struct, frozen=True):
+class Send(msgspec.Struct, frozen=True, gc=False):
     """A request that is ready to be sent; a ``Received`` comes back.
 
     ``head`` and ``body`` are what goes over the wire; ``due`` is when, in seconds from the first request
