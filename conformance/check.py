@@ -32,7 +32,8 @@ from conformance.verdicts.findings import Ledger
 class CheckOptions:
     """What the user asked of a check. ``target`` is the portal's address, where the traffic of several
     portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what stands
-    before a break in a file. ``no_cache`` judges every exchange anew."""
+    before a break in a file. ``no_cache`` judges every exchange anew.
+    ``model`` also compares what several answers say of the same thing."""
 
     out: Path = Path("reports")
     salvage: bool = False
@@ -41,6 +42,7 @@ class CheckOptions:
     baseline: Path | None = None
     baseline_update: bool = False
     no_cache: bool = False
+    model: bool = False
 
 
 DEFAULTS = CheckOptions()
@@ -164,7 +166,9 @@ def _judge(
 ) -> Path:
     """Judges all of the traffic, or what came before an interrupt, and writes it redacted to the path."""
     log = ExchangeLog(path, judged.secrets)
-    judge = watch(judged.ledger, judge=judge_of(no_cache=traffic.options.no_cache))
+    judge = watch(
+        judged.ledger, judge=judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
+    )
     try:
         for exchange in traffic:
             log.write(exchange)

@@ -156,7 +156,7 @@ Remembers = Literal[False, True, "steadily"]
 when it comes again, as long as nothing was forgotten."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Check:
     requirement: str
     on: Selection
@@ -165,6 +165,11 @@ class Check:
     name: str
     decision: tuple[str, str]
     """What it decides, and its name: under which a judge counts what held."""
+
+    @property
+    def is_of_model(self) -> bool:
+        """Whether it compares what several answers say of the same thing."""
+        return self.judging.__module__.startswith("conformance.checks.model.")
 
     def __call__(self, exchange: Exchange, memory: Memory | None = None) -> Iterator[Comparison]:
         return self.judging(exchange, memory) if self.remembers else self.judging(exchange)

@@ -37,6 +37,9 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     checked.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
     baseline_options(checked)
     out_option(checked)
+    checked.add_argument(
+        "--model", action="store_true", help="also compare what several answers say of one thing; slower"
+    )
     cache_option(checked)
     format_option(checked)
     compared = command(commands, "compare", compare_runs, "compare two runs or two replays")
@@ -74,6 +77,7 @@ def check_files(options: argparse.Namespace) -> int:
         baseline=options.baseline,
         baseline_update=options.baseline_update,
         no_cache=options.no_cache,
+        model=options.model,
     )
     return run(options.files, asked, output=options.format)
 

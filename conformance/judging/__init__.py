@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from conformance.checks.registry import CHECKS
 from conformance.judging.cache import CachingJudge
 from conformance.judging.judge import Judge
 from conformance.traffic.exchange import Exchange
@@ -16,9 +17,13 @@ Watch = Callable[[Exchange], list[Finding]]
 """Judges an exchange into a ledger, and returns what it contradicts."""
 
 
-def judge_of(*, no_cache: bool = False) -> AnyJudge:
-    """A fresh judge. ``no_cache`` is a doubter's switch: each exchange is judged anew, with equal results."""
-    return Judge() if no_cache else CachingJudge(Judge())
+def judge_of(*, no_cache: bool = False, model: bool = True) -> AnyJudge:
+    """A fresh judge. ``no_cache`` is a doubter's switch: each exchange is judged anew, with equal results.
+
+    ``model``: also compares what several answers say of the same thing, which takes about as long again.
+    """
+    judge = Judge(checks=[check for check in CHECKS if model or not check.is_of_model])
+    return judge if no_cache else CachingJudge(judge)
 
 
 def watch(

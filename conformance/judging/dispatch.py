@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import NamedTuple, get_args
 
 from conformance.checks.registry import (
-    CHECKS,
     READINGS,
     Check,
     Kind,
@@ -77,8 +76,9 @@ class Dispatcher:
     forgotten something, or a further ingress is known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, checks: tuple[Check, ...]) -> None:
         self.generation = 0
+        self._checks = checks
         self.operations_seen: Counter[str] = Counter()
         self._shapes: dict[str, Shape | None] = {}
         self._routes: dict[tuple[str, Kind, bool, bool, bool], Route] = {}
@@ -127,7 +127,7 @@ class Dispatcher:
     def _new_route(self, way: Way, operation: Operation) -> Route:
         if way.key not in self._shapes:
             self._shapes[way.key] = None if operation.data is None else shape_of(operation)
-        by_sight = rows_by_sight(way, steady=self._is_steady)
+        by_sight = rows_by_sight(way, self._checks, steady=self._is_steady)
         route = self._routes[way] = Route(
             way.key,
             self._shapes[way.key] if way.kind == "success" and not way.pending else None,
@@ -150,7 +150,7 @@ class Dispatcher:
 
 
 @lru_cache(maxsize=4096)
-def rows_by_sight(way: Way, *, steady: bool) -> dict[Sight, Rows]:
+def rows_by_sight(way: Way, checks: tuple[Check, ...], *, steady: bool) -> dict[Sight, Rows]:
     """The checks and readings of a way, by what they read of an exchange.
 
     ``steady``: checks that remember steadily need not see an equal exchange again.
@@ -163,11 +163,11 @@ def rows_by_sight(way: Way, *, steady: bool) -> dict[Sight, Rows]:
     def sight(row: Check) -> Sight:
         return row.on.sight if not row.remembers or (steady and row.remembers == "steadily") else "moment"
 
-    checks = [row for row in CHECKS if applies(row.on)]
+    applied = [row for row in checks if applies(row.on)]
     readings = [row for row in READINGS if applies(row.on)]
     return {
         wanted: _rows(
-            [row for row in checks if sight(row) == wanted],
+            [row for row in applied if sight(row) == wanted],
             [row for row in readings if row.on.sight == wanted],
         )
         for wanted in get_args(Sight)

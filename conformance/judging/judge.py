@@ -7,6 +7,7 @@ checks that see across exchanges, the portal's ingress, and which fields were sh
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from conformance.checks.registry import CHECKS, ROOM, Check, Memory, OpenReading
 from conformance.judging.dispatch import Dispatcher, Rows
@@ -19,15 +20,16 @@ Decided = tuple[list[tuple[Decision, int]], list[tuple[str, Json]], list[Contrad
 
 
 class Judge:
-    """Applies every check to each exchange. ``room`` is how much each check may remember."""
+    """Applies ``checks`` to each exchange. ``room`` is how much each check may remember."""
 
-    def __init__(self, *, room: int = ROOM) -> None:
-        self.dispatcher = Dispatcher()
+    def __init__(self, *, checks: Iterable[Check] = CHECKS, room: int = ROOM) -> None:
+        chosen = tuple(checks)
+        self.dispatcher = Dispatcher(chosen)
         self._memories: dict[Decision, Memory] = {
             check.decision: Memory(room, self.dispatcher.distrust)
             if check.remembers == "steadily"
             else Memory(room)
-            for check in CHECKS
+            for check in chosen
             if check.remembers
         }
 

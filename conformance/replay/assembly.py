@@ -110,7 +110,7 @@ class Assembly:
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
             ),
-            watch(self.ledger, judge=judge_of(no_cache=not self.options.cache)),
+            watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
             parts.log,
             progress,
             Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.is_simulated),

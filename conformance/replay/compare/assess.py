@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from conformance.judging import Watch, watch
+from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
 from conformance.replay.compare.difference import Difference
@@ -43,7 +43,9 @@ class Assessor:
     baseline: RecordedBaseline
     learns: bool = False
     reveals: Callable[[Json], bool] = lambda value: False
-    _judge_recorded: Watch = field(default_factory=lambda: watch(Ledger(REQUIREMENTS)))
+    _judge_recorded: Watch = field(
+        default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
+    )
 
     def assess(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         """The outcome of one exchange; ``findings`` are the judge's on the live response."""

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from conformance.judging import watch
+from conformance.judging import judge_of, watch
 from conformance.replay.compare.difference import Difference
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import PLACEHOLDER
@@ -30,7 +30,7 @@ class RecordedBaseline:
     @cached_property
     def signatures(self) -> frozenset[str]:
         ledger = Ledger(REQUIREMENTS)
-        judge = watch(ledger)
+        judge = watch(ledger, judge=judge_of(model=False))
         for number, exchange in enumerate(self.exchanges, 1):
             judge(replace(exchange, n=number))
         return frozenset(finding.signature for finding in ledger.findings)
