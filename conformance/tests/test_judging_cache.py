@@ -279,3 +279,18 @@ def test_a_repeated_exchange_has_the_same_verdicts_by_the_facts_that_it_is_given
             leaf.held for leaf in first.leaves() if not leaf.is_momentary
         ]
     assert same > len(visit) / 4
+
+
+def test_verdicts_that_another_judge_cached_are_not_used(visit: list[Exchange]) -> None:
+    first, second, stored = CachingJudge(Judge()), CachingJudge(Judge()), 0
+    exchanges = afresh(visit)
+    for exchange in exchanges:
+        first.judge(exchange)
+        stored += cached_verdicts.stored(exchange) is not None
+    assert stored > len(visit) / 4
+    alone = CachingJudge(Judge())
+    for exchange, fresh in zip(exchanges, afresh(visit), strict=True):
+        assert [leaf.held for leaf in second.judge(exchange).leaves()] == [
+            leaf.held for leaf in alone.judge(fresh).leaves()
+        ]
+    assert second.operations_seen == alone.operations_seen
