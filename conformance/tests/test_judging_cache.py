@@ -294,3 +294,18 @@ def test_exchanges_that_contradict_something_are_not_kept() -> None:
     kept = [one for one in gc.get_objects() if type(one) is Exchange and one.client == endpoint]
 
     assert kept == []
+
+
+def test_verdicts_that_another_judge_cached_are_not_used(visit: list[Exchange]) -> None:
+    first, second, stored = CachingJudge(Judge()), CachingJudge(Judge()), 0
+    exchanges = afresh(visit)
+    for exchange in exchanges:
+        first.judge(exchange)
+        stored += cached_verdicts.stored(exchange) is not None
+    assert stored > len(visit) / 4
+    alone = CachingJudge(Judge())
+    for exchange, fresh in zip(exchanges, afresh(visit), strict=True):
+        assert [leaf.held for leaf in second.judge(exchange).leaves()] == [
+            leaf.held for leaf in alone.judge(fresh).leaves()
+        ]
+    assert second.operations_seen == alone.operations_seen
