@@ -159,8 +159,9 @@ class JsonComparison:
 
 
 def _without_numbers(text: str) -> str:
-    """A message without its numbers: other seconds left are no change. A bare number is one."""
-    return _NUMBERS.sub("#", text) if " " in text else text
+    """A message without its numbers: other seconds left are no change. A number without words is one, also
+    where it has blanks, as a telephone number has."""
+    return _NUMBERS.sub("#", text) if " " in text and any(map(str.isalpha, text)) else text
 
 
 def _type(value: Json) -> type:
