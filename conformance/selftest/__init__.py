@@ -24,7 +24,7 @@ from conformance.errors import UsageError
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.planning import ids_of
 from conformance.selftest import workers
-from conformance.selftest.choice import a_few_of_each, function_of, touching
+from conformance.selftest.choice import a_few_of_each, function_of, own_first, touching
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.selftest.pages import write
 from conformance.selftest.verdicts import ProofMatrix, by_name, judge, listed
@@ -140,7 +140,7 @@ class FaultRuns:
                     cases = touching(items, fault.operations, clean.touched)
                 else:
                     cases = a_few_of_each(items, listed(fault))
-                yield name, _job(session, cases, name, faults=[name])
+                yield name, _job(session, own_first(cases, fault.breaks), name, faults=[name])
 
     def _wanted(self, name: str) -> bool:
         return not self.names or name in self.names

@@ -19,6 +19,11 @@ def touching(
     return [item for item in items if not set(operations).isdisjoint(touched.get(item.nodeid, ()))]
 
 
+def own_first(items: Sequence[pytest.Item], broken: Collection[str]) -> list[pytest.Item]:
+    """The cases of the broken requirements before all others, which may use up what those need."""
+    return sorted(items, key=lambda item: set(ids_of(item)).isdisjoint(broken))
+
+
 def a_few_of_each(items: Sequence[pytest.Item], whole: Collection[str] = ()) -> list[pytest.Item]:
     """Every case, but of many parameters the first, the last and what lies between; ``whole`` are
     requirements whose cases are run with all of them."""

@@ -170,5 +170,5 @@ CONSEQUENCES: dict[str, str] = {
     "user-mfa-methods-value-off-by-one": "MODEL-003",
     "user-portal-types-value-off-by-one": "MODEL-003",
     "workspace-kind-by-another-name": "MODEL-002",
-    "workspace-status-off-by-one": "AGREE-003 MODEL-003",
+    "workspace-status-off-by-one": "AGREE-003 ENUM-009 MODEL-003",
 }

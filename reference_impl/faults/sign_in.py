@@ -208,9 +208,12 @@ def _always_pending(data: Any) -> Any:
 
 
 def _never_open_again(portal: Portal, caller: Caller, body: Body) -> None:
-    """Once the rate was reached, the address is refused for a day."""
+    """Once the rate was exceeded, each further sign-in begins the window anew."""
+    now, allowed = portal.now(), portal.limits.login_initiations
     for scope, moments in portal.initiations.items():
-        portal.initiations[scope] = [portal.now() + 86400] * 10 if len(moments) > 9 else moments
+        counted = sum(moment > now - portal.limits.login_window for moment in moments)
+        if counted >= allowed or len(moments) > allowed:
+            portal.initiations[scope] = [now] * (allowed + 1)
 
 
 FAULTS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +29,9 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
             for line in iter(partial(stream.readline, LONGEST_LINE + 1), b""):
                 number += 1
                 if not line.isspace():
-                    yield _DECODE(line)
+                    exchange = _DECODE(line)
+                    datetime.fromisoformat(exchange.started)
+                    yield exchange
     except Exception as error:
         damage = damage_of(error)
         if damage is None and not isinstance(error, UNREADABLE):
@@ -40,7 +43,7 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
         notes.append(f"{problem} The {before} lines before it were used.")
 
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 """What is raised of a line that is no exchange."""
 
 

@@ -114,7 +114,11 @@ class Restoring:
         """None where it is as it was, else why not. A refusal is tried anew from scratch: the session, the
         secure channel or the factor may be what is refused."""
         reason: str | None = "the account cannot sign in"
-        for prepare in self._ways(change):
+        try:
+            ways = list(self._ways(change))
+        except Untestable as problem:
+            return problem.reason
+        for prepare in ways:
             try:
                 prepare()
                 reason = self._restored_once(change)
