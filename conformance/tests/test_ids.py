@@ -198,7 +198,7 @@ def test_a_renamed_requirement_is_found_by_its_old_id(tmp_path: Path, files: Pat
 
 MEANT = """
 import json, sys
-from conformance.plugin import requirements_meant_by
+from  import requirements_meant_by
 print(json.dumps(sorted(requirements_meant_by(sys.argv[1]))))
 """
 

@@ -208,12 +208,11 @@ def _always_pending(data: Any) -> Any:
 
 
 def _never_open_again(portal: Portal, caller: Caller, body: Body) -> None:
-    """Once the rate was exceeded, each further sign-in begins the window anew."""
+    """Once the rate was exceeded, the address is refused for a quarter of an hour."""
     now, allowed = portal.now(), portal.limits.login_initiations
     for scope, moments in portal.initiations.items():
-        counted = sum(moment > now - portal.limits.login_window for moment in moments)
-        if counted >= allowed or len(moments) > allowed:
-            portal.initiations[scope] = [now] * (allowed + 1)
+        if sum(moment > now - portal.limits.login_window for moment in moments) >= allowed:
+            portal.initiations[scope] = [now + 900] * allowed
 
 
 FAULTS = (
