@@ -198,8 +198,8 @@ def test_a_renamed_requirement_is_found_by_its_old_id(tmp_path: Path, files: Pat
 
 MEANT = """
 import json, sys
-from  import requirements_meant_by
-print(json.dumps(sorted(requirements_meant_by(sys.argv[1]))))
+from conformance.run.hooks.selection import rerun_requirements
+print(json.dumps(sorted(rerun_requirements(sys.argv[1]))))
 """
 
 
