@@ -23,6 +23,12 @@ RUN = "a results.json, or the folder of a run"
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
+    """Adds the commands that need no target."""
+    _add_check(commands)
+    _add_commands_about_runs(commands)
+
+
+def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     checked = command(commands, "check", check_files, "judge recorded traffic without a target")
     checked.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
     checked.add_argument(
@@ -42,6 +48,9 @@ def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     cache_option(checked)
     format_option(checked)
+
+
+def _add_commands_about_runs(commands: Commands[argparse.ArgumentParser]) -> None:
     compared = command(commands, "compare", compare_runs, "compare two runs or two replays")
     compared.add_argument("old", metavar="OLD", type=path, help=RUN)
     compared.add_argument("new", metavar="NEW", type=path, help=RUN)

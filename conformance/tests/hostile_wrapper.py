@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
-from conformance.tests.hostile_portal import TEN_MEGABYTES, TEXTS
+from conformance.tests.hostile_portal import TEXTS
 
 NEEDED = {
     "sessionId", "accessToken", "refreshToken", "keyId", "publicKey", "code", "bizId", "expiresAt", "body",
@@ -15,16 +15,18 @@ NEEDED = {
 }  # fmt: skip
 """What a client needs to go on: without a session nobody would see the rest."""
 
-LONG_ANSWERS = 2
+LONG_TEXT = "<b>AAAA</b>" * 100_000
+"""Of a length that a run still reads and keeps whole."""
 
 
 class Hostile:
-    """Rewrites the answers of ``app``; the first few get a string of ten megabytes as well."""
+    """Rewrites the answers of ``app``; the first of each path gets a string of a megabyte as well."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
         self.texts: Iterator[str] = cycle(text.encode("utf-16", "replace").decode("utf-16") for text in TEXTS)
-        self.long = LONG_ANSWERS
+        self.paths: set[str] = set()
+        """The paths that have answered with a long text."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http" or not scope["path"].startswith("/web/"):
@@ -39,7 +41,7 @@ class Hostile:
                 return
             body.extend(message.get("body", b""))
             if not message.get("more_body"):
-                content = self.rewritten(bytes(body))
+                content = self.rewritten(bytes(body), scope["path"])
                 kept = [
                     (name, value) for name, value in started["headers"] if name.lower() != b"content-length"
                 ]
@@ -53,7 +55,7 @@ class Hostile:
 
         await self.app(scope, receive, rewrite)
 
-    def rewritten(self, body: bytes) -> bytes:
+    def rewritten(self, body: bytes, path: str) -> bytes:
         try:
             value = json.loads(body)
         except ValueError:
@@ -61,9 +63,9 @@ class Hostile:
         changed = self._changed(value)
         if isinstance(changed, dict):
             changed[next(self.texts)] = next(self.texts)
-            if self.long > 0 and changed.get("success"):
-                self.long -= 1
-                changed["message"] = TEN_MEGABYTES
+            if path not in self.paths and changed.get("success"):
+                self.paths.add(path)
+                changed["message"] = LONG_TEXT
         return json.dumps(changed).encode()
 
     def _changed(self, value: Any, name: str = "") -> Any:

@@ -126,6 +126,15 @@ def test_a_secret_that_is_acquired_stays_one_whatever_was_made_up() -> None:
     assert secrets.redact("123456") == "[code-1]"
 
 
+def test_a_part_that_holds_the_id_of_the_run_stays_readable_and_the_whole_is_redacted() -> None:
+    secrets = Secrets()
+    secrets.make_public("suite-4a97f2")
+
+    secrets.add_from(exchange({"password": "mail-suite-4a97f2-1"}))
+
+    assert secrets.redact("mail-suite-4a97f2-1 suite-4a97f2-1") == "[password-1] suite-4a97f2-1"
+
+
 @pytest.mark.parametrize("length", [21, 22, 23, 24])
 def test_three_quarters_are_redacted_however_they_are_rounded(length: int) -> None:
     value, secrets = "Aq7-Zk2_Wm9xPb4rTd6vHs3j"[:length], Secrets()

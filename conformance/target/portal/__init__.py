@@ -64,6 +64,7 @@ class Portal:
         self.clock = clock
         self.secrets = secrets
         self.run_id = f"suite-{random.token_hex(3)}"
+        secrets.make_public(self.run_id)
         self.client_hash = random.token_hex(16)
         self.budget = Budget(profile.limits, clock)
         self.codes = Codes(clock, secrets, used_steps)

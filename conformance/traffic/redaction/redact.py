@@ -67,6 +67,7 @@ class Secrets:
         self._patterns: dict[int, tuple[int, re.Pattern[str]]] = {}
         self._forms = FormIndex()
         self._made_up: set[str | bytes] = set()
+        self._public: set[str] = set()
         self._newest: dict[str, None] = {}
         self._older: dict[int, str] = {}
         """The placeholders of older ones, by the hash of the text."""
@@ -100,6 +101,10 @@ class Secrets:
         """The value, which the suite made up as a wrong one: in a place for secrets it is no secret."""
         self._made_up.add(value)
         return value
+
+    def make_public(self, text: str) -> None:
+        """Leaves a text that is no secret, such as a run's id, unredacted where it is part of a secret."""
+        self._public.add(text)
 
     @property
     def size(self) -> int:
@@ -187,9 +192,9 @@ class Secrets:
 
     def _learn_parts(self, value: str, placeholder: str, kind: str) -> None:
         """Files the first and last three quarters, of tokens as plain text only: there are many of them.
-        Parts that may be words of a sentence are left out."""
+        Parts that may be words of a sentence, or that hold a public text, are left out."""
         parts = parts_of(value, placeholder)
-        if any(may_be_words(part.text) for part in parts):
+        if any(may_be_words(part.text) or self._is_public(part.text) for part in parts):
             return
         if len(parts[0].text) >= FREE:
             self._forms.add_parts(value, placeholder)
@@ -202,6 +207,9 @@ class Secrets:
             for form in texts(raw) | blocks(raw):
                 if len(form) >= FREE:
                     self._forms.add_part(form, part.placeholder)
+
+    def _is_public(self, part: str) -> bool:
+        return any(text in part for text in self._public)
 
     def _file(self, form: str, placeholder: str, *, free: int) -> None:
         if len(form) >= free:
