@@ -8,7 +8,8 @@ import pytest
 
 from conformance.checks import registry
 from conformance.checks.registry import Check, successes
-from conformance.judging import AnyJudge, CachingJudge, Judge, Watch, watch
+from conformance.judging import AnyJudge, Judge, Watch, watch
+from conformance.judging.cache import CachingJudge
 from conformance.judging.dispatch import rows_by_sight
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ROLES
