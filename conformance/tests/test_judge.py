@@ -8,7 +8,7 @@ import pytest
 
 from conformance.checks import registry
 from conformance.checks.registry import Check, successes
-from conformance.judging import AnyJudge, Watch, judge_of, watch
+from conformance.judging import AnyJudge, Judge, Watch, judge_of, watch
 from conformance.judging.dispatch import rows_by_sight
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ROLES
