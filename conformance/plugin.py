@@ -60,12 +60,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.collectonly or not any(ids_of(item) for item in items):
         return
     try:
+        selected = select_rerun(config, items)
         run = config.stash[SESSION] = open_session(config)
-        run.selected = select_rerun(config, items)
+        run.selected = selected
     except SuiteError as error:
         raise pytest.UsageError(str(error)) from None
     except OSError as error:
-        raise pytest.UsageError(f"{error.filename}: {error.strerror}. Name another place.") from None
+        raise pytest.UsageError(_unwritable(error)) from None
+
+
+def _unwritable(error: OSError) -> str:
+    reason = (error.strerror or str(error)).lower()
+    return f"Cannot write {error.filename or 'the reports'}: {reason}. Choose another --out."
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:

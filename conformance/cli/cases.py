@@ -1,88 +1,59 @@
-"""Commands about cases and requirements: run, plan, requirements, openapi, selftest."""
+"""Commands about cases and requirements: run, plan, requirements, openapi.
+
+What a command needs is imported when it runs: pytest and the cases take longer to load than help may take.
+"""
 
 from __future__ import annotations
 
-import argparse
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
-
+from conformance.cli.command import Options, command
 from conformance.cli.options import (
-    Commands,
+    FORMAT,
+    RUN_OPTIONS,
     bundled_profile,
-    command,
-    format_option,
-    out_option,
     profile_of,
+    use_default_profile,
 )
-from conformance.run.catalogue import deciders, pytest_arguments
-from conformance.run.options import BY_NAME, add_to_command, as_arguments
-from conformance.run.plan import as_json, as_text, plan
+from conformance.run.options import BY_NAME, as_arguments
 from conformance.spec import REQUIREMENTS, Requirement
-from conformance.spec.openapi import document
+
+if TYPE_CHECKING:
+    from conformance.run.plan import RunPlan
 
 
-def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
-    run = command(commands, "run", run_cases, "run the cases and write the reports")
-    add_to_command(run)
-    planned = command(
-        commands, "plan", plan_run, "show what a run would do: requests, sign-ins, mails, changes and waits"
-    )
-    add_to_command(planned)
-    format_option(planned)
-    rows = command(
-        commands, "requirements", list_requirements, "list every requirement with the cases that test it"
-    )
-    format_option(rows)
-    command(commands, "openapi", print_openapi, "print the specification as OpenAPI 3.1")
-    tested = command(
-        commands,
-        "selftest",
-        test_the_suite,
-        "run the suite against every fault and variant of the reference portal",
-    )
-    out_option(tested)
-    tested.add_argument(
-        "--only",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="run only this fault or variant; may be repeated",
-    )
-    tested.add_argument(
-        "--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"
-    )
-    tested.add_argument("--thorough", action="store_true", help="run every case for every variant")
-    tested.add_argument(
-        "--update",
-        action="store_true",
-        help="record the proofs of this run as those that later runs must reach",
-    )
-
-
-def run_cases(options: argparse.Namespace) -> int:
+@command("run", *RUN_OPTIONS, passes_on=True)
+def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
-    out = options.out or BY_NAME["out"].default
-    out.mkdir(parents=True, exist_ok=True)
-    arguments = [
-        *pytest_arguments(), "-q", "--tb=short", "--no-header", "--disable-warnings",
-        "-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin",
-        f"--html={out / 'cases.html'}", "--self-contained-html", *options.further, *as_arguments(options),
-    ]  # fmt: skip
-    return int(pytest.main(arguments))
+    from conformance.cli.running import run
+
+    use_default_profile(options)
+    return run(as_arguments(options), further=options.further, out=options.out or BY_NAME["out"].default)
 
 
-def plan_run(options: argparse.Namespace) -> int:
+@command("plan", *RUN_OPTIONS, FORMAT)
+def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
-    profile = profile_of(options)
-    planned = plan(profile or bundled_profile(), options.impact or ("read-only" if profile else "disruptive"))
+    from conformance.run.plan import as_json, as_text
+
+    planned = _plan(options)
     print(as_json(planned) if options.format == "json" else as_text(planned))
     return 0
 
 
-def list_requirements(options: argparse.Namespace) -> int:
+def _plan(options: Options) -> RunPlan:
+    from conformance.run.plan import plan
+
+    profile = profile_of(options)
+    return plan(profile or bundled_profile(), options.impact or ("read-only" if profile else "disruptive"))
+
+
+@command("requirements", FORMAT)
+def list_requirements(options: Options) -> int:
     """Lists every requirement with its level, its place and the cases that test it."""
+    from conformance.run.catalogue import deciders
+
     cases = deciders()
     if options.format == "json":
         rows = [_row(requirement, cases[requirement.id]) for requirement in REQUIREMENTS.values()]
@@ -108,20 +79,13 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
     }
 
 
-def print_openapi(options: argparse.Namespace) -> int:
+@command("openapi")
+def print_openapi(options: Options) -> int:
     """Prints the OpenAPI document as JSON."""
+    from conformance.spec.openapi import document
+
     print(json.dumps(document(), indent=2, ensure_ascii=False))
     return 0
 
 
-def test_the_suite(options: argparse.Namespace) -> int:
-    """Proves the suite against faults and variants; exit code 1 where something is not proven."""
-    from conformance.selftest import run  # the reference portal: only this command needs it
-
-    return run(
-        out=Path(options.out),
-        only=options.only,
-        jobs=options.jobs,
-        update=options.update,
-        thorough=options.thorough,
-    )
+COMMANDS = {each.name: each for each in (run_cases, plan_run, list_requirements, print_openapi)}

@@ -6,14 +6,13 @@ A log of a CI server is public, and its server obeys lines that look like comman
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from conformance.report.model.visible import visible
-from conformance.spec import REQUIREMENTS
 from conformance.traffic.redaction.registries import Registry, created_registries
 
 STYLE = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7]|9[0-7]))*m)")
@@ -22,7 +21,13 @@ STYLE = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7
 BRACKETED_COMMAND = re.compile(r"#(?=#\w*\[)")
 """The beginning of what some CI servers take for a command wherever it stands: ``##[error]``."""
 
-STATEMENTS = sorted({row.statement for row in REQUIREMENTS.values()}, key=len, reverse=True)
+
+@functools.cache
+def _statements() -> list[str]:
+    """The statements of the requirements, the longest first."""
+    from conformance.spec import REQUIREMENTS  # help and versions have no secret, and need none of them
+
+    return sorted({row.statement for row in REQUIREMENTS.values()}, key=len, reverse=True)
 
 
 class RedactedStream(io.TextIOBase):
@@ -48,10 +53,11 @@ class RedactedStream(io.TextIOBase):
         clean = self._without_secrets(text)
         if clean == text or "\0" in text:
             return clean
-        for number, statement in enumerate(STATEMENTS):
+        statements = _statements()
+        for number, statement in enumerate(statements):
             text = text.replace(statement, f"\0{number}\0")
         clean = self._without_secrets(text)
-        return re.sub("\0(\\d+)\0", lambda match: STATEMENTS[int(match[1])], clean)
+        return re.sub("\0(\\d+)\0", lambda match: statements[int(match[1])], clean)
 
     def _without_secrets(self, text: str) -> str:
         for registry in self._registries:
@@ -67,6 +73,8 @@ class RedactedStream(io.TextIOBase):
         return self._visible_piece(text.replace("\r\n", "\n"))
 
     def _visible_piece(self, text: str) -> str:
+        from conformance.report.model.visible import visible  # as above: plain text needs none of it
+
         pieces = STYLE.split(text)
         return "".join(piece if at % 2 else visible(piece) for at, piece in enumerate(pieces))
 

@@ -7,12 +7,14 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pytest
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from conformance.run.settings import path, text
 from conformance.spec import IMPACTS, Impact
+
+if TYPE_CHECKING:  # ``portal-conformance run --help`` needs the options and no pytest
+    import pytest
 
 INI = "conformance_"
 """What the names of the options begin with in ``pytest.ini``: ``conformance_target = http://…``."""
@@ -91,12 +93,6 @@ class RunOptions:
     bundled: bool = False
 
 
-def add_to_command(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of ``portal-conformance run`` and ``plan``."""
-    for option in OPTIONS:
-        parser.add_argument(option.cli or option.spelling, dest=option.name, **option.arguments())
-
-
 def add_to_pytest(parser: pytest.Parser) -> None:
     """Declares the options of ``pytest cases``, on its command line and in its ini file."""
     group = parser.getgroup("portal conformance")
@@ -123,6 +119,8 @@ def value_of(config: pytest.Config, name: str) -> Any:
 
 
 def _ini_value(config: pytest.Config, option: Option) -> Any:
+    import pytest  # see above
+
     written = config.getini(f"{INI}{option.name}")
     if option.type is None or not written:
         return option.default
@@ -135,7 +133,7 @@ def _ini_value(config: pytest.Config, option: Option) -> Any:
     return value
 
 
-def as_arguments(options: argparse.Namespace) -> Iterator[str]:
+def as_arguments(options: SimpleNamespace) -> Iterator[str]:
     """What ``portal-conformance run`` was called with, as pytest's arguments."""
     for option in OPTIONS:
         value = getattr(options, option.name)
