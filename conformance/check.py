@@ -16,6 +16,7 @@ from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.finish import Outputs, finish_run
+from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Ending, Run
 from conformance.spec import REQUIREMENTS
@@ -156,8 +157,8 @@ def run(files: Sequence[str | Path], options: CheckOptions, *, output: str = "te
         return checked.run.exit_code
     for line in summary_lines(checked.run, colour=wants_colour(sys.stdout), quiet=False):
         print(line)
-    for note in checked.run.notes:
-        print(note)
+    for line in closing_block(checked.run, options.out):
+        print(line)
     return checked.run.exit_code
 
 

@@ -14,7 +14,7 @@ from conformance.run.hooks.loop import guarded, run_all, step_through
 from conformance.run.hooks.selection import select_rerun
 from conformance.run.hooks.start import announce_limits, open_session, scope_of
 from conformance.run.hooks.stash import DESELECTED, DUE, FINAL, SESSION, VERIFY
-from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say
+from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say, show_findings
 from conformance.run.options import add_to_pytest
 from conformance.run.planning import ids_of, is_generator
 from conformance.verdicts.findings import Verdict
@@ -55,13 +55,14 @@ def _is_case(obj: object) -> bool:
     return any(mark.name == "requirement" for mark in getattr(obj, "pytestmark", []))
 
 
+@pytest.hookimpl(trylast=True)  # after pytest's own options have left cases out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The run begins."""
     if config.option.collectonly or not any(ids_of(item) for item in items):
         return
     try:
         selected = select_rerun(config, items)
-        run = config.stash[SESSION] = open_session(config)
+        run = config.stash[SESSION] = open_session(config, items)
         run.selected = selected
     except SuiteError as error:
         raise pytest.UsageError(str(error)) from None
@@ -120,6 +121,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         return report
     new = [*verify.findings, *run.new_findings]
     run.new_findings.clear()
+    show_findings(item.config, run, new)
     failures = [finding for finding in new if finding.verdict is Verdict.FAIL and finding.times == 1]
     if report.outcome == "passed" and failures:
         report.outcome = "failed"

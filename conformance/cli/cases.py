@@ -29,7 +29,12 @@ def run_cases(options: Options) -> int:
     from conformance.cli.running import run
 
     use_default_profile(options)
-    return run(as_arguments(options), further=options.further, out=options.out or BY_NAME["out"].default)
+    return run(
+        as_arguments(options),
+        further=options.further,
+        out=options.out or BY_NAME["out"].default,
+        quiet=options.brief,
+    )
 
 
 @command("plan", *RUN_OPTIONS, FORMAT)

@@ -11,12 +11,16 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from re import Pattern
 from typing import TextIO
 
 from conformance.traffic.redaction.registries import Registry, created_registries
 
-STYLE = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7]|9[0-7]))*m)")
+STYLE: Pattern[str] = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7]|9[0-7]))*m)")
 """The escape sequences that colour a text; every other one is written out."""
+
+DISPLAY = re.compile(STYLE.pattern[:-1] + r"|\x1b\[\?25[lh]|\x1b\[\d*[AK])")
+"""STYLE, and the moves by which a display is drawn anew: cursor up, erase line, hide and show the cursor."""
 
 BRACKETED_COMMAND = re.compile(r"#(?=#\w*\[)")
 """The beginning of what some CI servers take for a command wherever it stands: ``##[error]``."""
@@ -33,10 +37,13 @@ def _statements() -> list[str]:
 class RedactedStream(io.TextIOBase):
     """Writes to another stream what is left of a text without secrets, control characters and CI commands."""
 
-    def __init__(self, stream: TextIO, registries: Sequence[Registry]) -> None:
+    def __init__(
+        self, stream: TextIO, registries: Sequence[Registry], *, escapes: Pattern[str] = STYLE
+    ) -> None:
         super().__init__()
         self._stream = stream
         self._registries = registries
+        self._escapes = escapes
         self._is_at_line_start = True
 
     def write(self, text: str) -> int:
@@ -47,6 +54,15 @@ class RedactedStream(io.TextIOBase):
             encoding = self._stream.encoding or "ascii"
             self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
+
+    def for_display(self) -> RedactedStream:
+        """The same terminal for a display that draws itself anew. What it shows must be clean already: a
+        secret that is broken into lines is none that can be found."""
+        return RedactedStream(self._stream, self._registries, escapes=DISPLAY)
+
+    def clean(self, text: str) -> str:
+        """A line without secrets, control characters and CI commands, before it is laid out."""
+        return _without_command(self._visible_piece(self._redacted(text)), True)
 
     def _redacted(self, text: str) -> str:
         """The text without secrets; the statements of the requirements stay as they are."""
@@ -75,7 +91,7 @@ class RedactedStream(io.TextIOBase):
     def _visible_piece(self, text: str) -> str:
         from conformance.report.model.visible import visible  # as above: plain text needs none of it
 
-        pieces = STYLE.split(text)
+        pieces = self._escapes.split(text)
         return "".join(piece if at % 2 else visible(piece) for at, piece in enumerate(pieces))
 
     def _without_commands(self, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import cast
@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from conformance.report.model.run import Scope
+from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import RunOptions, value_of
@@ -25,8 +26,8 @@ from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
 
 
-def open_session(config: pytest.Config) -> RunSession:
-    """The session that the options ask for. Raises SuiteError, OSError.
+def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSession:
+    """The session that the options ask for, introduced by its first lines. Raises SuiteError, OSError.
 
     With neither target nor profile the bundled portal is started, and ends with pytest.
     """
@@ -48,6 +49,8 @@ def open_session(config: pytest.Config) -> RunSession:
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
+    for line in introduction(profile, options, items, selection=selection_of(config)):
+        say(config, line)
     stack.enter_context(_locks(config, profile, options))
     clock = _clock(config, profile)
     if isinstance(clock, SimulatedClock):
@@ -65,11 +68,7 @@ def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> Abst
 
 
 def announce_limits(config: pytest.Config, run: RunSession) -> None:
-    """Says before anything else what the run cannot tell, whatever it finds."""
-    if run.options.bundled:
-        say(config, "No --profile and no --target: this judges the bundled reference portal, and no other.")
-    elif not run.profile.accounts:
-        say(config, "No --profile: without [accounts] nothing can be judged that needs a token.")
+    """Says what the run cannot tell, whatever it finds."""
     if run.scope.selection:
         say(config, f"A selection of the cases: {run.scope.selection}.")
 
