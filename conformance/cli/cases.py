@@ -8,16 +8,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from conformance.cli.command import Options, command
+from conformance.cli.command import TEXT, Options, argument, command, flag
+from conformance.cli.layout import print_blocks
 from conformance.cli.options import (
     FORMAT,
+    ONLY,
     RUN_OPTIONS,
+    SKIP,
     bundled_profile,
     profile_of,
     use_default_profile,
 )
 from conformance.run.options import BY_NAME, as_arguments
-from conformance.spec import REQUIREMENTS, Requirement
+from conformance.spec import REQUIREMENTS, Impact, Requirement
 
 if TYPE_CHECKING:
     from conformance.run.plan import RunPlan
@@ -48,27 +51,53 @@ def plan_run(options: Options) -> int:
 
 
 def _plan(options: Options) -> RunPlan:
-    from conformance.run.plan import plan
+    from conformance.run.plan import PlanChoice, plan
+    from conformance.run.rerun import failed_rules
+    from conformance.verdicts.selection import select_rules
 
+    failed = failed_rules(options.out or BY_NAME["out"].default) if options.failed else None
+    choice = PlanChoice(select_rules(options.only, options.skip, failed=failed), options.rerun)
     profile = profile_of(options)
-    return plan(profile or bundled_profile(), options.impact or ("read-only" if profile else "disruptive"))
+    impact: Impact = options.impact or ("read-only" if profile else "disruptive")
+    return plan(profile or bundled_profile(), impact, choice)
 
 
-@command("requirements", FORMAT)
+@command(
+    "requirements",
+    ONLY,
+    SKIP,
+    flag("--short", help="a line for each, without the cases"),
+    FORMAT,
+    examples=("portal-conformance requirements --only 'LOGIN-*' --skip open --short",),
+)
 def list_requirements(options: Options) -> int:
-    """Lists every requirement with its level, its place and the cases that test it."""
+    """Lists the requirements with their level, their place and the cases that test them."""
+    from conformance.verdicts.selection import select_rules
+
+    selection = select_rules(options.only, options.skip)
+    rows = [row for row in REQUIREMENTS.values() if selection is None or row.id in selection.rules]
+    if options.short and options.format == "text":
+        print("\n".join(map(_line, rows)))
+    else:
+        _print_with_cases(rows, form=options.format)
+    return 0
+
+
+def _print_with_cases(rows: list[Requirement], *, form: str) -> None:
     from conformance.run.catalogue import deciders
 
     cases = deciders()
-    if options.format == "json":
-        rows = [_row(requirement, cases[requirement.id]) for requirement in REQUIREMENTS.values()]
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
-        return 0
-    for requirement in REQUIREMENTS.values():
-        print(f"{requirement.id:16} {requirement.level:7} {requirement.section}: {requirement.statement}")
-        for case in cases[requirement.id] or [requirement.untestable or "no case yet"]:
+    if form == "json":
+        print(json.dumps([_row(row, cases[row.id]) for row in rows], indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        print(_line(row))
+        for case in cases[row.id] or [row.untestable or "no case yet"]:
             print(f"{'':24} {case}")
-    return 0
+
+
+def _line(row: Requirement) -> str:
+    return f"{row.id:16} {row.level:7} {row.section}: {row.statement}"
 
 
 def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
@@ -84,6 +113,24 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
     }
 
 
+@command(
+    "explain",
+    argument("rules", "ID", nargs=-1, required=True, type=TEXT, help="a rule, or a pattern such as PAGE-*"),
+    FORMAT,
+)
+def explain_rules(options: Options) -> int:
+    """Explains rules: their place and level, what decides them, and how to see both verdicts."""
+    from conformance.run.explanation import as_json, as_lines, explain
+    from conformance.verdicts.selection import rules_of
+
+    explanations = explain(rule for name in options.rules for rule in rules_of(name, option="explain"))
+    if options.format == "json":
+        print(as_json(explanations))
+    else:
+        print_blocks(as_lines(each) for each in explanations)
+    return 0
+
+
 @command("openapi")
 def print_openapi(options: Options) -> int:
     """Prints the OpenAPI document as JSON."""
@@ -93,4 +140,6 @@ def print_openapi(options: Options) -> int:
     return 0
 
 
-COMMANDS = {each.name: each for each in (run_cases, plan_run, list_requirements, print_openapi)}
+COMMANDS = {
+    each.name: each for each in (run_cases, plan_run, list_requirements, explain_rules, print_openapi)
+}

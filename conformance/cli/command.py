@@ -42,6 +42,8 @@ class Value(click.ParamType[Any]):
     """The value of an option or argument, as a function reads it. An empty value is an error, and so is the
     next option in the place of a value: both come from a variable that is not set."""
 
+    envvar_list_splitter = ","
+
     def __init__(self, name: str, read: Callable[[str], Any] = text) -> None:
         self.name = name
         self._read = read

@@ -115,6 +115,13 @@ COMMANDS = (
         example="portal-conformance requirements --format json",
     ),
     CommandRow(
+        "explain",
+        SPECIFICATION,
+        "cases",
+        summary="explain a rule: its place and level, what decides it, how to see both verdicts",
+        example="portal-conformance explain LOGIN-022",
+    ),
+    CommandRow(
         "openapi",
         SPECIFICATION,
         "cases",

@@ -14,8 +14,10 @@ from conformance.cli.options import (
     BASELINE_UPDATE,
     FORMAT,
     NO_CACHE,
+    ONLY,
     OUT,
     SALVAGE,
+    SKIP,
     STRICT,
 )
 from conformance.errors import ExitCode, UsageError
@@ -32,6 +34,8 @@ RUN = "a results.json, or the folder of a run"
     option(
         "--target", metavar="URL", help="the portal's base URL, if the files hold traffic of several hosts"
     ),
+    ONLY,
+    SKIP,
     SALVAGE,
     STRICT,
     BASELINE,
@@ -44,6 +48,7 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
+    from conformance.verdicts.selection import select_rules
 
     asked = CheckOptions(
         out=options.out,
@@ -54,6 +59,7 @@ def check_files(options: Options) -> int:
         baseline_update=options.baseline_update,
         no_cache=options.no_cache,
         model=options.model,
+        rules=select_rules(options.only, options.skip),
     )
     return run(options.files, asked, output=options.format)
 

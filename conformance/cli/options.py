@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
-from conformance.run.options import OPTIONS, Option
+from conformance.run.options import BY_NAME, OPTIONS, Option
 from conformance.run.settings import path
 from conformance.spec import IMPACTS
 
@@ -48,7 +48,7 @@ def run_option(row: Option) -> click.RichOption:
     spelling = row.cli or row.spelling
     if row.type is None:
         return flag(spelling, f"{row.name}", help=row.help)
-    return option(spelling, row.name, help=row.help, **_value_of(row))
+    return option(spelling, row.name, help=row.help, multiple=row.repeats, **_value_of(row))
 
 
 def _value_of(row: Option) -> Mapping[str, Any]:
@@ -60,6 +60,7 @@ def _value_of(row: Option) -> Mapping[str, Any]:
 
 
 RUN_OPTIONS = tuple(run_option(row) for row in OPTIONS)
+ONLY, SKIP = run_option(BY_NAME["only"]), run_option(BY_NAME["skip"])
 
 
 def use_default_profile(options: Options) -> None:

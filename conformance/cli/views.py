@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
+from conformance.cli.layout import laid_out
 from conformance.cli.output import RedactedStream
 from conformance.report.formats.terminal import waiting, wants_colour
 from conformance.report.model.words import duration
@@ -152,22 +152,3 @@ class LiveView:
         for text, style in ((progress.numbers, ""), (progress.activity, "dim")):
             drawn.add_row(Text(self._stream.clean(text), style=style, no_wrap=True, overflow="ellipsis"))
         return drawn
-
-
-LABEL = re.compile(r" *(?:[\w-]+(?: [\w-]+)?  +(?=\S))?")
-"""What the rest of a line stands below: blanks, and a label of one or two words."""
-
-
-def laid_out(text: str) -> RenderableType:
-    """A line as a terminal shows it: what does not fit goes on below its beginning."""
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Text.from_ansi(text)
-    label = LABEL.match(shown.plain)
-    if label is None or not label.end():
-        return shown
-    line = Table.grid()
-    line.add_column(no_wrap=True)
-    line.add_row(*shown.divide([label.end()]))
-    return line

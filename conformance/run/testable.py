@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from conformance.checks import CHECKS
 from conformance.judging.fields import requirements_of
-from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
+from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
 
@@ -30,6 +30,15 @@ def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozens
     keys = {row.key for row in OPERATIONS if _is_reachable(row, profile, impact)}
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     return TESTABLE.intersection(tried) | by_check
+
+
+def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
+    """The rules whose cases decide some rules: themselves, and for those that checks alone decide, the rules
+    of the endpoints whose answers the checks judge. ``declared``: the rules that cases decide."""
+    selected = frozenset(rules)
+    by_checks = selected - frozenset(declared)
+    keys = {key for rule in by_checks for key in KEYS_OF.get(rule, frozenset())}
+    return selected | {BY_KEY[key].requirement for key in keys}
 
 
 def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:

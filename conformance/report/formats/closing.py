@@ -70,5 +70,5 @@ def _failures(run: Run) -> Iterator[str]:
 
 def _findings(run: Run) -> str:
     summary = run.summary
-    counts = f"{summary.fail} FAIL · {summary.warn} WARN · {plural(len(run.readings), 'open reading')}"
+    counts = f"{summary.fail} FAIL · {summary.warn} WARN · {plural(summary.open, 'open reading')}"
     return f"{counts} · {plural(len(run.regressions), 'regression')}" if run.command == "replay" else counts

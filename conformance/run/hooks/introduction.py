@@ -38,11 +38,15 @@ def _rules(profile: Profile, options: RunOptions, items: list[pytest.Item], *, i
     """How many rules are selected, and how many of them can be tried."""
     possible = [item for item in items if why_not(item, profile, options.impact) is None]
     declared = {requirement for item in possible for requirement in ids_of(item)}
-    if is_selection:
-        selected = TESTABLE.intersection(rule for item in items for rule in ids_of(item))
-        tried = selected & declared
-    else:
-        selected, tried = TESTABLE, reachable(profile, options.impact, declared)
+    selected = _selected(options, items) if is_selection else TESTABLE
+    tried = selected & reachable(profile, options.impact, declared)
     counts = f"{len(selected)} selected, {len(tried)} of them can be tried"
     left = len(selected) - len(tried)
     return f"{counts}; `plan` says what keeps the other {left} from it" if left else counts
+
+
+def _selected(options: RunOptions, items: list[pytest.Item]) -> frozenset[str]:
+    """The rules of a selection: those that options name, else those of the cases that are left."""
+    if options.rules is not None:
+        return TESTABLE & options.rules.rules
+    return TESTABLE.intersection(rule for item in items for rule in ids_of(item))

@@ -12,6 +12,7 @@ import pytest
 from conformance.report.model.run import Scope
 from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
+from conformance.run.hooks.stash import RULES
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import RunOptions, value_of
 from conformance.run.planning import ids_of, why_not
@@ -45,6 +46,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         min_tested=value_of(config, "min_tested"),
         history=value_of(config, "history"),
         rerun=value_of(config, "rerun"),
+        rules=config.stash.get(RULES, None),
         record_costs=value_of(config, "record_costs"),
         keep_ledger=not is_bundled,
         bundled=is_bundled,
