@@ -70,6 +70,7 @@ OPTIONS = (
     Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
     Option("baseline_update", "write this run's failures into the baseline", type=None),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
+    Option("wait_for_target", "wait so long for the target to answer before the run: 60s, 5m", "TIME"),
     Option("rerun", "only the requirement, case or finding with this id", "ID"),
     Option(
         "only",

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from conformance.errors import ProfileError
 from conformance.report.model.run import Scope
 from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
@@ -20,11 +21,12 @@ from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import reachable_musts
 from conformance.spec import Impact
-from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.clock import Clock, SimulatedClock, SystemClock
 from conformance.target.locks import held, locks_of
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
+from conformance.target.waiting import is_answering, wait_for_target
 
 
 def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSession:
@@ -54,10 +56,31 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     for line in introduction(profile, options, items, selection=selection_of(config)):
         say(config, line)
     stack.enter_context(_locks(config, profile, options))
-    clock = _clock(config, profile)
-    if isinstance(clock, SimulatedClock):
-        clock.move(0)  # where the profile's clock is none, nothing is begun
+    _wait_for(config, profile)
+    clock = _tried(_clock(config, profile), profile)
     return RunSession.open(profile, clock, options)
+
+
+def _tried(clock: Clock, profile: Profile) -> Clock:
+    """The clock, moved by nothing where it can be moved; this machine's where the target does not answer
+    either, which the run reports. ProfileError: the profile's clock is none, so that nothing is begun."""
+    if not isinstance(clock, SimulatedClock):
+        return clock
+    try:
+        clock.move(0)
+    except ProfileError:
+        if is_answering(profile):
+            raise
+        return SystemClock()
+    return clock
+
+
+def _wait_for(config: pytest.Config, profile: Profile) -> None:
+    """Waits for the target to answer, where the user asks for it."""
+    limit = value_of(config, "wait_for_target")
+    if limit is not None:
+        seconds = seconds_of(str(limit), option="--wait-for-target")
+        wait_for_target(profile, seconds, on_wait=lambda line: say(config, line))
 
 
 def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> AbstractContextManager[None]:
