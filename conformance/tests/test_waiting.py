@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import socket
-import threading
-import time
+import subprocess
 from pathlib import Path
 
 import httpx
@@ -53,22 +52,16 @@ def test_a_run_begins_when_its_portal_does(tmp_path: Path) -> None:
         "run", "--profile", str(profile), "--out", str(tmp_path / "out"), "--only", "CONSTANT-020"
     )
 
-    def start_later() -> None:
-        time.sleep(2.5)
+    with subprocess.Popen(
+        [*words, "--wait-for-target", "60s"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as run:
+        assert run.stdout is not None
+        waiting = next(line for line in run.stdout if "Waiting" in line)
         with serve.start(port=port, seed=3):
-            stop.wait(60)
+            rest = run.stdout.read()
 
-    stop = threading.Event()
-    portal = threading.Thread(target=start_later)
-    portal.start()
-    try:
-        run = done([*words, "--wait-for-target", "30s"], tmp_path / "out")
-    finally:
-        stop.set()
-        portal.join()
-
-    assert run.code == 0, run.said
-    assert "Waiting up to 30 s for it." in run.said
+    assert waiting.rstrip().endswith("Waiting up to 60 s for it.")
+    assert run.returncode == 0, rest
 
 
 def test_a_portal_that_never_starts_ends_the_run_with_exit_code_6(tmp_path: Path) -> None:

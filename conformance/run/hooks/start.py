@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from conformance.errors import ProfileError
+from conformance.errors import TargetUnreachable
 from conformance.report.model.run import Scope
 from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
@@ -63,12 +63,12 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
 
 def _tried(clock: Clock, profile: Profile) -> Clock:
     """The clock, moved by nothing where it can be moved; this machine's where the target does not answer
-    either, which the run reports. ProfileError: the profile's clock is none, so that nothing is begun."""
+    either, which the run reports. SuiteError: the profile's clock is none, so that nothing is begun."""
     if not isinstance(clock, SimulatedClock):
         return clock
     try:
         clock.move(0)
-    except ProfileError:
+    except TargetUnreachable:
         if is_answering(profile):
             raise
         return SystemClock()
