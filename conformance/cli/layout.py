@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO, cast
 
 from conformance.cli.output import RedactedStream
 
@@ -50,3 +51,17 @@ def print_line(line: str) -> None:
 
     clean = stream.clean(line) if isinstance(stream, RedactedStream) else line
     Console(file=stream, highlight=False, markup=False, emoji=False).print(laid_out(clean))
+
+
+@contextmanager
+def status_line() -> Iterator[Callable[[str], None]]:
+    """A function that shows on a terminal what a command does now, in a line that goes when it ends."""
+    if not sys.stdout.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    file = sys.stdout.for_display() if isinstance(sys.stdout, RedactedStream) else sys.stdout
+    console = Console(file=cast(TextIO, file), force_terminal=True, color_system=None, markup=False)
+    with console.status("") as status:
+        yield lambda text: status.update(text)
