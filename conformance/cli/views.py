@@ -131,7 +131,7 @@ class LiveView:
         self._live.start()
 
     def line(self, text: str) -> None:
-        self.console.print(laid_out(self._stream.clean(text)))
+        self.console.print(laid_out(self._stream.clean(text), self.console.width))
 
     def waits(self, why: str, seconds: float) -> None:
         """The display counts a wait down by itself."""

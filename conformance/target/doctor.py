@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -384,8 +384,28 @@ def as_text(diagnoses: list[Diagnosis], unlocks: Mapping[str, str] | None = None
     ordered = sorted(diagnoses, key=lambda row: (order.index(row.state), places.get(row.part, len(places))))
     numbers = Counter(diagnosis.state for diagnosis in diagnoses)
     counts = ", ".join(f"{numbers[state]} {state}" for state in order)
-    lines = (_line(diagnosis, width, gains.get(diagnosis.part)) for diagnosis in ordered)
+    lines = [line for group in _grouped(ordered) for line in _lines(group, width, gains)]
     return "\n".join((*lines, "", counts))
+
+
+def _grouped(diagnoses: Sequence[Diagnosis]) -> list[list[Diagnosis]]:
+    """The diagnoses in their order; many operations with one message are a group."""
+    groups: dict[object, list[Diagnosis]] = {}
+    for number, row in enumerate(diagnoses):
+        is_operation = row.part.startswith("operations.")
+        groups.setdefault((row.state, row.message) if is_operation else number, []).append(row)
+    return list(groups.values())
+
+
+def _lines(group: Sequence[Diagnosis], width: int, gains: Mapping[str, str]) -> Iterator[str]:
+    first = group[0]
+    if len(group) == 1:
+        yield _line(first, width, gains.get(first.part))
+        return
+    yield f"{first.state:<8} {'operations':<{width}}  {len(group)} of them: {first.message}"
+    for row in group:
+        gain = f" ({gains[row.part]})" if row.part in gains else ""
+        yield f"{'':<8} {row.part.removeprefix('operations.')}{gain}"
 
 
 def _line(diagnosis: Diagnosis, width: int, gain: str | None) -> str:
