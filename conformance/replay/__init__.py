@@ -12,6 +12,8 @@ from typing import Any
 
 from conformance.errors import TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
+from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.changes.sent import losses_foreseen
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
@@ -22,6 +24,8 @@ from conformance.replay.recording.store import Store
 from conformance.replay.result import FinishedReplay, finish_replay
 from conformance.report.across.baseline import initial_baseline
 from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.portal import Portal
+from conformance.target.portal.ingress import refusal_at_ingress
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
@@ -38,10 +42,11 @@ def replay(
     options: ReplayOptions,
     *,
     on_step: Callable[[ReplayStep], None] = ignore,
+    on_notice: Callable[[str], None] = lambda notice: None,
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
-    ``on_step`` is called after each exchange. CaptureError: a recording cannot be read. UsageError: an
+    ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored. CaptureError: a recording cannot be read. UsageError: an
     option, or nothing to replay. A target that does not answer, or stops answering, ends it with exit code 6,
     an interrupt with 2: the verdicts until then are written.
     """
@@ -52,30 +57,39 @@ def replay(
     secrets = _secrets_of(profile)
     with _rarely_collected(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
+        for notice in losses_foreseen(plan):
+            on_notice(notice)
         clock = clock_of(profile)
         if isinstance(clock, SimulatedClock):
             clock.move(0)
-        ready = Assembly(plan, profile, options, clock, secrets).replay(on_step)
-        driver = driver_module.Driver(
-            profile,
-            Lookups(profile, clock, secrets),
-            ready.machine.progress,
-            concurrency=max(1, options.concurrency),
-        )
-        finished = _run(ready, driver, clock, options, started=started)
+        with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
+            changes = ReplayChanges(portal, options.out)
+            ready = Assembly(plan, profile, options, clock, secrets, changes).replay(on_step)
+            driver = driver_module.Driver(
+                profile,
+                Lookups(profile, clock, secrets, portal.codes, changes),
+                ready.machine.progress,
+                concurrency=max(1, options.concurrency),
+            )
+            finished = _run(ready, driver, portal, options, started=started)
         return finish_replay(finished, profile, options, baseline=baseline)
 
 
 def _run(
-    ready: Replay, driver: Any, clock: Clock, options: ReplayOptions, *, started: datetime
+    ready: Replay, driver: Any, portal: Portal, options: ReplayOptions, *, started: datetime
 ) -> FinishedReplay:
-    """Runs a replay until all sessions have ended, the target is gone, or the user interrupts."""
+    """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
+    what it changed."""
     gone: TargetUnreachable | None = None
+    blocked: str | None = None
     interrupted = False
+    changes = ready.machine.changes
     positions = sessions_of(ready.plan, options.concurrency)
     sessions = [ready.sessions.session(each) for each in positions]
     try:
-        _to_the_end(driver.run(sessions), clock)
+        blocked = refusal_at_ingress(portal)
+        if blocked is None:
+            _to_the_end(driver.run(sessions), portal.clock)
     except TargetUnreachable as error:
         gone = error
     except KeyboardInterrupt:
@@ -83,7 +97,11 @@ def _run(
     finally:
         ready.log.close()
     lag: Lag = driver.lag
-    return FinishedReplay(ready, lag, started, gone=gone, interrupted=interrupted)
+    left = changes.restore() if gone is None else changes.pending("the target could not be reached")
+    changes.close()
+    return FinishedReplay(
+        ready, lag, started, gone=gone, interrupted=interrupted, blocked=blocked, left_behind=tuple(left)
+    )
 
 
 def _refuse_proxy(profile: Profile) -> None:

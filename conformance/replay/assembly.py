@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from conformance.judging import judge_of, watch
+from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer, ResponseComparer
@@ -91,13 +92,15 @@ class Assembly:
     options: ReplayOptions
     clock: Clock
     secrets: Secrets
+    changes: ReplayChanges
     ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
 
     def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
         progress = Progress(self.plan)
         correlation = Correlation(used=self.plan.sources)
         noise = load_noise(self.options.noise) if self.options.noise else Noise()
-        parts = self._parts(Comparer(correlation, noise), correlation)
+        written = frozenset(self.plan.changing.values())
+        parts = self._parts(Comparer(correlation, noise, written), correlation)
         rebuilder = self._rebuilder(correlation, progress)
         machine = ReplayMachine(
             self.plan,
@@ -114,6 +117,7 @@ class Assembly:
             parts.log,
             progress,
             Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.is_simulated),
+            self.changes,
         )
         sessions = Sessions(machine, parts.stepper(machine), on_step=on_step)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
@@ -137,6 +141,8 @@ class Assembly:
             chosen=self.options.accounts,
             keep=keep,
             is_over=progress.is_over,
+            new_password=self.changes.new_password,
+            present_password=self.changes.present_password,
         )
         channels = Channels(self.profile.secure_channel, keep=keep)
         return Rebuilder(context, HeaderRebuild(self.plan, self.profile), channels)

@@ -45,13 +45,17 @@ def run(profile: Profile, arguments: argparse.Namespace) -> int:
         print("\n".join(_previewed(profile, arguments, options)))
     if arguments.dry_run:
         return 0
-    result = replay(arguments.files, profile, options)
+    result = replay(arguments.files, profile, options, on_notice=_warn)
     if arguments.format == "json":
         print(result.run.text(), end="")
     else:
         for line in _lines(result):
             print(line)
     return result.run.exit_code
+
+
+def _warn(notice: str) -> None:
+    print(notice, file=sys.stderr, flush=True)
 
 
 def _previewed(profile: Profile, arguments: argparse.Namespace, options: ReplayOptions) -> Iterator[str]:

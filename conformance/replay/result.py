@@ -33,6 +33,10 @@ class FinishedReplay:
     started: datetime
     gone: TargetUnreachable | None = None
     interrupted: bool = False
+    blocked: str | None = None
+    """Why the target's ingress lets nothing through; then nothing was sent."""
+    left_behind: tuple[str, ...] = ()
+    """What was changed and could not be restored, as sentences."""
 
     @property
     def plan(self) -> ReplayPlan:
@@ -91,11 +95,15 @@ def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) 
 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
     """How the replay ended; too little compared is inconclusive, never green."""
-    tally = finished.tally
+    tally, changes = finished.tally, finished.replay.machine.changes
+    if finished.blocked is not None:
+        return Ending(inconclusive=finished.blocked)
     enough = tally.compared and tally.share >= options.min_share
     return Ending(
         interrupted=finished.interrupted,
         unreachable=str(finished.gone or ""),
+        left_behind=list(finished.left_behind),
+        cleanup=changes.cleanup_command if finished.left_behind else "",
         inconclusive="" if enough else _too_little(tally, options),
     )
 
@@ -180,6 +188,9 @@ def _notes(finished: FinishedReplay) -> Iterator[str]:
         yield f"Interrupted: {left} of the recorded exchanges were not replayed."
     if finished.gone is not None:
         yield str(finished.gone)
+    if finished.blocked is not None:
+        yield finished.blocked
+    yield from replay.machine.changes.notes()
     states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
     yield f"{len(plan.store)} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
     yield from plan.notes

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from conformance.judging import Watch
+from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.changes.sent import change_of
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -44,6 +46,7 @@ class ReplayMachine:
     log: ReplayLog
     progress: Progress
     timing: Timing
+    changes: ReplayChanges
 
     def __post_init__(self) -> None:
         self.context = self.rebuilder.context
@@ -124,6 +127,9 @@ class ReplayMachine:
         self, position: int, recorded: Exchange, client: Client, renames: Mapping[str, Json]
     ) -> Generator[Action, Reply, Attempt]:
         rebuilt = yield from self._rebuilt(position, recorded, client, renames)
+        change = change_of(position, recorded, rebuilt, client)
+        if change is not None:
+            yield change
         send = Send(
             position,
             rebuilt.request,
@@ -136,7 +142,10 @@ class ReplayMachine:
         )
         received = yield send
         assert isinstance(received, Received)
-        return self.attempt(send, received, recorded, rebuilt)
+        attempt = self.attempt(send, received, recorded, rebuilt)
+        if change is not None:
+            self.changes.finish(position, attempt.live)
+        return attempt
 
     def _rebuilt(
         self, position: int, recorded: Exchange, client: Client, fields: Mapping[str, Json]

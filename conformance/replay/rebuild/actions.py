@@ -10,7 +10,7 @@ import msgspec
 
 from conformance.target.portal.secure import Channel
 from conformance.target.profile.model import Factor
-from conformance.traffic.exchange import Header, Plain, Request
+from conformance.traffic.exchange import Header, Json, Plain, Request
 
 
 class Send(msgspec.Struct, frozen=True, gc=False):
@@ -95,7 +95,20 @@ class Pass:
     why: str
 
 
-Lookup: TypeAlias = Code | MarkInbox | Pass
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """Asks to write down what a request is about to change, and what restores it. ``body`` is the live
+    plaintext; ``token`` and ``client_hash`` are those that the request is sent with."""
+
+    position: int
+    key: str
+    body: Json
+    account: str | None
+    token: str | None
+    client_hash: str | None
+
+
+Lookup: TypeAlias = Code | MarkInbox | Pass | NoteChange
 Action: TypeAlias = Send | Lookup | Await | AwaitAllBefore
 Reply: TypeAlias = Received | str | None
 Actions: TypeAlias = Generator[Action, Reply, None]

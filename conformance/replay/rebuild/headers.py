@@ -163,7 +163,7 @@ class HeaderRebuild:
         return "not-a-token" if PLACEHOLDER.fullmatch(value) else value
 
     def _access_code(self, value: str) -> str:
-        if value == self._plan.access_code:
+        if value in self._plan.access_codes:
             return self._portal.access_code
         return "not-the-access-code" if PLACEHOLDER.fullmatch(value) else value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -67,12 +67,17 @@ class LineAnalysis(NamedTuple):
     weight: int
     """How strongly a response speaks for its access code being the portal's."""
     is_accepted: bool
+    changing: str | None = None
+    """The operation, where it succeeded and may change something."""
 
     @staticmethod
     def of(line: PlanLine, refusal: str | None) -> LineAnalysis:
         status = line.response.status if line.response is not None else 599
         code = line.request.header("x-portal-access-code")
-        return LineAnalysis(line, refusal, trait_of(line), code, 10 if status < 400 else 1, status < 300)
+        weight, is_accepted = 10 if status < 400 else 1, status < 300
+        operation = line.operation if is_accepted and line.impact != "read-only" else None
+        changing = None if operation is None else operation.key
+        return LineAnalysis(line, refusal, trait_of(line), code, weight, is_accepted, changing)
 
 
 class RequestAnalysis:
@@ -86,7 +91,7 @@ class RequestAnalysis:
         self.distinct = array("i")
         self._plan = plan
         self._selection = selection
-        self._codes: Counter[str] = Counter()
+        self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
         self._analyses: dict[tuple[str, int, int], LineAnalysis] = {}
@@ -113,6 +118,8 @@ class RequestAnalysis:
             self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
         plan.started.append(began)
         plan.moments.append(began + self._drift)
+        if analysis.changing is not None:
+            plan.changing[position] = analysis.changing
         if analysis.refusal is not None:
             plan.refused[position] = analysis.refusal
             if analysis.refusal == OTHER_PATH:
@@ -126,7 +133,8 @@ class RequestAnalysis:
     def finish(self) -> None:
         """Completes the plan with what only all exchanges together show."""
         self._plan.session_of = self._lineages.sessions(len(self._plan.store))
-        self._plan.access_code = next((code for code, _ in self._codes.most_common(1)), None)
+        codes = (counts.most_common(1)[0][0] for counts in self._codes.values())
+        self._plan.access_codes = frozenset(codes)
 
     def _analyze(self, position: int, raw: bytes) -> LineAnalysis:
         try:
@@ -136,7 +144,7 @@ class RequestAnalysis:
         analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1))
         self.distinct.append(position)
         if analysis.code is not None and analysis.refusal != OTHER_PATH:
-            self._codes[analysis.code] += analysis.weight
+            self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
         return analysis
 
     def _remember(self, key: tuple[str, int, int], analysis: LineAnalysis, size: int) -> None:

@@ -73,9 +73,12 @@ class ReplayPlan:
     """By email, the password that was accepted."""
     accepted: set[str] = field(default_factory=set)
     """Placeholders of redacted secrets that were sent and accepted."""
+    changing: dict[int, str] = field(default_factory=dict)
+    """Positions of successful requests that may change something, and their operations."""
     emails: dict[str, None] = field(default_factory=dict)
     omissions: Omissions = field(default_factory=Omissions)
-    access_code: str | None = None
+    access_codes: frozenset[str] = frozenset()
+    """The portal's access code as it stands in each file: placeholders differ from file to file."""
     ignored: Counter[str] = field(default_factory=Counter)
     """Entries that are not replayed at all, by reason."""
     notes: list[str] = field(default_factory=list)
