@@ -17,11 +17,12 @@ from conformance.replay.changes.sent import losses_foreseen
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
+from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
-from conformance.replay.result import FinishedReplay, finish_replay
+from conformance.replay.result import finish_replay
 from conformance.report.across.baseline import initial_baseline
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
@@ -46,9 +47,10 @@ def replay(
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
-    ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored. CaptureError: a recording cannot be read. UsageError: an
-    option, or nothing to replay. A target that does not answer, or stops answering, ends it with exit code 6,
-    an interrupt with 2: the verdicts until then are written.
+    ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored.
+    CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay. A target that does
+    not answer, or stops answering, ends it with exit code 6, an interrupt with 2: the verdicts until then are
+    written.
     """
     _refuse_proxy(profile)
     driver_module = _driver_module()

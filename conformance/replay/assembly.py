@@ -12,6 +12,7 @@ from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer, ResponseComparer
+from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
 from conformance.replay.engine.log import ReplayLog, UncachedLog
@@ -112,6 +113,7 @@ class Assembly:
                 RecordedBaseline(self.plan.exchanges(), correlation),
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
+                credentials=CredentialCheck(self.profile.bot_challenge),
             ),
             watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
             parts.log,

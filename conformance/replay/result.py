@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import TargetUnreachable
 from conformance.replay.assembly import Replay
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
-from conformance.replay.options import Lag, ReplayOptions, ReplayResult
-from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.notes import FinishedReplay, notes_of
+from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.clip import clipped
@@ -24,35 +21,12 @@ from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import ABSENT, Json
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedReplay:
-    """A replay whose last exchange has ended."""
-
-    replay: Replay
-    lag: Lag
-    started: datetime
-    gone: TargetUnreachable | None = None
-    interrupted: bool = False
-    blocked: str | None = None
-    """Why the target's ingress lets nothing through; then nothing was sent."""
-    left_behind: tuple[str, ...] = ()
-    """What was changed and could not be restored, as sentences."""
-
-    @property
-    def plan(self) -> ReplayPlan:
-        return self.replay.plan
-
-    @property
-    def tally(self) -> OutcomeTally:
-        return self.replay.sessions.tally
-
-
 def finish_replay(
     finished: FinishedReplay, profile: Profile, options: ReplayOptions, *, baseline: Baseline | None
 ) -> ReplayResult:
     """Writes the reports of a replay that is over, and returns its result."""
     replay, tally = finished.replay, finished.tally
-    notes = list(_notes(finished))
+    notes = list(notes_of(finished))
     if options.learn is not None:
         notes.append(_learned(replay.noise, options.learn))
     ended = datetime.now(UTC)
@@ -179,41 +153,6 @@ def _outcome(outcome: ExchangeOutcome) -> dict[str, Json]:
             for difference in outcome.differences
         ],
     }
-
-
-def _notes(finished: FinishedReplay) -> Iterator[str]:
-    plan, tally, replay = finished.plan, finished.tally, finished.replay
-    if finished.interrupted:
-        left = len(plan.store) - tally.counts.total() - plan.ignored.total()
-        yield f"Interrupted: {left} of the recorded exchanges were not replayed."
-    if finished.gone is not None:
-        yield str(finished.gone)
-    if finished.blocked is not None:
-        yield finished.blocked
-    yield from replay.machine.changes.notes()
-    states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
-    yield f"{len(plan.store)} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
-    yield from plan.notes
-    yield from replay.machine.rebuilder.context.notes
-    for why, times in plan.ignored.most_common():
-        yield f"{times} entries were ignored: {why}."
-    reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
-    for (state, reason), times in reasons.most_common(20):
-        yield f"{times} {state.value}: {reason}."
-    excused = replay.noise.excused
-    if excused:
-        yield f"{excused.total()} differences at {len(excused)} places were noise, compared more weakly."
-    for value, lives in list(replay.correlation.ambiguous.items())[:10]:
-        yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
-    yield from _lateness(finished.lag)
-
-
-def _lateness(lag: Lag) -> Iterator[str]:
-    if lag.count:
-        yield f"Requests went out {lag.total / lag.count:.3f} s late on average, {lag.most:.3f} s at most."
-
-
-REASONED = frozenset({State.NOT_COMPARABLE, State.NOT_REPLAYABLE, State.SKIPPED, State.UNWANTED})
 
 
 def _plain(value: Json) -> Json:

@@ -1,1 +1,1 @@
-"""What a replay changes at the target: written down first, restored at the end, and reported where it cannot be."""
+"""What a replay changes at the target: noted first, restored at the end, named where it cannot be."""

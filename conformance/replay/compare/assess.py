@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
+from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.noise import Noise
@@ -43,6 +44,7 @@ class Assessor:
     baseline: RecordedBaseline
     learns: bool = False
     reveals: Callable[[Json], bool] = lambda value: False
+    credentials: CredentialCheck = field(default_factory=CredentialCheck)
     _judge_recorded: Watch = field(
         default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
     )
@@ -55,6 +57,9 @@ class Assessor:
                 f"the target does not know {pair.unsourced[0]}, which no response returned: "
                 "name one in [records]",
             )
+        problem = self.credentials.problem(pair)
+        if problem is not None:
+            return _not_comparable(pair, problem)
         mark = len(self.correlation.journal)
         outcome = self._outcome(pair, findings)
         if pair.omitted_change is None or not outcome.differences:

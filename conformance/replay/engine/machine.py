@@ -191,6 +191,7 @@ class ReplayMachine:
             omitted_change=self.plan.omissions.before(
                 self.plan.started[position], recorded.request.path, status=recorded.status
             ),
+            account=self.sign_ins.account_for(recorded.sent) or client.account,
         )
 
     def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
