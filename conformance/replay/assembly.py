@@ -29,6 +29,7 @@ from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.headers import HeaderRebuild
 from conformance.replay.rebuild.rebuild import Rebuilder
 from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.turns import turns_of
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
@@ -121,7 +122,8 @@ class Assembly:
             Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.is_simulated),
             self.changes,
         )
-        sessions = Sessions(machine, parts.stepper(machine), on_step=on_step)
+        turns = turns_of(self.plan) if self.options.concurrency > 1 else {}
+        sessions = Sessions(machine, parts.stepper(machine), on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
 
     def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
