@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import TargetUnreachable, UsageError
+from conformance.errors import NoAnswer, TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import losses_foreseen
@@ -24,6 +24,7 @@ from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
 from conformance.report.across.baseline import initial_baseline
+from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import refusal_at_ingress
@@ -72,6 +73,8 @@ def replay(
                 Lookups(profile, clock, secrets, portal.codes, changes),
                 ready.machine.progress,
                 concurrency=max(1, options.concurrency),
+                probe=lambda: _is_there(portal),
+                on_tick=ready.log.flush,
             )
             finished = _run(ready, driver, portal, options, started=started)
         return finish_replay(finished, profile, options, baseline=baseline)
@@ -89,7 +92,7 @@ def _run(
     positions = sessions_of(ready.plan, options.concurrency)
     sessions = [ready.sessions.session(each) for each in positions]
     try:
-        blocked = refusal_at_ingress(portal)
+        blocked = _blocked(portal)
         if blocked is None:
             _to_the_end(driver.run(sessions), portal.clock)
     except TargetUnreachable as error:
@@ -104,6 +107,23 @@ def _run(
     return FinishedReplay(
         ready, lag, started, gone=gone, interrupted=interrupted, blocked=blocked, left_behind=tuple(left)
     )
+
+
+def _blocked(portal: Portal) -> str | None:
+    """Why the target's ingress lets nothing through; None where it does. TargetUnreachable: it is silent."""
+    try:
+        portal.call(PROFILE)
+    except NoAnswer:
+        portal.probe()
+    return refusal_at_ingress(portal)
+
+
+def _is_there(portal: Portal) -> bool:
+    try:
+        portal.probe()
+    except TargetUnreachable:
+        return False
+    return True
 
 
 def _refuse_proxy(profile: Profile) -> None:

@@ -24,7 +24,7 @@ from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.replay.rebuild.sign_ins import Client, SignInCodes
-from conformance.replay.recording.plan import ReplayPlan, is_unwanted
+from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
@@ -77,6 +77,8 @@ class ReplayMachine:
         findings = self.judge(attempt.live) if attempt.findings is None else attempt.findings
         pair = self._pair(position, attempt, client)
         outcome = self.assessor.assess(pair, findings)
+        if position in self.plan.needed:
+            outcome = ExchangeOutcome(pair.number, State.UNWANTED, pair.endpoint, NEEDED, line=pair.live.n)
         if outcome.differences:  # the reports show them with recorded values
             for value, kind in secrets_in(recorded):
                 self.context.keep(Secret(value, kind))

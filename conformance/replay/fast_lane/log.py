@@ -100,6 +100,11 @@ class CachingLog:
         self.count = exchange.n
         self._wait(_WaitingLine(head_of(exchange), templates, values, is_cacheable=True))
 
+    def flush(self) -> None:
+        """Writes what waits, to the disk."""
+        self._write()
+        self._lines.flush()
+
     def close(self) -> None:
         """Writes what waits, and redacts all lines again where a later secret may stand in them."""
         self._write()

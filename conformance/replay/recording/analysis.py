@@ -15,7 +15,8 @@ from conformance.replay.recording.fingerprint import fingerprint_of, head_in, he
 from conformance.replay.recording.kinds import PLACEHOLDER, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
-from conformance.replay.recording.plan import OTHER_PATH, ReplayPlan, ReplaySelection, refusal_of
+from conformance.replay.recording.needs import add_needs
+from conformance.replay.recording.plan import OTHER_PATH, UNWANTED, ReplayPlan, ReplaySelection, refusal_of
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
@@ -48,6 +49,8 @@ def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CAC
     ResponseAnalysis(plan, requests.sent).add_all(requests.distinct)
     plan.handles &= plan.sources.keys()
     plan.arrange()
+    if selection.only:
+        add_needs(plan, UNWANTED[:1])
     plan.ignored.update(store.ignored)
     plan.notes.extend(store.notes)
     if len(plan.refused) == len(store) and all(why == OTHER_PATH for why in plan.refused.values()):

@@ -19,6 +19,8 @@ from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange
 
 OTHER_PATH = "another path"
+NEEDED = "others need it: it is sent, and not compared"
+REPLAYED = "an earlier part of this replay sent it"
 UNWANTED = ("not among --only", "named by --skip")
 
 
@@ -65,6 +67,8 @@ class ReplayPlan:
     """The fingerprint of each response."""
     refused: dict[int, str] = field(default_factory=dict)
     """Positions that are not replayed, and why."""
+    needed: set[int] = field(default_factory=set)
+    """Positions that are sent because others need what they return, and not compared."""
     sources: dict[str, int] = field(default_factory=dict)
     """By value that a response returned and a later request sent: the position of the first such response."""
     handles: set[str] = field(default_factory=set)
