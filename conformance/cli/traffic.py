@@ -68,6 +68,9 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     replay.add_argument(
         "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
     )
+    replay.add_argument(
+        "--resume", action="store_true", help="go on with the replay under --out that was interrupted"
+    )
     replay.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
     baseline_options(replay)
     replay.add_argument("--dry-run", action="store_true", help="print what would be sent, and send nothing")

@@ -14,6 +14,7 @@ from conformance.errors import NoAnswer, TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import losses_foreseen
+from conformance.replay.engine.journal import JOURNAL, ReplayJournal
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
@@ -23,6 +24,7 @@ from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
+from conformance.replay.resume import earlier_part, head_of_journal
 from conformance.report.across.baseline import initial_baseline
 from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
@@ -60,6 +62,9 @@ def replay(
     secrets = _secrets_of(profile)
     with _rarely_collected(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
+        head = head_of_journal(files, profile)
+        earlier = earlier_part(head, options)
+        earlier.omit_from(plan)
         for notice in losses_foreseen(plan):
             on_notice(notice)
         clock = clock_of(profile)
@@ -67,17 +72,46 @@ def replay(
             clock.move(0)
         with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
             changes = ReplayChanges(portal, options.out)
-            ready = Assembly(plan, profile, options, clock, secrets, changes).replay(on_step)
+            assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
+            journal = ReplayJournal(options.out / JOURNAL, head, secrets)
+            ready = assembly.replay(_each(journal.add, on_step))
+            earlier.count_in(ready)
             driver = driver_module.Driver(
                 profile,
                 Lookups(profile, clock, secrets, portal.codes, changes),
                 ready.machine.progress,
                 concurrency=max(1, options.concurrency),
                 probe=lambda: _is_there(portal),
-                on_tick=ready.log.flush,
+                on_tick=_each_time(ready.log.flush, journal.flush),
             )
+            changes.restore_earlier()
             finished = _run(ready, driver, portal, options, started=started)
-        return finish_replay(finished, profile, options, baseline=baseline)
+        result = finish_replay(finished, profile, options, baseline=baseline)
+        if finished.gone is None and not finished.interrupted:
+            journal.remove()
+        else:
+            journal.flush()
+        return result
+
+
+def _each(*listeners: Callable[[ReplayStep], None]) -> Callable[[ReplayStep], None]:
+    """Calls several listeners with each step; one that takes no notice is left out."""
+    first, *others = (each for each in listeners if each is not ignore)
+
+    def call(step: ReplayStep) -> None:
+        first(step)
+        for each in others:
+            each(step)
+
+    return call if others else first
+
+
+def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
+    def call() -> None:
+        for each in calls:
+            each()
+
+    return call
 
 
 def _run(

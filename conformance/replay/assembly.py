@@ -53,10 +53,16 @@ class Uncached:
     """The parts of a replay without caches."""
 
     def __init__(
-        self, comparer: ResponseComparer, path: Path, correlation: Correlation, secrets: Secrets
+        self,
+        comparer: ResponseComparer,
+        path: Path,
+        correlation: Correlation,
+        secrets: Secrets,
+        *,
+        kept: int = 0,
     ) -> None:
         self.comparer = comparer
-        self.log = UncachedLog(path, secrets)
+        self.log = UncachedLog(path, secrets, kept=kept)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
         return machine
@@ -95,6 +101,8 @@ class Assembly:
     clock: Clock
     secrets: Secrets
     changes: ReplayChanges
+    kept: int = 0
+    """Lines of the log that an earlier part of the replay wrote."""
     ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
 
     def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
@@ -129,10 +137,10 @@ class Assembly:
     def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
         path = self.options.out / "exchanges.jsonl"
         if not self.options.cache:
-            return Uncached(comparer, path, correlation, self.secrets)
+            return Uncached(comparer, path, correlation, self.secrets, kept=self.kept)
         from conformance.replay.fast_lane.caching import Caching  # a replay works without that package
 
-        return Caching(comparer, path, correlation, self.secrets)
+        return Caching(comparer, path, correlation, self.secrets, kept=self.kept)
 
     def _rebuilder(self, correlation: Correlation, progress: Progress) -> Rebuilder:
         def keep(secret: Secret) -> None:

@@ -39,6 +39,7 @@ def run(profile: Profile, arguments: argparse.Namespace) -> int:
         baseline_update=arguments.baseline_update,
         profile_name=str(arguments.profile or ""),
         cache=not arguments.no_cache,
+        resume=arguments.resume,
     )
     options.check(profile)
     if arguments.dry_run or arguments.explain:

@@ -57,6 +57,8 @@ class ReplayOptions:
     min_share: float = 0.5
     profile_name: str = ""
     cache: bool = True
+    resume: bool = False
+    """Goes on with the replay that left its journal under ``out``."""
 
     @property
     def scale(self) -> float | None:

@@ -165,12 +165,18 @@ class ReplayChanges:
             present = change.body
         self.ledger.leave(change.key, reason, present)
 
+    def restore_earlier(self) -> None:
+        """Restores what a replay that was killed left in the same ledger, before anything is sent."""
+        if self.ledger.pending:
+            self._attempt_restore(run=None)
+
     def restore(self) -> list[str]:
         """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
-        if not self.ledger.pending:
-            return []
+        return self._attempt_restore(run=None) if self.ledger.pending else []
+
+    def _attempt_restore(self, *, run: str | None) -> list[str]:
         try:
-            return restored_in_words(self._portal, self.ledger, run=self._portal.run_id)
+            return restored_in_words(self._portal, self.ledger, run=run)
         except TargetUnreachable:
             return self.pending("the target could not be reached")
 

@@ -45,10 +45,10 @@ class ReplayLog(Protocol):
 class UncachedLog:
     """Writes each exchange as a line without secrets: an exchange's number is its line."""
 
-    def __init__(self, path: Path, secrets: Secrets) -> None:
+    def __init__(self, path: Path, secrets: Secrets, *, kept: int = 0) -> None:
         self.path = path
-        self.count = 0
-        self._lines = RedactedLines(path, buffering=BUFFER_BYTES)
+        self.count = kept
+        self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = secrets
         self._secrets_before = len(secrets)
         self._is_stale = False

@@ -9,7 +9,7 @@ from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import ReplayStep, Stepper
 from conformance.replay.rebuild.actions import Actions, Await
-from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.plan import REPLAYED, ReplayPlan
 
 
 def ignore(step: ReplayStep) -> None:
@@ -31,6 +31,7 @@ class Sessions:
     def session(self, positions: Iterable[int]) -> Actions:
         """One recorded client from its first exchange to its last, or several in the order given."""
         machine, turns = self.machine, self.turns
+        counted = machine.plan.counted
         refused, progress, is_movable = machine.plan.refused, machine.progress, machine.timing.movable
         for position in positions:
             refusal = refused.get(position)
@@ -40,9 +41,13 @@ class Sessions:
                 if is_movable:
                     yield from machine.timing.pass_time(position)
                 step = yield from self.stepper.step(position)
+            elif refusal is REPLAYED:
+                progress.end(position)
+                continue
             else:
                 step = machine.refuse(position, refusal)
-            self.tally.add(step.outcome)
+            if position not in counted:
+                self.tally.add(step.outcome)
             progress.end(position)
             self.on_step(step)
 

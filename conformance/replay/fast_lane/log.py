@@ -64,10 +64,11 @@ class CachingLog:
         *,
         waiting_characters: int = WAITING_CHARACTERS,
         cached_pieces: int = CACHED_PIECES,
+        kept: int = 0,
     ) -> None:
         self.path = path
-        self.count = 0
-        self._lines = RedactedLines(path, buffering=BUFFER_BYTES)
+        self.count = kept
+        self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = epoch.secrets
         self._redactor = CachingRedactor(epoch, cached_pieces=cached_pieces)
         self._waiting_characters = waiting_characters

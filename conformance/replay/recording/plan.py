@@ -69,6 +69,8 @@ class ReplayPlan:
     """Positions that are not replayed, and why."""
     needed: set[int] = field(default_factory=set)
     """Positions that are sent because others need what they return, and not compared."""
+    counted: set[int] = field(default_factory=set)
+    """Positions whose outcome an earlier part of the replay has counted."""
     sources: dict[str, int] = field(default_factory=dict)
     """By value that a response returned and a later request sent: the position of the first such response."""
     handles: set[str] = field(default_factory=set)
