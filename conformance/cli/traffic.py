@@ -65,6 +65,7 @@ def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
     out_option(replay)
     _add_selection(replay)
     _add_comparison(replay)
+    _add_meaning(replay)
     replay.add_argument(
         "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
     )
@@ -127,6 +128,25 @@ def _add_comparison(replay: argparse.ArgumentParser) -> None:
         type=path,
         metavar="FILE",
         help="compare the places in this noise file by type, shape or range only",
+    )
+
+
+def _add_meaning(replay: argparse.ArgumentParser) -> None:
+    """Which differences fail a replay, and which are accepted."""
+    replay.add_argument(
+        "--fail-on",
+        choices=("contradiction", "breaking", "permitted"),
+        default="breaking",
+        help="the least grave kind of difference that fails the replay (default: breaking)",
+    )
+    replay.add_argument(
+        "--accept",
+        type=path,
+        metavar="FILE",
+        help="accepted differences, each with a reason and a last day (changes.toml)",
+    )
+    replay.add_argument(
+        "--accept-update", action="store_true", help="write the differences of this replay to --accept"
     )
 
 

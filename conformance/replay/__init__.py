@@ -78,7 +78,7 @@ def replay(
             earlier.count_in(ready)
             driver = driver_module.Driver(
                 profile,
-                Lookups(profile, clock, secrets, portal.codes, changes),
+                Lookups(profile, clock, secrets, portal.codes, portal.secure, changes),
                 ready.machine.progress,
                 concurrency=max(1, options.concurrency),
                 probe=lambda: _is_there(portal),

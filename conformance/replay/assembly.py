@@ -13,6 +13,7 @@ from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer, ResponseComparer
 from conformance.replay.compare.credentials import CredentialCheck
+from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
 from conformance.replay.engine.log import ReplayLog, UncachedLog
@@ -123,6 +124,7 @@ class Assembly:
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
                 credentials=CredentialCheck(self.profile.bot_challenge),
+                meanings=Meanings(stand_ins=rebuilder.context.has_stand_ins),
             ),
             watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
             parts.log,

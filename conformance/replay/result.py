@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from conformance.replay.assembly import Replay
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
+from conformance.replay.differences import decided, groups_of, plain
 from conformance.replay.notes import FinishedReplay, notes_of
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.clip import clipped
-from conformance.report.model.run import Ending, Regression
+from conformance.report.model.run import Ending
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.exchange import Json
 
 
 def finish_replay(
@@ -26,14 +25,16 @@ def finish_replay(
 ) -> ReplayResult:
     """Writes the reports of a replay that is over, and returns its result."""
     replay, tally = finished.replay, finished.tally
-    notes = list(notes_of(finished))
+    decision = decided(tally, options, [row.model_dump() for row in profile.replay.accept], baseline)
+    groups = groups_of(decision, replay.noise.excused)
+    notes = [*notes_of(finished), *decision.notes()]
     if options.learn is not None:
         notes.append(_learned(replay.noise, options.learn))
     ended = datetime.now(UTC)
     run = finish_run(
         replay.ledger,
-        _outputs(replay, options, baseline),
-        details={"replay": _details(finished)},
+        _outputs(replay, options, decision.baseline),
+        details={"replay": _details(finished) | {"fail_on": options.fail_on, "differences": groups}},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
         started=finished.started,
@@ -42,7 +43,7 @@ def finish_replay(
         strict=options.strict,
         command="replay",
         ending=_ending(finished, options),
-        regressions=list(regressions(tally)),
+        regressions=decision.regressions,
         notes=notes,
     )
     return ReplayResult(
@@ -54,6 +55,7 @@ def finish_replay(
         lag=finished.lag,
         seconds=(ended - finished.started).total_seconds(),
         run=run,
+        groups=groups,
     )
 
 
@@ -85,27 +87,6 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
 def _too_little(tally: OutcomeTally, options: ReplayOptions) -> str:
     share = f"{tally.compared} of {tally.wanted} exchanges were compared"
     return f"{share}, fewer than {options.min_share:.0%}; the notes say why."
-
-
-def regressions(tally: OutcomeTally) -> Iterator[Regression]:
-    """Every difference that is held against the target, in the order of the recording."""
-    for outcome in sorted(tally.kept, key=lambda outcome: outcome.number):
-        if outcome.state is not State.REGRESSED:
-            continue
-        stated = dict(outcome.requirements)
-        for difference in outcome.differences:
-            more: dict[str, Any] = {"recorded_exchange": outcome.number}
-            if difference.path in stated:
-                more["requirement"] = stated[difference.path]
-            yield Regression(
-                exchange=outcome.line or 0,
-                endpoint=outcome.endpoint,
-                path=difference.path,
-                kind=difference.kind,
-                recorded=clipped(_plain(difference.recorded)),
-                replayed=clipped(_plain(difference.replayed)),
-                **more,
-            )
 
 
 def _details(finished: FinishedReplay) -> dict[str, Json]:
@@ -147,13 +128,9 @@ def _outcome(outcome: ExchangeOutcome) -> dict[str, Json]:
             {
                 "path": difference.path,
                 "kind": difference.kind,
-                "recorded": clipped(_plain(difference.recorded)),
-                "replayed": clipped(_plain(difference.replayed)),
+                "recorded": clipped(plain(difference.recorded)),
+                "replayed": clipped(plain(difference.replayed)),
             }
             for difference in outcome.differences
         ],
     }
-
-
-def _plain(value: Json) -> Json:
-    return None if value is ABSENT else value

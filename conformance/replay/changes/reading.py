@@ -91,23 +91,32 @@ def id_in(body: Json) -> str | None:
 def new_name(portal: Portal, change: NoteChange) -> str | None:
     """The name by which a record that is about to be created can be found in its listing; None where another
     record has it already, or none is sent."""
-    listing = LISTED_BY.get(change.key)
     sent = change.body if isinstance(change.body, dict) else {}
-    name = next(
-        (
-            value
-            for key, value in sent.items()
-            if isinstance(value, str) and key.endswith(("Name", "Code", "Email"))
-        ),
-        None,
-    )
-    if listing is None or name is None:
+    texts = ((key, value) for key, value in sent.items() if isinstance(value, str))
+    name = next((value for key, value in texts if key.endswith(("Name", "Code", "Email"))), None)
+    if name is None:
+        return None
+    records = _listed(portal, change, change.key)
+    return None if records is None or any(_shows(each, name) for each in records) else name
+
+
+def is_named(portal: Portal, change: NoteChange, created_by: str, name: str) -> bool:
+    """Whether the record that a change is about shows a name in the listing of what an operation creates."""
+    id = id_in(change.body)
+    records = _listed(portal, change, created_by) or ()
+    return any(each.get("bizId") == id and _shows(each, name) for each in records)
+
+
+def _listed(portal: Portal, change: NoteChange, created_by: str) -> list[dict[str, Json]] | None:
+    """The records among which one stands that an operation creates; None where no listing shows them."""
+    listing = LISTED_BY.get(created_by)
+    if listing is None:
         return None
     key, items = listing
     body = UNFILTERED.get(key, ABSENT)
     answer = portal.call(key, json=body, token=change.token, client_hash=change.client_hash)
-    if not answer.success:
-        return None
-    records = records_in(dig(answer.envelope, steps(items)))
-    is_taken = any(isinstance(value, str) and name in value for each in records for value in each.values())
-    return None if is_taken else name
+    return list(records_in(dig(answer.envelope, steps(items)))) if answer.success else None
+
+
+def _shows(record: dict[str, Json], name: str) -> bool:
+    return any(isinstance(value, str) and name in value for value in record.values())

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
-from conformance.replay.changes.reading import body_before, id_in, new_name, record_before
+from conformance.replay.changes.reading import body_before, id_in, is_named, new_name, record_before
 from conformance.replay.changes.ways import (
     NO_WAY_BACK,
     PASSWORDS,
@@ -73,7 +73,7 @@ class ReplayChanges:
             self._lose(change, problem.reason)
 
     def _note(self, change: NoteChange) -> None:
-        own = self._created.get(id_in(change.body) or "")
+        own = self._created.get(id_in(change.body) or "") or self._own_by_name(change)
         if change.key in PASSWORDS:
             self._note_password(change)
         elif own is not None:
@@ -85,6 +85,16 @@ class ReplayChanges:
             raise Untestable("the recording does not show whose session it is")
         else:
             self._note_undo(change, change.account)
+
+    def _own_by_name(self, change: NoteChange) -> int | None:
+        """The ledger's entry of the record that a request removes, where its creation returned no id."""
+        if change.key not in REMOVALS:
+            return None
+        for entry in self.ledger.pending:
+            is_of_kind = entry.kind == "creating" and entry.undo_key == change.key and entry.result is None
+            if is_of_kind and entry.name and is_named(self._portal, change, entry.key, entry.name):
+                return entry.id
+        return None
 
     def _note_undo(self, change: NoteChange, account: str) -> None:
         undo, ledger = UNDO[change.key], self.ledger

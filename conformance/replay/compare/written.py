@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key
+from conformance.replay.recording.kinds import magnitude
 from conformance.spec.endpoints import (
     ACCOUNT,
     ACCOUNT_UPDATE,
@@ -29,6 +30,7 @@ from conformance.spec.endpoints import (
     SESSIONS_CONFIG,
 )
 from conformance.traffic.exchange import Json
+from conformance.traffic.values import is_number
 
 LISTINGS: Mapping[str, str] = {
     INVITATIONS: INVITE,
@@ -54,6 +56,9 @@ FIELDS: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 """Fields that show that something was written, and the operations that write it; none: each sign-in does."""
 
+NEAR_SECONDS = 400 * 86_400.0
+"""How far from its response a time may be that counts as one: longer than a year's certificate."""
+
 COUNTS = frozenset({"totalRecords", "totalElements", "totalPages", "hasNext", "empty"})
 
 
@@ -66,6 +71,23 @@ def is_left(operation: str, difference: Difference, written: Collection[str]) ->
         return difference.kind == "value"
     writers = FIELDS.get((operation, name))
     return writers is not None and (not writers or not set(writers).isdisjoint(written))
+
+
+def is_moving_time(difference: Difference, moments: tuple[float, float]) -> bool:
+    """Whether both numbers are epoch times near the moments of their responses, whatever the field's name.
+
+    ``moments`` are those of the recorded and of the live response, in epoch seconds.
+    """
+    numbers = (difference.recorded, difference.replayed)
+    if difference.kind != "value" or not all(is_number(number) for number in numbers):
+        return False
+    units = {magnitude(number) for number in numbers}
+    if len(units) != 1 or units == {"a number"}:
+        return False
+    unit = 1000.0 if units == {"milliseconds"} else 1.0
+    return all(
+        abs(number / unit - moment) < NEAR_SECONDS for number, moment in zip(numbers, moments, strict=True)
+    )
 
 
 def without_left(old: Json, new: Json) -> Json:

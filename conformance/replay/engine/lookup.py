@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from conformance.errors import Untestable
 from conformance.replay.changes.recorder import ReplayChanges
-from conformance.replay.rebuild.actions import Code, Lookup, MarkInbox, NoteChange, Pass
+from conformance.replay.rebuild.actions import Code, FindKey, Lookup, MarkInbox, NoteChange, Pass
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, reader
+from conformance.target.portal.secure import SecureChannel
 from conformance.target.profile.model import FixedInbox, Profile
 from conformance.traffic.redaction.redact import Secrets
 
@@ -22,6 +23,7 @@ class Lookups:
     clock: Clock
     secrets: Secrets
     codes: Codes
+    secure: SecureChannel
     changes: ReplayChanges
     marks: dict[str, Mark] = field(default_factory=dict)
     readers: dict[str, InboxReader] = field(default_factory=dict)
@@ -29,7 +31,9 @@ class Lookups:
 
     def is_immediate(self, action: Lookup) -> bool:
         """Whether nobody else is asked, and nothing waited for."""
-        if isinstance(action, Pass | NoteChange) or (isinstance(action, Code) and action.factor == "OTP"):
+        if isinstance(action, Pass | NoteChange | FindKey) or (
+            isinstance(action, Code) and action.factor == "OTP"
+        ):
             return False
         inbox = self.profile.accounts[action.account].inbox
         return inbox is None or isinstance(self.profile.inboxes[inbox], FixedInbox)
@@ -41,6 +45,10 @@ class Lookups:
             return None
         if isinstance(action, NoteChange):
             self.changes.note(action)
+            return None
+        if isinstance(action, FindKey):
+            self.secure.open()
+            action.take(self.secure.found_key(self.secure.public_key()), self.secure.wrap)
             return None
         if isinstance(action, MarkInbox):
             self.marks[action.account] = self._reader(action.account).mark()

@@ -18,7 +18,7 @@ from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.engine.timing import Timing
-from conformance.replay.rebuild.actions import Action, Await, Pass, Received, Reply, Secret, Send
+from conformance.replay.rebuild.actions import Action, Await, FindKey, Pass, Received, Reply, Secret, Send
 from conformance.replay.rebuild.context import unique_name
 from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
@@ -120,10 +120,21 @@ class ReplayMachine:
                 renames = self._other_names(recorded)
                 if not renames:
                     break
-            elif retry or not self.sign_ins.may_be_spent(recorded, live):
+            elif retry or not (yield from self._may_succeed(recorded, live)):
                 break
         assert attempt is not None
         return attempt
+
+    def _may_succeed(self, recorded: Exchange, live: Exchange) -> Generator[Action, Reply, bool]:
+        """Whether a refused request may be accepted otherwise: with another key, form or code."""
+        channels = self.rebuilder.channels
+        if channels.needs_key(recorded, live):
+            try:
+                yield FindKey(channels.take_fresh)
+            except CannotRebuild:
+                return False
+            return True
+        return channels.try_other_form(recorded, live) or self.sign_ins.may_be_spent(recorded, live)
 
     def _sent(
         self, position: int, recorded: Exchange, client: Client, renames: Mapping[str, Json]
@@ -201,7 +212,8 @@ class ReplayMachine:
         operation = recorded.request.operation
         if live.success and recorded.success and operation is not None:
             if operation.key in (PUBLIC_KEY, SECURE_SESSION):
-                self.rebuilder.channels.learn(operation.key, recorded, live)
+                for recorded_id, live_id in self.rebuilder.channels.learn(operation.key, recorded, live):
+                    self.context.correlation.set(recorded_id, live_id)
             else:
                 self.sign_ins.learn(operation.key, recorded, live, client)
         values: Iterable[str] = self._sourced.get(position, ())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import msgspec
 
+from conformance.target.portal.cipher import FoundKey
 from conformance.target.portal.secure import Channel
 from conformance.target.profile.model import Factor
 from conformance.traffic.exchange import Header, Json, Plain, Request
@@ -108,7 +109,15 @@ class NoteChange:
     client_hash: str | None
 
 
-Lookup: TypeAlias = Code | MarkInbox | Pass | NoteChange
+@dataclass(frozen=True, slots=True)
+class FindKey:
+    """Asks for the target's present public key, and for the way in which it takes keys: ``take`` gets the
+    key, and what wraps an AES key with it."""
+
+    take: Callable[[FoundKey, Callable[[bytes, FoundKey], str]], None]
+
+
+Lookup: TypeAlias = Code | MarkInbox | Pass | NoteChange | FindKey
 Action: TypeAlias = Send | Lookup | Await | AwaitAllBefore
 Reply: TypeAlias = Received | str | None
 Actions: TypeAlias = Generator[Action, Reply, None]

@@ -63,6 +63,12 @@ class RebuildContext:
         """The account to sign in with where one person was recorded, with an unknown address."""
         return "admin" if len(self.plan.passwords) == 1 and "admin" in self.profile.accounts else None
 
+    @property
+    def has_stand_ins(self) -> bool:
+        """Whether accounts with other emails stand for recorded ones."""
+        emails = ((email, self.profile.accounts[name].email) for email, name in self.accounts.items())
+        return any(recorded.lower() != live.lower() for recorded, live in emails)
+
     def account_of(self, email: Json) -> str | None:
         return self.accounts.get(email) if isinstance(email, str) else None
 
