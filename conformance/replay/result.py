@@ -18,9 +18,9 @@ from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.clip import clipped
 from conformance.report.model.run import Ending, Regression
 from conformance.target.profile.model import Profile
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
 
