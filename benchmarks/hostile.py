@@ -64,7 +64,7 @@ CELLS_AT_ONCE, NICENESS = 2, 5
 TIMEOUT = 2.0
 """The profile's time-out for one request, in seconds."""
 
-LONGEST = float(os.environ.get("HOSTILE_LONGEST", "180"))
+LONGEST = float(os.environ.get("HOSTILE_LONGEST", "900"))
 """Seconds after which a command counts as hung, and is killed."""
 
 MOST_MEMORY = 250
