@@ -64,7 +64,7 @@ class Wire(httpx.BaseTransport):
         self._untried = UNTRIED
         self._speaks_unasked = False
         self._keeps_connections = True
-        """Whether no bytes ever followed an answer, which might be taken for the answer to the next request."""
+        """Whether no bytes ever followed an answer: they might pass for the answer to the next request."""
         self._listened_after: set[bool] = set()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
