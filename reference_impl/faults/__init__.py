@@ -14,10 +14,12 @@ from reference_impl.faults import (
     pages,
     profile,
     records,
+    refusals,
     roles_files_orders,
     secure_channel,
     security,
     sign_in,
+    steps,
     tokens,
 )
 from reference_impl.faults.consequences import CONSEQUENCES
@@ -32,6 +34,7 @@ _CHAPTERS = (
     constants,
     headers,
     sign_in,
+    steps,
     tokens,
     secure_channel,
     security,
@@ -42,6 +45,7 @@ _CHAPTERS = (
     roles_files_orders,
     endpoints,
     agreement,
+    refusals,
 )
 
 

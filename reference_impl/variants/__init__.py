@@ -13,6 +13,7 @@ from reference_impl.variants import (
     readings,
     searches,
     sign_in,
+    steps,
     values,
     wire,
 )
@@ -34,6 +35,7 @@ _ROWS = (
     *values.VARIANTS,
     *habits.VARIANTS,
     *bindings.VARIANTS,
+    *steps.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 
