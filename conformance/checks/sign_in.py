@@ -158,19 +158,19 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
         memory[session] = True
 
 
-@check("LOGIN-072", on=successes(LOGIN_COMPLETE, LOGIN_MFA_SEND), remembers=True)
+@check("LOGIN-072", on=answers(LOGIN_COMPLETE, LOGIN_MFA_SEND), remembers=True)
 def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """A send that does not claim to have sent anything contradicts nothing."""
     session = _session_asked(exchange)
     if session is None:
         return
-    if exchange.request.operation is not OPERATION_OF_SEND:
+    if exchange.request.operation is OPERATION_OF_SEND:
+        if session in memory:
+            sent = exchange.success and exchange.at("data.sent") is not False
+            message = "a code was sent for a used-up login session"
+            yield holds(exchange, "data.sent", not sent, False, message=message)
+    elif exchange.success:
         memory[session] = True
-    elif session in memory:
-        sent = exchange.at("data.sent") is not False
-        yield holds(
-            exchange, "data.sent", not sent, False, message="a code was sent for a used-up login session"
-        )
 
 
 @check("LOGIN-064", on=successes(LOGIN_INITIATE), remembers=True)

@@ -75,10 +75,6 @@ def read_after(seconds: float) -> Exchange:
     return answer(PROFILE, account(), n=2, started=NOW + timedelta(seconds=seconds))
 
 
-def profile_with(token: str, **profile: Json) -> Exchange:
-    return answer(PROFILE, account(**profile), headers={"Authorization": f"Bearer {token}"})
-
-
 def forgot(message: str, language: str = "en", **other: Json) -> Exchange:
     data = {"success": True, "message": message, **other}
     return answer(PASSWORD_FORGOT, data, headers={"Accept-Language": language})
@@ -144,15 +140,6 @@ PROOFS = [
         "TOKEN-024",
         [ended(accessToken=jwt(sub="account-1@realm")), ended(accessToken="opaque")],
         ended(accessToken=jwt(sub="one@example.test")),
-    ),
-    Proof(
-        "TOKEN-028",
-        [
-            profile_with(jwt(roleName="Ada", ctx={"nickname": "Somebody"}), accountName="Ada"),
-            profile_with(jwt(sub="Ada Admin", kind="Ada"), accountName="Ada"),
-            profile_with(jwt(exp=15550100), accountPhone="+1 555 0100"),
-        ],
-        profile_with(jwt(user={"displayName": "Ada"}), accountName="Ada"),
     ),
     Proof(
         "TOKEN-020",
@@ -272,17 +259,3 @@ def test_a_token_without_an_expiry_is_not_compared_with_the_answer() -> None:
 )
 def test_a_jwt_is_known_by_its_header(token: str, expected: bool) -> None:
     assert is_jwt(token) is expected
-
-
-@pytest.mark.parametrize(
-    "claims, name, phone",
-    [
-        ({"a": {"b": ["Ada Admin"]}}, "Ada Admin", None),
-        ({"tel": "0015550100"}, "Ada", "001-555-0100"),
-        ({"ctx": {"fullName": "Ada"}}, "Ada", None),
-    ],
-)
-def test_a_claim_that_repeats_the_profile_is_found_wherever_it_stands(
-    claims: dict[str, Json], name: str, phone: str | None
-) -> None:
-    assert "TOKEN-028" in contradicted_by(profile_with(jwt(**claims), accountName=name, accountPhone=phone))

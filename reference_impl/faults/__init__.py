@@ -11,6 +11,7 @@ from reference_impl.faults import (
     fields,
     headers,
     notifications,
+    owners,
     pages,
     profile,
     records,
@@ -45,6 +46,7 @@ _CHAPTERS = (
     roles_files_orders,
     endpoints,
     agreement,
+    owners,
     refusals,
 )
 

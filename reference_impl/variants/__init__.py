@@ -3,6 +3,7 @@
 from reference_impl.changes import together
 from reference_impl.variants import (
     bindings,
+    codes,
     company,
     credentials,
     envelope,
@@ -36,6 +37,7 @@ _ROWS = (
     *habits.VARIANTS,
     *bindings.VARIANTS,
     *steps.VARIANTS,
+    *codes.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 
