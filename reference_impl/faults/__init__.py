@@ -6,6 +6,7 @@ from reference_impl.faults import (
     accounts,
     agreement,
     constants,
+    effects,
     endpoints,
     envelope,
     fields,
@@ -17,6 +18,7 @@ from reference_impl.faults import (
     records,
     refusals,
     roles_files_orders,
+    sealed,
     secure_channel,
     security,
     sign_in,
@@ -48,6 +50,8 @@ _CHAPTERS = (
     agreement,
     owners,
     refusals,
+    sealed,
+    effects,
 )
 
 

@@ -176,4 +176,5 @@ CONSEQUENCES: dict[str, str] = {
     "the-profile-is-of-no-zone": "AGREE-001",
     "the-workspace-is-of-no-zone": "AGREE-003",
     "the-profile-speaks-no-language": "AGREE-001 PROFILE-005",
+    "the-inviter-is-another": "AGREE-004",
 }

@@ -6,6 +6,7 @@ from reference_impl.variants import (
     codes,
     company,
     credentials,
+    effects,
     envelope,
     gateways,
     habits,
@@ -38,6 +39,7 @@ _ROWS = (
     *bindings.VARIANTS,
     *steps.VARIANTS,
     *codes.VARIANTS,
+    *effects.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 
