@@ -5,7 +5,7 @@ What a command needs is imported when it runs, so that its help is quick.
 
 from __future__ import annotations
 
-from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.options import (
     BASELINE,
     BASELINE_UPDATE,
@@ -71,6 +71,23 @@ COMPARISON = (
 )
 """Which account stands for a recorded one, and which differences are noise."""
 
+MEANING = (
+    option(
+        "--fail-on",
+        type=Choice(("contradiction", "breaking", "permitted")),
+        default="breaking",
+        help="the least grave kind of difference that fails the replay (default: breaking)",
+    ),
+    option(
+        "--accept",
+        type=PATH,
+        metavar="FILE",
+        help="accepted differences, each with a reason and a last day (changes.toml)",
+    ),
+    flag("--accept-update", help="write the differences of this replay to --accept"),
+)
+"""Which differences fail a replay, and which are accepted."""
+
 
 @command(
     "record",
@@ -123,7 +140,9 @@ def record_traffic(options: Options) -> int:
     OUT,
     *SELECTION,
     *COMPARISON,
+    *MEANING,
     SALVAGE,
+    flag("--resume", help="go on with the replay under --out that was interrupted"),
     STRICT,
     BASELINE,
     BASELINE_UPDATE,

@@ -27,6 +27,9 @@ from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 CAPACITY, PARTS_CAPACITY = 20_000, 2_000
 """How many exchanges, and how many parts of exchanges, are kept at least; twice as many at most."""
 
+LONGEST_KEY = 4_096
+"""Bytes up to which the key of a part is kept as it is; of a longer one its digest is."""
+
 MISSES_IN_A_ROW, BYPASSED = 32, 992
 """After so many misses in a row, so many lookups are bypassed."""
 
@@ -341,6 +344,8 @@ class CachingJudge:
         key = part.key_of(exchange)
         if key is NOTHING_TO_READ:
             return NO_VERDICTS
+        if isinstance(key, bytes) and len(key) > LONGEST_KEY:
+            key = sha256(key).digest()
         cached = self._parts[part, key]
         if cached is not None:
             bypass.misses = 0

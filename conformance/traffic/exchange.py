@@ -311,10 +311,18 @@ def _place(method: str, url: str) -> tuple[Operation | None, SplitResult]:
     return operation_of.__wrapped__(method, parts.path), parts
 
 
+def split_url(url: str) -> SplitResult:
+    """The parts of a URL that a client or a portal sent; what is none, as ``http://[``, is a path."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", url, "", "")
+
+
 def _split(url: str) -> SplitResult:
     usual = _USUAL_URL.match(url)
     if usual is None:
-        return urlsplit(url)
+        return split_url(url)
     scheme, netloc, path, query = usual.groups("")
     return SplitResult(scheme, netloc, path, query, "")
 

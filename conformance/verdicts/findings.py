@@ -9,6 +9,7 @@ from enum import Enum, StrEnum
 
 from conformance.errors import FaultClass
 from conformance.spec import Requirement
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
@@ -225,6 +226,7 @@ class Ledger:
         self._observe(topic, endpoint_of(exchange), observed, n=exchange.n, times=1)
 
     def _observe(self, topic: str, endpoint: str, observed: Json, *, n: int, times: int) -> None:
+        observed = clipped(observed)
         value = observed if isinstance(observed, str | int) else repr(observed)
         key = topic, endpoint, type(observed), value
         if key in self._times:
@@ -322,8 +324,8 @@ def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str
         verdict=CONTRADICTED[requirement.level],
         endpoint=endpoint_of(exchange),
         message=comparison.message or _message(comparison),
-        expected=None if comparison.expected is ABSENT else comparison.expected,
-        actual=None if comparison.actual is ABSENT else comparison.actual,
+        expected=clipped(comparison.expected),
+        actual=clipped(comparison.actual),
         path=comparison.path,
         case=case,
         exchanges=tuple(dict.fromkeys([*(other.n for other in comparison.also), exchange.n])),

@@ -172,4 +172,10 @@ CONSEQUENCES: dict[str, str] = {
     "user-portal-types-value-off-by-one": "MODEL-003",
     "workspace-kind-by-another-name": "MODEL-002",
     "workspace-status-off-by-one": "AGREE-003 ENUM-009 MODEL-003",
+    "one-session-config-for-all": "SESSION-029",
+    "accounts-live-nowhere": "AGREE-001",
+    "the-profile-is-of-no-zone": "AGREE-001",
+    "the-workspace-is-of-no-zone": "AGREE-003",
+    "the-profile-speaks-no-language": "AGREE-001 PROFILE-005",
+    "the-inviter-is-another": "AGREE-004",
 }
