@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
 from conformance.cli.layout import print_blocks, status_line
-from conformance.cli.options import FORMAT, IMPACT, PROFILE, TARGET, WAIT, profile_of
+from conformance.cli.options import DEFAULT_PROFILE, FORMAT, IMPACT, PROFILE, TARGET, WAIT, profile_of
 from conformance.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +75,11 @@ def _served_words(options: Options) -> Iterator[str]:
 )
 def examine(options: Options) -> int:
     """Probes a target; exit code 4, 6 or 1 where the profile, the connection or the target is wrong."""
+    return diagnose(options)
+
+
+def diagnose(options: Options) -> int:
+    """Probes a target, prints what works, and writes what was learned where the options ask for it."""
     from conformance.run.unlocking import unlocked
     from conformance.target import doctor
 
@@ -160,6 +165,31 @@ def _works(part: str, results: list[Diagnosis]) -> bool:
     return any(result.part == part and result.state == "works" for result in results)
 
 
+@command(
+    "setup",
+    option(
+        "--profile",
+        metavar="FILE",
+        type=PATH,
+        default=DEFAULT_PROFILE,
+        help="the profile to write (default: portal.toml); an existing file is not overwritten",
+    ),
+)
+def set_up(options: Options) -> int:
+    """Asks for a profile on a terminal, writes it, and runs the doctor on it."""
+    from conformance.cli.conversation import hold
+
+    return hold(options, is_terminal=sys.stdin.isatty(), try_out=_try_out)
+
+
+def _try_out(path: Path) -> int:
+    """Runs the doctor on a new profile, and writes what it learns into it."""
+    values = Options(
+        profile=path, target=None, impact=None, format="text", write=True, command="doctor", further=[]
+    )
+    return diagnose(values)
+
+
 @command("init")
 def print_profile(options: Options) -> int:
     """Prints the commented profile."""
@@ -192,4 +222,4 @@ def clean_up(options: Options) -> int:
     return ExitCode.LEFT_BEHIND if left else ExitCode.CONFORMANT
 
 
-COMMANDS = {each.name: each for each in (serve_portal, examine, print_profile, clean_up)}
+COMMANDS = {each.name: each for each in (serve_portal, examine, set_up, print_profile, clean_up)}
