@@ -93,8 +93,8 @@ def diagnose(options: Options) -> int:
         results = doctor.examine(profile, on_check=lambda part: show(f"trying {part} …"))
         missing = [result.part for result in results if result.state == "missing"]
         gains = unlocked(profile, impact, missing)
-    ordered = sorted(gains, key=lambda part: -gains[part].rules)
-    unlocks = {part: gains[part].spoken(impact) for part in ordered}
+    ordered = sorted(gains, key=lambda part: (-gains[part].most, part))
+    unlocks = {part: gains[part].spoken for part in ordered}
     if options.format == "json":
         print(doctor.as_json(results, unlocks))
     else:

@@ -24,29 +24,31 @@ ADDRESS = "http://127.0.0.1:1"
 
 @dataclass(frozen=True, slots=True)
 class Unlocked:
-    """How many more rules could be tested, and the impact that it takes."""
+    """How many more rules could be tested: with the impact that is allowed, and with the greatest."""
 
     rules: int
-    impact: Impact
+    most: int
 
-    def spoken(self, allowed: Impact) -> str:
-        """``+41 rules``, with the impact where more than the allowed one is needed."""
-        more = "" if self.impact == allowed else f" with --impact {self.impact}"
-        return f"+{self.rules} rule{'' if self.rules == 1 else 's'}{more}"
+    @property
+    def spoken(self) -> str:
+        """``+2 rules, +85 with --impact disruptive``."""
+        noun = "rule" if max(self.rules, self.most if not self.rules else 0) == 1 else "rules"
+        if not self.rules:
+            return f"+{self.most} {noun} with --impact {DISRUPTIVE}"
+        more = f", +{self.most} with --impact {DISRUPTIVE}" if self.most > self.rules else ""
+        return f"+{self.rules} {noun}{more}"
 
 
 def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[str, Unlocked]:
-    """What each missing part would unlock with this impact, else with the greatest; without those that
-    unlock nothing."""
+    """What each missing part would unlock; without those that unlock nothing."""
     rows = collect()
+    before = {level: _rules(rows, profile, level) for level in (impact, DISRUPTIVE)}
     found: dict[str, Unlocked] = {}
     for part in parts:
         fuller = with_part(profile, part)
-        for level in dict.fromkeys((impact, DISRUPTIVE)):
-            more = _rules(rows, fuller, level) - _rules(rows, profile, level)
-            if more:
-                found[part] = Unlocked(len(more), level)
-                break
+        more = {level: len(_rules(rows, fuller, level) - rules) for level, rules in before.items()}
+        if any(more.values()):
+            found[part] = Unlocked(more[impact], more[DISRUPTIVE])
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import ProfileError
-from conformance.run.unlocking import unlocked, with_part
+from conformance.run.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
 from conformance.target.profile.learned import Learned, as_toml, written
 from conformance.target.profile.model import parse
@@ -41,8 +41,9 @@ def test_what_is_missing_says_how_many_rules_it_unlocks_the_most_first(
         assert main(["doctor", "--profile", str(profile)]) == 0
 
     missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("missing")]
-    gains = [int(line.rpartition("(+")[2].split()[0]) for line in missing if "(+" in line]
-    assert next(line for line in missing if "bot_challenge" in line).endswith("rules)")
+    gains = [int(line.rpartition("+")[2].split()[0].rstrip(")")) for line in missing if "(+" in line]
+    assert " stay untested (+" in next(line for line in missing if "bot_challenge" in line)
+    assert "with --impact disruptive)" in next(line for line in missing if "accounts.spare" in line)
     assert gains == sorted(gains, reverse=True)
     assert gains[0] > 30
 
@@ -56,8 +57,11 @@ def test_a_part_unlocks_what_a_profile_that_has_it_can_test() -> None:
         )
 
         assert gains[spare].rules > 10
-        assert gains[spare].spoken("disruptive") == f"+{gains[spare].rules} rules"
-        assert gains[spare].spoken("read-only").endswith(" rules with --impact disruptive")
+        assert gains[spare].spoken == f"+{gains[spare].most} rules"
+        reading = unlocked(bare, "read-only", [spare])[spare]
+        assert reading.spoken == f"+{reading.rules} rules, +{reading.most} with --impact disruptive"
+        assert 0 < reading.rules < reading.most
+        assert Unlocked(0, 1).spoken == "+1 rule with --impact disruptive"
         assert nothing not in gains
         assert len(gains) == 2
         assert unlocked(whole, "disruptive", [spare]) == {}
