@@ -24,7 +24,7 @@ from conformance.run.options import BY_NAME, as_arguments
 from conformance.spec import REQUIREMENTS, Impact, Requirement
 
 if TYPE_CHECKING:
-    from conformance.run.plan import RunPlan
+    from conformance.run.outlook.plan import RunPlan
 
 
 @command("run", *RUN_OPTIONS, passes_on=True)
@@ -44,7 +44,7 @@ def run_cases(options: Options) -> int:
 @command("plan", *RUN_OPTIONS, FORMAT)
 def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
-    from conformance.run.plan import as_json, as_text
+    from conformance.run.outlook.plan import as_json, as_text
 
     planned = _plan(options)
     print_text(as_json(planned) if options.format == "json" else as_text(planned), form=options.format)
@@ -52,7 +52,7 @@ def plan_run(options: Options) -> int:
 
 
 def _plan(options: Options) -> RunPlan:
-    from conformance.run.plan import PlanChoice, plan
+    from conformance.run.outlook.plan import PlanChoice, plan
     from conformance.run.rerun import failed_rules
     from conformance.verdicts.selection import select_rules
 
@@ -123,7 +123,7 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
 )
 def explain_rules(options: Options) -> int:
     """Explains rules: their place and level, what decides them, and how to see both verdicts."""
-    from conformance.run.explanation import as_json, as_lines, explain
+    from conformance.run.outlook.explanation import as_json, as_lines, explain
     from conformance.verdicts.selection import rules_of
 
     explanations = explain(rule for name in options.rules for rule in rules_of(name, option="explain"))

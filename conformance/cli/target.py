@@ -80,7 +80,7 @@ def examine(options: Options) -> int:
 
 def diagnose(options: Options) -> int:
     """Probes a target, prints what works, and writes what was learned where the options ask for it."""
-    from conformance.run.unlocking import unlocked
+    from conformance.run.outlook.unlocking import unlocked
     from conformance.target import doctor
 
     profile = profile_of(options)
@@ -118,7 +118,9 @@ def _exit_code(results: list[Diagnosis]) -> ExitCode:
 
 def _learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> Learned:
     """What the profile does not say yet: settings that were found out, records, and what a run must test."""
-    from conformance.run.plan import plan  # collects the cases, with pytest: no other command here needs it
+    from conformance.run.outlook.plan import (
+        plan,  # collects the cases, with pytest: no other command here needs it
+    )
     from conformance.target.profile.learned import Learned
 
     records: dict[str, str] = {}

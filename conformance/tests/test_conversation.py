@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from conformance.cli import main
 from conformance.cli.command import Options
@@ -16,24 +16,25 @@ from conformance.target.profile.template import ProfileAnswers, filled
 SECRETS = {"CODE": "c", "PW": "a-long-password", "OTP": "JBSWY3DPEHPK3PXP"}
 
 
-def held(lines: list[str], path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[int, list[Path]]:
-    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*lines, ""])))
+def held(lines: list[str], path: Path) -> tuple[int, list[Path], str]:
+    """The exit code of a conversation, the profiles that were tried out, and what was shown."""
     tried: list[Path] = []
 
     def try_out(profile: Path) -> int:
         tried.append(profile)
         return 0
 
-    return hold(Options(profile=path), is_terminal=True, try_out=try_out), tried
+    with CliRunner().isolation(input="\n".join([*lines, ""])) as (shown, *_):
+        code = hold(Options(profile=path), is_terminal=True, try_out=try_out)
+        print(end="", flush=True)
+        return code, tried, shown.getvalue().decode()
 
 
-def test_the_answers_end_in_a_whole_commented_profile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_answers_end_in_a_whole_commented_profile(tmp_path: Path) -> None:
     path = tmp_path / "portal.toml"
     answers = ["portal", "http://127.0.0.1:9/", "CODE", "a@example.test", "not a name", "PW", "OTP", "OTP"]
 
-    code, tried = held(answers, path, monkeypatch)
+    code, tried, shown = held(answers, path)
 
     text = path.read_text(encoding="utf-8")
     profile = parse(text, SECRETS)
@@ -41,7 +42,6 @@ def test_the_answers_end_in_a_whole_commented_profile(
     assert profile.portal.url == "http://127.0.0.1:9"
     assert profile.accounts["admin"].otp_secret == SECRETS["OTP"]
     assert "# [accounts.spare]" in text
-    shown = capsys.readouterr().out
     assert "export CODE=…" in shown
     assert "doctor --profile" in shown
 
@@ -53,7 +53,7 @@ def test_with_every_variable_set_the_profile_is_tried_out(
         monkeypatch.setenv(name, value)
     path = tmp_path / "portal.toml"
 
-    _, tried = held(["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"], path, monkeypatch)
+    _, tried, _ = held(["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"], path)
 
     assert tried == [path]
 
@@ -75,17 +75,16 @@ def test_without_a_terminal_it_says_what_to_run_instead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
 
     assert main(["setup"]) == 4
     assert "portal-conformance init > portal.toml" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_profile_that_exists_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_profile_that_exists_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "portal.toml"
     path.write_text("mine", encoding="utf-8")
 
     with pytest.raises(Exception, match="is not overwritten"):
-        held([], path, monkeypatch)
+        held([], path)
     assert path.read_text(encoding="utf-8") == "mine"

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import ProfileError
-from conformance.run.unlocking import Unlocked, unlocked, with_part
+from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
 from conformance.target.profile.learned import Learned, as_toml, written
 from conformance.target.profile.model import parse

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from conformance.run.catalogue import CaseRow, collect
-from conformance.run.plan import why_not
+from conformance.run.outlook.plan import why_not
 from conformance.run.testable import reachable, reachable_endpoints
 from conformance.spec import BY_KEY, REQUIREMENTS, Impact
 from conformance.target.profile.model import (
