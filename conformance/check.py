@@ -23,6 +23,7 @@ from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
+from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
@@ -43,6 +44,10 @@ class CheckOptions:
     baseline_update: bool = False
     no_cache: bool = False
     model: bool = False
+    redact: Sequence[str] = ()
+    """Headers, fields and patterns between slashes whose values are secrets."""
+    keep: Sequence[str] = ()
+    """Headers and fields whose values only look like secrets."""
 
 
 DEFAULTS = CheckOptions()
@@ -111,6 +116,7 @@ class _Judged:
     ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
     coverage: Coverage = field(default_factory=Coverage)
     secrets: Secrets = field(default_factory=Secrets)
+    finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
 
 
@@ -129,7 +135,10 @@ def check(
         raise UsageError("check: name at least one capture or HAR file.")
     baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
     started = datetime.now(UTC)
-    traffic, judged = PortalTraffic([Path(file) for file in files], options), _Judged()
+    traffic, judged = (
+        PortalTraffic([Path(file) for file in files], options),
+        _Judged(finder=finder_of(options.redact, options.keep)),
+    )
     exchanges = _judge(traffic, judged, options.out / "exchanges.jsonl", [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
@@ -171,6 +180,7 @@ def _judge(
     )
     try:
         for exchange in traffic:
+            judged.finder.register(exchange, judged.secrets)
             log.write(exchange)
             judge(exchange)
             for listener in listeners:
@@ -188,3 +198,4 @@ def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:
     yield from traffic.notes
     yield from judged.coverage.sentences()
     yield from traffic.sentences()
+    yield from judged.finder.lines()

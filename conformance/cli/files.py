@@ -13,6 +13,7 @@ from conformance.cli.options import (
     command,
     format_option,
     out_option,
+    redaction_options,
 )
 from conformance.errors import ExitCode, UsageError
 from conformance.report.across import compare, compare_pages, history, matrix
@@ -46,6 +47,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     checked.add_argument(
         "--model", action="store_true", help="also compare what several answers say of one thing; slower"
     )
+    redaction_options(checked)
     cache_option(checked)
     format_option(checked)
 
@@ -87,6 +89,8 @@ def check_files(options: argparse.Namespace) -> int:
         baseline_update=options.baseline_update,
         no_cache=options.no_cache,
         model=options.model,
+        redact=options.redact,
+        keep=options.keep,
     )
     return run(options.files, asked, output=options.format)
 

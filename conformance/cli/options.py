@@ -90,3 +90,21 @@ def bundled_profile() -> Profile:
 
     with running_portal() as profile:
         return profile
+
+
+def redaction_options(parser: argparse.ArgumentParser) -> None:
+    """Which headers and fields of a deployment's own hold secrets, and which only look so."""
+    parser.add_argument(
+        "--redact",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a header or field that holds a secret, or a /pattern/ of one; may be repeated",
+    )
+    parser.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a header or field whose values only look like secrets; may be repeated",
+    )

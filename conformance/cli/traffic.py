@@ -14,10 +14,12 @@ from conformance.cli.options import (
     impact_option,
     out_option,
     profile_of,
+    redaction_options,
     target_options,
 )
 from conformance.errors import UsageError
 from conformance.run.settings import path, text
+from conformance.target.profile.model import load
 
 
 def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -52,6 +54,13 @@ def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
         metavar="SECONDS",
         help="the longest an exchange may take (default: 60)",
     )
+    recorded.add_argument(
+        "--profile",
+        metavar="FILE",
+        type=path,
+        help="a profile whose secrets are redacted",
+    )
+    redaction_options(recorded)
     recorded.add_argument("--insecure", action="store_true", help="do not verify the portal's certificate")
 
 
@@ -161,7 +170,10 @@ def record_traffic(options: argparse.Namespace) -> int:
             open_channel=options.open_channel,
             verify=not options.insecure,
             timeout=options.timeout,
+            redact=options.redact,
+            keep=options.keep,
         ),
+        profile=load(options.profile) if options.profile else None,
         judge=options.judge,
     )
 
