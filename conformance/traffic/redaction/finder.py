@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from conformance.errors import UsageError
-from conformance.traffic.exchange import ABSENT, Exchange, Json, Message
+from conformance.traffic.exchange import Exchange, Json, Message
 from conformance.traffic.redaction.looks import (
     DESCRIBED,
     is_id,
@@ -18,10 +19,12 @@ from conformance.traffic.redaction.looks import (
     is_ordinary,
     is_random,
     is_secret_under,
+    kind_of_name,
     words_of,
 )
 from conformance.traffic.redaction.redact import Secrets
 
+MOST_NAMES = 10_000
 ROOM = 500_000
 """Values of responses that are remembered."""
 
@@ -103,7 +106,11 @@ class SecretFinder:
     counts: Counter[str] = field(default_factory=Counter)
     _returned: set[int] = field(default_factory=set)
     """Hashes of values that responses returned."""
+    _new: list[int] = field(default_factory=list)
+    """Those of the response that is read now."""
     _taken: set[int] = field(default_factory=set)
+    _names_seen: dict[str, bool] = field(default_factory=dict)
+    """By name of a field, whether its value may be a secret for its name."""
 
     def register(self, exchange: Exchange, secrets: Secrets) -> None:
         """Registers what looks like a secret in an exchange, and counts each value once."""
@@ -115,7 +122,10 @@ class SecretFinder:
             if is_new and hash(value) not in self._taken:
                 self._taken.add(hash(value))
                 self.counts[name] += 1
-        self._remember(exchange)
+        if len(self._returned) > ROOM:
+            self._returned.clear()
+        self._returned.update(self._new)
+        self._new.clear()
 
     def lines(self) -> Iterator[str]:
         """What was taken for secrets, by name and count, and how to say otherwise."""
@@ -134,17 +144,51 @@ class SecretFinder:
                 yield from self._in_field(name, value, is_sent=True)
         if response is not None:
             yield from self._in_headers(response, is_sent=False)
-            yield from self._in_json("", response.json, is_sent=False)
+            yield from self._in_response("", response.json)
         if plain is not None:
             yield from self._in_json("", plain.request, is_sent=True)
-            yield from self._in_json("", plain.response, is_sent=False)
+            yield from self._in_response("", plain.response)
+
+    def _in_response(self, name: str, value: Json) -> list[LikelySecret]:
+        """What looks like a secret in a response. What it returns is no secret of the client's later."""
+        found: list[LikelySecret] = []
+        self._walk(name, value, found)
+        return found
+
+    def _walk(self, name: str, value: Json, found: list[LikelySecret]) -> None:
+        """As ``_in_json``; a field whose name cannot be a secret's is passed over, as most are."""
+        kind = type(value)
+        if kind is dict:
+            for key, inner in value.items():
+                self._walk(key, inner, found)
+        elif kind is list:
+            for inner in value:
+                self._walk(name, inner, found)
+        elif kind is str:
+            self._new.append(hash(value))
+            if self.patterns or self._may_be_secret(name):
+                found.extend(self._in_field(name, value, is_sent=False))
+        elif kind is int and self._may_be_secret(name):
+            found.extend(self._in_json(name, value, is_sent=False))
+
+    def _may_be_secret(self, name: str) -> bool:
+        may_be = self._names_seen.get(name)
+        if may_be is None:
+            is_listed = plain_name(name) in self.names
+            may_be = is_listed or (name not in DESCRIBED and kind_of_name(name) is not None)
+            self._names_seen[name] = may_be
+            if len(self._names_seen) > MOST_NAMES:
+                self._names_seen.clear()
+        return may_be
 
     def _in_headers(self, message: Message, *, is_sent: bool) -> Iterator[LikelySecret]:
         for name, value in message.headers:
+            if _is_harmless(name) and not self.patterns and not self.names:
+                continue
             lower = name.lower()
             if plain_name(name) in self.names:
                 yield LikelySecret(value, "secret", lower)
-            elif not _is_harmless(lower):
+            elif not _is_harmless(name):
                 yield from self._in_own_header(lower, value, is_sent=is_sent)
             yield from self._matches(lower, value)
 
@@ -197,16 +241,6 @@ class SecretFinder:
             for match in pattern.finditer(value):
                 yield LikelySecret(match[match.lastindex or 0], "secret", name)
 
-    def _remember(self, exchange: Exchange) -> None:
-        """Notes what a response returned: to send that again is no secret of the client's."""
-        if exchange.response is None:
-            return
-        if len(self._returned) > ROOM:
-            self._returned.clear()
-        self._returned.update(map(hash, _texts(exchange.response.json)))
-        if exchange.plain is not None:
-            self._returned.update(map(hash, _texts(exchange.plain.response)))
-
 
 def plain_name(name: str) -> str:
     """A name without case and separators, as it is compared."""
@@ -226,7 +260,9 @@ def finder_of(redact: Iterable[str], keep: Iterable[str], names: Iterable[str] =
         raise UsageError(f"--redact: a pattern cannot be read ({error}).") from None
 
 
-def _is_harmless(lower: str) -> bool:
+@lru_cache(maxsize=4096)
+def _is_harmless(name: str) -> bool:
+    lower = name.lower()
     if lower in DESCRIBED_HEADERS or lower.startswith(HARMLESS_BEGINNINGS):
         return True
     return not TRACING.isdisjoint(words_of(lower))
@@ -242,18 +278,3 @@ def _form(body: Json) -> Iterator[tuple[str, str]]:
     text = body.get("text") if isinstance(body, dict) else None
     if isinstance(text, str) and "=" in text and "\n" not in text:
         yield from parse_qsl(text)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if value is ABSENT:
-        return
-    if isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
-    elif isinstance(value, str):
-        yield value
-    elif isinstance(value, int):
-        yield str(value)
