@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, ReplayResult, replay
@@ -20,7 +20,7 @@ PRINTED = 50
 """How many differences are printed; the reports contain all."""
 
 
-def run(profile: Profile, arguments: argparse.Namespace) -> int:
+def run(profile: Profile, arguments: SimpleNamespace) -> int:
     """Replays. ``--dry-run`` only prints what would be sent; ``--explain`` prints which response each
     dynamic value comes from. Raises UsageError, CaptureError."""
     options = ReplayOptions(
@@ -63,7 +63,7 @@ def _warn(notice: str) -> None:
     print(notice, file=sys.stderr, flush=True)
 
 
-def _previewed(profile: Profile, arguments: argparse.Namespace, options: ReplayOptions) -> Iterator[str]:
+def _previewed(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:
     """What would be sent, and where each correlated value comes from, as far as the user asks for it."""
     with Store(arguments.files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))

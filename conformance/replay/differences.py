@@ -20,8 +20,8 @@ from conformance.report.across.accepted import (
     write,
 )
 from conformance.report.across.baseline import Baseline
-from conformance.report.model.clip import clipped
 from conformance.report.model.run import Regression
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
 DRIFT_BASIS = "state, time or data: it differs from one replay of the same build to the next"

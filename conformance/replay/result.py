@@ -14,9 +14,9 @@ from conformance.replay.notes import FinishedReplay, notes_of
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.clip import clipped
 from conformance.report.model.run import Ending
 from conformance.target.profile.model import Profile
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
 
 

@@ -15,7 +15,7 @@ from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import TRANSPORT_HEADERS
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import Header
+from conformance.traffic.exchange import Header, split_url
 
 Treatment = Literal[
     "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "value"
@@ -188,5 +188,5 @@ def _cookie(pair: str, values: RequestValues) -> str:
 
 
 def _after_origin(value: str) -> str:
-    parts = urlsplit(value)
+    parts = split_url(value)
     return value.removeprefix(f"{parts.scheme}://{parts.netloc}")
