@@ -24,6 +24,7 @@ from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
+from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
@@ -46,6 +47,10 @@ class CheckOptions:
     baseline_update: bool = False
     no_cache: bool = False
     model: bool = False
+    redact: Sequence[str] = ()
+    """Headers, fields and patterns between slashes whose values are secrets."""
+    keep: Sequence[str] = ()
+    """Headers and fields whose values only look like secrets."""
     rules: RuleSelection | None = None
 
 
@@ -115,11 +120,13 @@ class _Judged:
     ledger: Ledger
     coverage: Coverage = field(default_factory=Coverage)
     secrets: Secrets = field(default_factory=Secrets)
+    finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
 
 
 def _judged(options: CheckOptions) -> _Judged:
-    return _Judged(Ledger(REQUIREMENTS, selection=options.rules))
+    ledger = Ledger(REQUIREMENTS, selection=options.rules)
+    return _Judged(ledger, finder=finder_of(options.redact, options.keep))
 
 
 def check(
@@ -186,6 +193,7 @@ def _judge(
     )
     try:
         for exchange in traffic:
+            judged.finder.register(exchange, judged.secrets)
             log.write(exchange)
             judge(exchange)
             for listener in listeners:
@@ -203,3 +211,4 @@ def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:
     yield from traffic.notes
     yield from judged.coverage.sentences()
     yield from traffic.sentences()
+    yield from judged.finder.lines()

@@ -17,6 +17,7 @@ from conformance.cli.options import (
     NO_CACHE,
     ONLY,
     OUT,
+    REDACTION,
     SALVAGE,
     SKIP,
     STRICT,
@@ -43,6 +44,7 @@ RUN = "a results.json, or the folder of a run"
     BASELINE_UPDATE,
     OUT,
     flag("--model", help="also compare what several answers say of one thing; slower"),
+    *REDACTION,
     NO_CACHE,
     FORMAT,
 )
@@ -61,6 +63,8 @@ def check_files(options: Options) -> int:
         no_cache=options.no_cache,
         model=options.model,
         rules=select_rules(options.only, options.skip),
+        redact=options.redact,
+        keep=options.keep,
     )
     return run(options.files, asked, output=options.format, show=print_line)
 
