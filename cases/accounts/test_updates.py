@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cases.accounts.queries import accounts, by_email, changed_but, matching, several_pages
 from cases.changing import put_back
-from cases.premises import authorized, change_accepted, code_of, form, is_invalid, settled, unknown_id
+from cases.premises import (
+    asked_for_nobody,
+    authorized,
+    change_accepted,
+    code_of,
+    form,
+    is_invalid,
+    settled,
+    unknown_id,
+)
 from cases.profile.values import is_shown_whole
 from conformance.cases import (
     Account,
@@ -21,7 +32,7 @@ from conformance.cases import (
     offered,
     requirement,
 )
-from conformance.spec.endpoints import ACCOUNT_STATUS, ACCOUNT_UPDATE
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, ACCOUNT_STATUS, ACCOUNT_UPDATE
 
 
 @requirement("ACCOUNT-034")
@@ -43,6 +54,33 @@ def test_an_unknown_account_is_not_updated(portal: Portal, verify: Verify, admin
             f'the profile has no [operations."{ACCOUNT_UPDATE}"] body, and an id alone is refused'
         )
     verify("ACCOUNT-039", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
+
+
+@pytest.mark.parametrize(
+    "key, rule",
+    [
+        pytest.param(
+            ACCOUNT_STATUS, "ACCOUNT-045", marks=[requirement("ACCOUNT-045"), needs(ACCOUNT_STATUS)]
+        ),
+        pytest.param(
+            ACCOUNT_PASSWORD_RESET,
+            "ACCOUNT-046",
+            marks=[requirement("ACCOUNT-046"), needs(ACCOUNT_PASSWORD_RESET)],
+        ),
+    ],
+)
+@impact("disruptive")
+def test_nothing_is_done_to_an_unknown_account(
+    portal: Portal, verify: Verify, admin: Account, key: str, rule: str
+) -> None:
+    """With the body that the profile has, which is right for an account that there is."""
+
+    def ask(id: str) -> Exchange:
+        body = portal.operation_body(key, account=id, new_password=portal.wrong_password())
+        return authorized(portal.call(key, json=body, token=admin.token))
+
+    refused = asked_for_nobody(portal, portal.record("account"), ask)
+    verify(rule, is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
 
 
 def body_for(portal: Portal, account: str) -> dict[str, Json]:

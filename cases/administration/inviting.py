@@ -14,6 +14,9 @@ from conformance.verdicts.comparisons import KNOWN_CODES
 
 Invitation = dict[str, Json]
 
+EXPIRES_AFTER = 3
+"""Days: no number that a portal would take by itself."""
+
 
 def address_of(marker: str) -> str:
     """An address at which nobody is."""
@@ -37,7 +40,7 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
 
     Raises Untestable where it could not be made.
     """
-    body = {"inviteeEmail": email, "message": marker, "expirationDays": 1}
+    body = {"inviteeEmail": email, "message": marker, "expirationDays": EXPIRES_AFTER}
     undo = {"invitationBizId": "{result_id}", "reason": marker}
     with creation(portal, INVITE, INVITATION_CANCEL, undo, by=admin, name=marker) as making:
         before = listed(granted(portal.call(INVITATIONS, token=admin.token)))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from cases.administration.inviting import address_of, invited, unless_used_up
+from cases.administration.inviting import EXPIRES_AFTER, Invited, address_of, invited, unless_used_up
 from cases.changing import creation
-from cases.premises import authorized, form, granted, listed, settled, unknown_id
+from cases.premises import authorized, form, granted, listed, settled, text, unknown_id
+from cases.profile.values import is_shown_whole
 from conformance.cases import (
     Account,
     Json,
@@ -21,7 +24,8 @@ from conformance.cases import (
     offered,
     requirement,
 )
-from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
+from conformance.checks.records import moment, portal_time
+from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE, PROFILE
 
 INVALID = "VALIDATION.INVALID_PARAMETER"
 
@@ -65,7 +69,10 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
             verify("INVITE-008", is_error(refused, INVALID))
 
 
-@requirement("INVITE-002", "INVITE-003", "INVITE-006", offered(INVITE), offered(INVITATION_CANCEL))
+@requirement(
+    "INVITE-002", "INVITE-003", "INVITE-006", "INVITE-009", "INVITE-010", "INVITE-011",
+    offered(INVITE), offered(INVITATION_CANCEL),
+)  # fmt: skip
 @impact("disruptive")
 def test_an_invitation_is_listed_until_it_is_cancelled(
     portal: Portal, verify: Verify, admin: Account
@@ -77,6 +84,8 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         there = invitation.record is not None
         expected = "an invitation that was not there before"
         verify("INVITE-002", holds(invitation.sent, "data", there, expected, invitation.accepted))
+        if invitation.record is not None:
+            _verify_stored(portal, verify, admin, invitation, marker)
         if invitation.creation.id is None:
             raise Untestable("the invitation that was made is not listed with its id", "target")
 
@@ -90,6 +99,29 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         )
         same = invitation.record in listed(after)
         verify("INVITE-003", holds(after, "data", not same, "not the invitation as it was", cancelled))
+
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+
+
+def _verify_stored(portal: Portal, verify: Verify, admin: Account, made: Invited, marker: str) -> None:
+    """What the record shows under the names that the caller's own invitations have."""
+    record = made.record or {}
+    for field, value in (("inviteeEmail", address_of(marker)), ("message", marker)):
+        if is_shown_whole(shown := record.get(field)):
+            verify("INVITE-010", holds(made.sent, "data", shown == value, value, made.accepted, actual=shown))
+    if isinstance(inviter := record.get("inviterBizId"), str):
+        own = text(granted(portal.call(PROFILE, token=admin.token)), "data.bizId")
+        verify("INVITE-011", holds(made.sent, "data", inviter == own, own, made.accepted, actual=inviter))
+    if (expires := moment(record.get("expiresAt"))) is not None:
+        lasts = expires - portal_time(made.accepted)
+        in_time = abs(lasts - EXPIRES_AFTER * DAY) <= DAY + HOUR
+        expected = f"{EXPIRES_AFTER} days after the invitation"
+        verify(
+            "INVITE-009",
+            holds(made.sent, "data", in_time, expected, made.accepted, actual=record["expiresAt"]),
+        )
 
 
 @requirement("INVITE-005")

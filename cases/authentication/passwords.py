@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cases.authentication.steps import WRONG_CREDENTIALS
@@ -37,16 +38,40 @@ def change(
     *,
     current: str | None = None,
     channel: Channel | None = None,
-    session_id: str | None = None,
+    session_id: Json = ABSENT,
 ) -> Exchange:
     """Asks for another password; where that succeeds, the account has it from now on.
 
-    ``session_id``: another secure-channel session in the header than the one it is encrypted for.
+    ``session_id``: another secure-channel session in the header than the one it is encrypted for, or None for
+    no header.
     """
     body = body_of_change(portal, account, new, current=current)
     exchange = answered(
-        portal.secure.post(
-            PASSWORD_CHANGE, body, channel=channel, token=account.token, session_id=session_id or ABSENT
+        portal.secure.post(PASSWORD_CHANGE, body, channel=channel, token=account.token, session_id=session_id)
+    )
+    if exchange.success:
+        account.password_changed_to(new)
+    return exchange
+
+
+Sealed = dict[str, Json]
+
+
+def altered(
+    portal: Portal, account: Account, new: str, *, channel: Channel, alter: Callable[[Sealed], Sealed]
+) -> Exchange:
+    """As ``change``, by an encrypted body that was altered after it was sealed."""
+    body = json.loads(channel.encrypt(body_of_change(portal, account, new)))
+    is_text = isinstance(body, str)
+    changed = alter(json.loads(body) if is_text else body)
+    exchange = answered(
+        portal.call(
+            PASSWORD_CHANGE,
+            json=json.dumps(changed) if is_text else changed,
+            token=account.token,
+            headers={SESSION_HEADER: channel.session_id},
+            content_type=CONTENT_TYPE,
+            open_answer=portal.secure.opener(channel),
         )
     )
     if exchange.success:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from cases.authentication.steps import (
+    COOLDOWN,
     NO_SESSION,
     SETTLING,
     WRONG_CODE,
@@ -40,11 +41,19 @@ from conformance.run.schedule import Wait
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND
 from conformance.target.profile.model import Factor
 
+NO_METHOD = 10019999
+"""An MFA method that none of the constants names."""
+
+NO_CODE = "000000"
+
 SHORTLY = 10.0
 """Seconds before the end of a lifetime in which a session must still be there."""
 
 
-@requirement("LOGIN-033", "LOGIN-034", "LOGIN-056", "LOGIN-060", "LIMIT-005", "LIMIT-016")
+@requirement(
+    "LOGIN-033", "LOGIN-034", "LOGIN-056", "LOGIN-060", "LOGIN-069", "LOGIN-070", "LOGIN-071", "LOGIN-073",
+    "LOGIN-074", "LOGIN-075", "LIMIT-005", "LIMIT-016",
+)  # fmt: skip
 @sign_ins(1)
 @waits(LIMITS.login_session)
 def test_a_login_session_lives_as_long_as_stated(
@@ -68,14 +77,33 @@ def test_a_login_session_lives_as_long_as_stated(
         code = account.code(factor)
     over = judged(portal.login.complete(session, method=factor, code=code), NO_SESSION)
     verify("LOGIN-033", is_refused(over, session, message="the login session outlived its lifetime"))
+    if "EMAIL" in account.factors:
+        sent = answered(portal.login.send(session))
+        verify(
+            "LOGIN-073", is_refused(sent, session, message="a code was sent for a login session that is over")
+        )
 
 
 def _verify_incomplete_steps(portal: Portal, verify: Verify, session: Exchange, factor: Factor) -> None:
-    body = {"sessionId": text(session, "data.sessionId"), "method": method_of(factor)}
-    without_code = unchallenged(portal.call(LOGIN_COMPLETE, json=body))
+    id, method = text(session, "data.sessionId"), method_of(factor)
+    without_code = unchallenged(portal.call(LOGIN_COMPLETE, json={"sessionId": id, "method": method}))
     verify("LOGIN-060", is_invalid_parameter(without_code, session))
+    nobody = unchallenged(portal.call(LOGIN_COMPLETE, json={"method": method, "code": NO_CODE}))
+    verify("LOGIN-071", is_invalid_parameter(nobody))
     needless = answered(portal.login.send(session, "OTP"))
     verify.observe("mfa-send-otp", needless, outcome(needless))
+    nowhere = answered(portal.login.send(session, NO_METHOD))
+    verify("LOGIN-074", is_refused(nowhere, session, message=f"a code was sent by method {NO_METHOD}"))
+
+    for key, rule, body in (
+        (LOGIN_MFA_SEND, "LOGIN-069", {"sessionId": id}),
+        (LOGIN_COMPLETE, "LOGIN-070", {"sessionId": id, "code": NO_CODE}),
+    ):
+        exchange = judged(portal.call(key, json=body), COOLDOWN, WRONG_CODE)
+        takes_default = exchange.success or exchange.code in (COOLDOWN, WRONG_CODE)
+        verify.observe("mfa-method-default", exchange, "is taken" if takes_default else "none")
+        if not takes_default:
+            verify(rule, is_invalid_parameter(exchange, session))
 
 
 def _verify_alive(
@@ -120,3 +148,9 @@ def test_a_code_is_sent_for_no_session_only_if_one_is_named(portal: Portal, veri
     refused = unchallenged(portal.call(LOGIN_MFA_SEND, json={"method": method_of("EMAIL")}))
 
     verify("LOGIN-057", is_invalid_parameter(refused))
+
+
+@requirement("LOGIN-072")
+def test_no_code_is_sent_for_a_sign_in_that_is_completed(portal: Portal, admin: Account) -> None:
+    """Judged on the wire, which also shows that the sign-in was completed."""
+    answered(portal.login.send(admin.signed_in().initiated))

@@ -6,8 +6,10 @@ from cases.authentication.steps import SETTLING, profile_by
 from cases.premises import answered, granted
 from conformance.cases import (
     Account,
+    Exchange,
     Portal,
     Verify,
+    holds,
     impact,
     is_refused,
     is_success,
@@ -16,10 +18,12 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.checks.sign_in import HEARD_OF
+from conformance.spec.endpoints import SESSIONS
 from conformance.target.portal.login import text_at
+from conformance.traffic.values import is_integer
 
 
-@requirement("LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "TOKEN-011", "TOKEN-012")
+@requirement("LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "LOGOUT-006", "TOKEN-011", "TOKEN-012")
 @needs("accounts.spare")
 @impact("disruptive")
 @sign_ins(1, reuses=1)
@@ -29,6 +33,7 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
     shared = spare.token  # only now: it may have been refreshed while the other session began
     granted(profile_by(portal, own.token))
     granted(profile_by(portal, shared))
+    before = answered(portal.call(SESSIONS, token=own.token))
 
     out = answered(portal.login.logout(own.token))
     verify("TOKEN-012", is_success(out, own.completed))
@@ -50,3 +55,16 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
 
     elsewhere = profile_by(portal, shared)
     verify.observe("logout-scope", elsewhere, "own session" if elsewhere.success else "all sessions")
+    _verify_count(verify, before, out, elsewhere)
+
+
+def _verify_count(verify: Verify, before: Exchange, out: Exchange, elsewhere: Exchange) -> None:
+    """Of the run's own two sessions both ended, or one lives on."""
+    number, listed = out.at("data.terminatedSessions"), before.data
+    if not is_integer(number) or not before.success or not isinstance(listed, list) or len(listed) < 2:
+        return
+    if elsewhere.success:
+        right, expected = number < len(listed), f"less than {len(listed)}: another session lives on"
+    else:
+        right, expected = 2 <= number <= len(listed), f"from 2 to {len(listed)}: another session ended too"
+    verify("LOGOUT-006", holds(out, "data.terminatedSessions", right, expected, before, elsewhere))

@@ -37,6 +37,7 @@ from conformance.cases import (
     Portal,
     Untestable,
     Verify,
+    equal,
     holds,
     is_error,
     is_refused,
@@ -48,6 +49,7 @@ from conformance.cases import (
 from conformance.checks.sign_in import claims_of, is_jwt
 from conformance.errors import CannotSignIn
 from conformance.run.schedule import Wait
+from conformance.spec.endpoints import PROFILE
 from conformance.target.profile.model import Factor
 
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
@@ -57,8 +59,8 @@ COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
     "LOGIN-020", "LOGIN-021", "LOGIN-027", "LOGIN-028", "LOGIN-029", "LOGIN-030", "LOGIN-031", "LOGIN-032",
     "LOGIN-038", "LOGIN-059", "LOGIN-061", "LOGIN-064", "LOGIN-067",
     "TOKEN-010", "TOKEN-013", "TOKEN-014", "TOKEN-017", "TOKEN-018", "TOKEN-019", "TOKEN-020", "TOKEN-025",
-    "TOKEN-021", "TOKEN-022",
-    "AUTHN-011", "AUTHN-012", "AUTHN-016", "LIMIT-005", "LIMIT-008", "LIMIT-009",
+    "TOKEN-021", "TOKEN-022", "TOKEN-026", "TOKEN-027", "TOKEN-028",
+    "AUTHN-009", "AUTHN-011", "AUTHN-012", "AUTHN-016", "LIMIT-005", "LIMIT-008", "LIMIT-009",
     "LIMIT-016",
 )  # fmt: skip
 @sign_ins(2)
@@ -166,17 +168,32 @@ def _is_used_up(
 
 
 def _gives_tokens(portal: Portal, verify: Verify, accepted: Exchange) -> Exchange:
-    """The token pair opens the application and can be refreshed: the answer to the refresh."""
+    """The token pair opens the application and can be refreshed, again and again: the last answer."""
     access, refresh = text(accepted, "data.accessToken"), text(accepted, "data.refreshToken")
     verify("TOKEN-025", holds(accepted, "data.accessToken", is_jwt(access), "a JWT", actual="another form"))
-    verify("TOKEN-013", is_success(profile_by(portal, access), accepted))
+    own = profile_by(portal, access)
+    verify("TOKEN-013", is_success(own, accepted))
     verify("TOKEN-022", is_refused(profile_by(portal, refresh), accepted))
 
     refreshed = answered(portal.login.refresh(refresh))
     verify("TOKEN-010", is_success(refreshed, accepted))
-    new = text(refreshed, "data.accessToken")
-    verify("TOKEN-014", is_success(profile_by(portal, new), refreshed))
-    return refreshed
+    _is_of_the_account(portal, verify, refreshed, own)
+
+    again = answered(portal.login.refresh(text(refreshed, "data.refreshToken")))
+    verify("TOKEN-027", is_success(again, refreshed))
+    if not again.success:
+        return refreshed
+    _is_of_the_account(portal, verify, again, own)
+    return again
+
+
+def _is_of_the_account(portal: Portal, verify: Verify, refreshed: Exchange, own: Exchange) -> None:
+    """The new access token is accepted, and shows the profile that the one before has shown."""
+    profile = profile_by(portal, text(refreshed, "data.accessToken"))
+    verify("TOKEN-014", is_success(profile, refreshed))
+    if profile.success and own.success:
+        expected = own.at("data.bizId")
+        verify("TOKEN-026", equal(profile, "data.bizId", expected, refreshed, own))
 
 
 def _used_code_again(
@@ -199,11 +216,13 @@ def _tokens_end(portal: Portal, verify: Verify, issued: Exchange) -> Generator[W
     lifetime = seconds_at(issued, "data.expiresIn", LIMITS.access_token)
     yield left_until(portal, ended(issued) + lifetime + SETTLING), "the end of an access token"
 
-    expired = profile_by(portal, access)
+    expired = answered(portal.call(PROFILE, token=access))
     if expired.success:
         yield LEEWAY_SECONDS, "the leeway that a portal may allow the clocks"
-        expired = profile_by(portal, access)
+        expired = answered(portal.call(PROFILE, token=access))
     verify("AUTHN-011", is_refused(expired, issued, message="an expired token was accepted"))
+    if not expired.success:
+        verify("AUTHN-009", equal(expired, "status", 401, issued))
     refreshed = answered(portal.login.refresh(refresh))
     verify("AUTHN-012", is_success(refreshed, issued))
     verify.observe("refresh-token-lifetime", refreshed, _lifetime_seen(refresh, refreshed))

@@ -34,9 +34,9 @@ def test_another_ingress_is_rejected(portal: Portal, verify: Verify, admin: Acco
         verify.observe("portal-mismatch", rejected, outcome(rejected))
 
 
-def is_rejected(rejected: Exchange, accepted: Exchange) -> Comparison:
+def is_rejected(rejected: Exchange, *accepted: Exchange) -> Comparison:
     """An ingress may turn a request away with any body of its own: only the portal's success is none."""
     return holds(
-        rejected, "success", not rejected.success, "a rejection", accepted,
+        rejected, "success", not rejected.success, "a rejection", *accepted,
         actual=summary(rejected), message="a request from another ingress was served",
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from cases.every_endpoint.tokens import NONE_AT_ALL, changed_claims, changed_signature, unsigned
 from cases.premises import answered, outcome
-from cases.reading import READABLE, read, some_ids
+from cases.reading import QUERIES, READABLE, read, some_ids
 from conformance.cases import (
     BY_KEY,
     OPERATIONS,
@@ -94,6 +94,33 @@ def rows_without_a_token() -> list[ParameterSet]:
 @pytest.mark.parametrize("row", rows_without_a_token())
 def test_without_a_token_an_endpoint_does_not_answer(portal: Portal, row: Operation) -> None:
     ask(portal, row)
+
+
+READ_BY_TOKEN = tuple(row for row in READABLE if not row.is_prelogin)
+
+
+def names_in_a_query() -> list[ParameterSet]:
+    """The usual name of a token in a query at every endpoint that reads, and others at the profile."""
+    usual = [(row, "access_token") for row in READ_BY_TOKEN]
+    others = [(BY_KEY[PROFILE], name) for name in ("token", "accessToken", "authorization")]
+    return [
+        pytest.param(
+            row,
+            name,
+            id=f"{row.key} {name}",
+            marks=requirement(*(("AUTHN-001", "AUTHN-002") if row.auth == "jwt" else ("AUTHN-004",))),
+        )
+        for row, name in usual + others
+    ]
+
+
+@pytest.mark.parametrize("row, name", names_in_a_query())
+def test_a_token_in_the_query_is_no_bearer_token(
+    portal: Portal, admin: Account, row: Operation, name: str
+) -> None:
+    """Without the header the caller has no token, which is judged on the wire."""
+    query = {**QUERIES.get(row.key, {}), name: admin.token}
+    answered(read(portal, row, ids=some_ids(row), query=query))
 
 
 NO_TOKEN = ("AUTHN-006", "AUTHN-009", "AUTHN-010", "ERROR-009")

@@ -52,3 +52,13 @@ def test_an_unknown_role_is_not_found(portal: Portal, verify: Verify, admin: Acc
         lambda id: authorized(portal.call(ROLE, token=admin.token, roleBizId=id)),
     )
     verify("ROLE-011", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
+
+
+@requirement("ROLE-014")
+def test_an_unknown_role_has_no_permissions(portal: Portal, verify: Verify, admin: Account) -> None:
+    refused = asked_for_nobody(
+        portal,
+        portal.record("role"),
+        lambda id: authorized(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=id)),
+    )
+    verify("ROLE-014", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Generator
 
-from cases.authentication.passwords import change, replaced_passwords
+from cases.authentication.passwords import Sealed, altered, change, replaced_passwords
 from cases.authentication.steps import SETTLING, left_until
 from cases.premises import change_accepted, is_invalid, outcome, unknown_id
 from cases.secure_channel.closing import close
@@ -24,6 +25,7 @@ from conformance.cases import (
 )
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PASSWORD_CHANGE
+from conformance.target.portal.cipher import Scheme
 from conformance.target.portal.secure import Channel
 
 FIRST, REFUSED, EXPIRED, AFTER = 55, 56, 57, 58
@@ -34,7 +36,8 @@ PATIENCE = 600.0
 
 
 @requirement(
-    "SECURE-013", "SECURE-016", "SECURE-017", "SECURE-018", "SECURE-020", "SECURE-025",
+    "SECURE-013", "SECURE-016", "SECURE-017", "SECURE-018", "SECURE-020", "SECURE-025", "SECURE-028",
+    "SECURE-029", "SECURE-030", "SECURE-031",
     "PASSWORD-015", "PASSWORD-016",
 )  # fmt: skip
 @needs("accounts.spare", PASSWORD_CHANGE)
@@ -60,6 +63,8 @@ def test_a_body_is_understood_under_its_own_open_session_only(
         refusals["PASSWORD-015"] = unknown
         verify.observe("unknown-channel-session", unknown, outcome(unknown))
 
+        refusals |= _altered(portal, spare, other)
+
         proof = change(portal, spare, other, channel=opened)
         if is_invalid(proof):
             repeated = change(portal, spare, other, channel=other_channel)
@@ -70,6 +75,38 @@ def test_a_body_is_understood_under_its_own_open_session_only(
             if proof.success or refused.success:
                 verify(requirement_id, is_refused(refused, understood, message="the body was opened"))
         change_accepted(proof)
+
+
+NO_VERSION = 99
+"""A version that nobody uses yet."""
+
+
+def _altered(portal: Portal, spare: Account, new: str) -> dict[str, Exchange]:
+    """Bodies each of which is in order but for one thing, each under a session of its own."""
+    alterations: dict[str, Callable[[Sealed], Sealed]] = {
+        "SECURE-029": lambda sealed: {name: value for name, value in sealed.items() if name != "v"},
+        "SECURE-030": lambda sealed: sealed | {"v": NO_VERSION},
+    }
+    scheme = portal.secure.shared().scheme
+    if scheme.aes_mode == "gcm":
+        alterations["SECURE-031"] = lambda sealed: sealed | {"p": _with_another_tag(sealed["p"], scheme)}
+    refusals = {
+        rule: altered(portal, spare, new, channel=portal.secure.open(), alter=alter)
+        for rule, alter in alterations.items()
+    }
+    return refusals | {
+        "SECURE-028": change(portal, spare, new, channel=portal.secure.open(), session_id=None)
+    }
+
+
+def _with_another_tag(payload: str, scheme: Scheme) -> str:
+    """One bit of the tag is another: what does not look at it finds the plaintext as it was."""
+    octets, parts = bytearray(b64decode(payload)), scheme.parts
+    behind = parts[parts.index("tag") + 1 :]
+    place = scheme.iv_length * ("iv" not in behind) if "ciphertext" in behind else -1
+    place -= scheme.iv_length if behind == ["iv"] else 0
+    octets[place] ^= 1
+    return b64encode(octets).decode()
 
 
 def _understood(portal: Portal, spare: Account, verify: Verify, new: str) -> tuple[Channel, Exchange]:

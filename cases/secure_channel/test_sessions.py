@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 
 import pytest
 
@@ -44,7 +45,12 @@ def test_two_wrapped_keys_open_a_session_each_time(portal: Portal, verify: Verif
     verify("SECURE-003", is_success(key))
     _verify_key_id(portal, verify, key)
 
-    for channel in (_opened(portal, verify), _opened(portal, verify)):
+    channels = (_opened(portal, verify), _opened(portal, verify))
+    ids = {
+        portal.secure.found_key(answer).id for answer in (key, *(opened.key_exchange for opened in channels))
+    }
+    verify.observe("public-key-lasts", key, len(ids) == 1)
+    for channel in channels:
         verify("SECURE-004", is_success(channel.exchange, channel.key_exchange))
         verify("SECURE-007", _returns_no_key(channel, channel.exchange))
         if (channel.expires_at or 0) > channel.exchange.time:
@@ -115,13 +121,26 @@ def test_an_unknown_key_id_opens_no_session(portal: Portal, verify: Verify) -> N
     _verify_refusal(verify, refused, "SECURE-005", of_code="SECURE-026")
 
 
+def _wrapping_of_nothing(wrapped: str) -> str:
+    """Bytes of the same number."""
+    return b64encode(b"\0" + os.urandom(len(b64decode(wrapped)) - 1)).decode()
+
+
+UNREADABLE_KEYS = [
+    pytest.param(_wrapping_of_nothing, id="wrapping-of-nothing"),
+    pytest.param(lambda wrapped: "%" + wrapped[1:], id="no-base64"),
+    pytest.param(lambda wrapped: b64encode(b64decode(wrapped)[:16]).decode(), id="cut-off"),
+]
+
+
 @pytest.mark.parametrize("name", ["encReqKey", "encRespKey"])
+@pytest.mark.parametrize("changed", UNREADABLE_KEYS)
 @requirement("SECURE-006", "SECURE-027")
-def test_a_key_that_cannot_be_decrypted_opens_no_session(portal: Portal, verify: Verify, name: str) -> None:
-    """In its place bytes of the same number that are the wrapping of nothing."""
+def test_a_key_that_cannot_be_decrypted_opens_no_session(
+    portal: Portal, verify: Verify, name: str, changed: Callable[[str], str]
+) -> None:
     body = _body_that_opened(portal)
-    nothing = b"\0" + os.urandom(len(b64decode(body[name])) - 1)
-    refused = answered(portal.call(SECURE_SESSION, json=body | {name: b64encode(nothing).decode()}))
+    refused = answered(portal.call(SECURE_SESSION, json=body | {name: changed(str(body[name]))}))
 
     _verify_refusal(verify, refused, "SECURE-006", of_code="SECURE-027")
 

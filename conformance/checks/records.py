@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from operator import itemgetter
 
 from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
-from conformance.spec.resources import ISO_8601
+from conformance.spec.resources import ISO_8601, is_on_the_calendar
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import data_fact
 from conformance.traffic.values import is_integer
@@ -93,8 +94,17 @@ def _moment(value: str) -> datetime | None:
     try:
         time = datetime.fromisoformat(value.upper())
     except ValueError:
-        return None
+        return _last_moment(value)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _last_moment(value: str) -> datetime | None:
+    """A leap second, or the end of a day, as the moment before it; None where there is no such time."""
+    if not is_on_the_calendar(value):
+        return None
+    time = re.sub(r"(?<=[Tt ])24:?00(:?00)?([.,]0+)?", "23:59:59", value)
+    time = re.sub(r"(?<=[Tt ])(\d\d:?\d\d:?)60", r"\g<1>59", time)
+    return _moment(time) if time != value else None
 
 
 def has_offset(value: str) -> bool:

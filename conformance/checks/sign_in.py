@@ -46,6 +46,7 @@ from conformance.verdicts.comparisons import (
 from conformance.verdicts.findings import HELD, Comparison
 
 OPERATION_OF_LOGOUT = operation(LOGOUT)
+OPERATION_OF_SEND = operation(LOGIN_MFA_SEND)
 
 PRELOGIN = tuple(row.key for row in OPERATIONS if row.is_prelogin)
 PROTECTED = tuple(row.key for row in OPERATIONS if row.auth == "jwt")
@@ -153,6 +154,21 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
         return
     if session in memory:
         yield is_refused(exchange, message="a used-up login session was completed again")
+    elif exchange.success:
+        memory[session] = True
+
+
+@check("LOGIN-072", on=answers(LOGIN_COMPLETE, LOGIN_MFA_SEND), remembers=True)
+def no_code_is_sent_for_a_completed_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """A send that does not claim to have sent anything contradicts nothing."""
+    session = _session_asked(exchange)
+    if session is None:
+        return
+    if exchange.request.operation is OPERATION_OF_SEND:
+        if session in memory:
+            sent = exchange.success and exchange.at("data.sent") is not False
+            message = "a code was sent for a used-up login session"
+            yield holds(exchange, "data.sent", not sent, False, message=message)
     elif exchange.success:
         memory[session] = True
 

@@ -7,7 +7,9 @@ left out; what it does not type may be anything; extra fields are allowed and en
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -37,13 +39,25 @@ def _integral(value: Any) -> Any:
 
 
 def _instant(value: str) -> str:
-    if not ISO_8601.match(value):
+    if not ISO_8601.match(value) or not is_on_the_calendar(value):
         raise ValueError("an ISO 8601 date and time")
     return value
 
 
 def _instant_or_day(value: str) -> str:
-    return value if DAY.match(value) else _instant(value)
+    return value if DAY.match(value) and is_on_the_calendar(value) else _instant(value)
+
+
+@lru_cache(maxsize=1024)
+def is_on_the_calendar(value: str) -> bool:
+    """Whether there is the day, and the time of day, that stand in the form of ISO 8601. A day may end at
+    24:00, and with a leap second."""
+    digits = re.sub(r"[^0-9]", "", value.partition(".")[0])
+    year, month, day = int(digits[:4]), int(digits[4:6]), int(digits[6:8])
+    hour, minute, second = (int(digits[at : at + 2] or 0) for at in (8, 10, 12))
+    if not (1 <= month <= 12 and 1 <= day <= monthrange(max(year, 1), month)[1]):
+        return False
+    return (hour < 24 or (hour == 24 and minute == 0)) and minute < 60 and second <= 60
 
 
 def _email(value: str) -> str:

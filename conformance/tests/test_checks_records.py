@@ -111,3 +111,13 @@ def test_a_time_says_its_zone_or_does_not(text: str, has: bool) -> None:
 def test_a_field_that_is_left_out_is_the_shape_checks_matter_alone() -> None:
     nameless = {name: value for name, value in role().items() if name != "roleName"}
     assert contradicted_by(answer(ROLES, [nameless])) == {"ROLE-003"}
+
+
+@pytest.mark.parametrize("text", ["2026-02-28T24:00:00Z", "2026-06-30T23:59:60Z", "20260630T235960Z"])
+def test_the_end_of_a_day_is_a_moment(text: str) -> None:
+    assert moment(text) is not None
+
+
+@pytest.mark.parametrize("text", ["2026-02-31T00:00:00Z", "2026-06-30T24:01:00Z", "2026-06-30T23:59:61Z"])
+def test_what_no_calendar_has_is_no_moment(text: str) -> None:
+    assert moment(text) is None

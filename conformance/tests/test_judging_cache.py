@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from conformance import record
 from conformance.checks import registry
 from conformance.checks.registry import kind_of, through_the_ingress
-from conformance.judging import AnyJudge, CachingJudge, Judge
+from conformance.judging import AnyJudge, Judge
 from conformance.judging.cache import (
     BYPASSED,
     LONGEST_KEY,
@@ -25,6 +25,7 @@ from conformance.judging.cache import (
     PART_KEYS,
     BoundedCache,
     Bypass,
+    CachingJudge,
     cache_key,
     cached_verdicts,
     metadata,

@@ -6,18 +6,23 @@ from reference_impl.faults import (
     accounts,
     agreement,
     constants,
+    effects,
     endpoints,
     envelope,
     fields,
     headers,
     notifications,
+    owners,
     pages,
     profile,
     records,
+    refusals,
     roles_files_orders,
+    sealed,
     secure_channel,
     security,
     sign_in,
+    steps,
     tokens,
 )
 from reference_impl.faults.consequences import CONSEQUENCES
@@ -32,6 +37,7 @@ _CHAPTERS = (
     constants,
     headers,
     sign_in,
+    steps,
     tokens,
     secure_channel,
     security,
@@ -42,6 +48,10 @@ _CHAPTERS = (
     roles_files_orders,
     endpoints,
     agreement,
+    owners,
+    refusals,
+    sealed,
+    effects,
 )
 
 

@@ -12,11 +12,20 @@ from reference_impl.faults.fault import of
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANGE,
+    COMPLETE,
     CURRENT_WORKSPACE,
+    DISABLE_WHITELIST,
     FILE,
+    FORGOT,
     INITIATE,
+    PROFILE_UPDATE,
     PUBLIC_KEY,
+    REFRESH,
     ROLES,
+    SECURE_CLOSE,
+    SECURE_SESSION,
+    SEND,
+    SET_SESSION_CONFIG,
 )
 from reference_impl.portal import Portal, Record, Session
 from reference_impl.routes import Routes
@@ -216,9 +225,31 @@ def _message_of_ga2031(seen: Seen, answer: Answer) -> None:
         answer.body["message"] = "No workspace is chosen."
 
 
+UNGUARDED = {
+    "a-sign-in-begins": INITIATE,
+    "a-code-is-sent": SEND,
+    "a-sign-in-ends": COMPLETE,
+    "a-pair-is-refreshed": REFRESH,
+    "a-channel-opens": SECURE_SESSION,
+    "a-channel-closes": SECURE_CLOSE,
+    "a-password-is-forgotten": FORGOT,
+    "sessions-are-limited": SET_SESSION_CONFIG,
+    "a-whitelist-is-disabled": DISABLE_WHITELIST,
+}
+
 FAULTS = (
     of("HEADER-001", "ingress-is-not-checked", apply=_adding(_ingress_open)),
     of("HEADER-001", "public-key-without-access-code", PUBLIC_KEY, apply=_adding(_ingress_open, PUBLIC_KEY)),
+    *(
+        of("HEADER-001", f"{name}-without-access-code", key, apply=_adding(_ingress_open, key))
+        for name, key in UNGUARDED.items()
+    ),
+    of(
+        "HEADER-002",
+        "a-profile-is-updated-with-any-access-code",
+        PROFILE_UPDATE,
+        apply=_adding(_any_code_lets_in, PROFILE_UPDATE),
+    ),
     of("HEADER-002", "any-access-code-lets-in", apply=_adding(_any_code_lets_in)),
     of("HEADER-002", "roles-with-any-access-code", ROLES, apply=_adding(_any_code_lets_in, ROLES)),
     *(

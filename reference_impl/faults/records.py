@@ -8,10 +8,14 @@ from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CHANNELS_QUERY,
     CURRENT_WORKSPACE,
+    HISTORY,
     INSTITUTION,
+    ORDERS,
+    OWN_INVITATIONS,
     PROFILE,
     ROLE,
     ROLES,
+    SESSIONS,
     TYPES_QUERY,
 )
 
@@ -29,7 +33,32 @@ def _updated_before(record: dict[str, Any]) -> None:
     record["updatedAt"] = "2019-01-01T00:00:00.000Z"
 
 
+def _no_day(value: Any) -> Any:
+    return value if value is None else f"{value[:5]}02-31{value[10:]}"
+
+
+_NO_DAYS = (
+    ("ACCOUNT-009", PROFILE, "", "createdAt", ""),
+    ("SESSION-004", SESSIONS, "[]", "loginTime", ""),
+    ("HISTORY-002", HISTORY, "items[]", "loginTime", "HISTORY-009 HISTORY-010"),
+    ("INVITATION-011", OWN_INVITATIONS, "[]", "expiresAt", ""),
+    ("CHANNEL-010", CHANNELS_QUERY, "items[]", "updatedAt", ""),
+    ("ORDER-013", ORDERS, "content[]", "completedAt", ""),
+    ("RESOURCE-002", ROLES, "[]", "createdAt", ""),
+)
+"""Times on a day that no year has."""
+
 FAULTS = (
+    *(
+        of(
+            breaks,
+            f"{breaks.lower()}-on-february-31",
+            operation,
+            apply=reported(operation, place, **{field: _no_day}),
+            also=also,
+        )
+        for breaks, operation, place, field, also in _NO_DAYS
+    ),
     of(
         "ACCOUNT-014",
         "account-times-of-another-zone",

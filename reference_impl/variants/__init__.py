@@ -3,8 +3,10 @@
 from reference_impl.changes import together
 from reference_impl.variants import (
     bindings,
+    codes,
     company,
     credentials,
+    effects,
     envelope,
     gateways,
     habits,
@@ -13,6 +15,7 @@ from reference_impl.variants import (
     readings,
     searches,
     sign_in,
+    steps,
     values,
     wire,
 )
@@ -34,6 +37,9 @@ _ROWS = (
     *values.VARIANTS,
     *habits.VARIANTS,
     *bindings.VARIANTS,
+    *steps.VARIANTS,
+    *codes.VARIANTS,
+    *effects.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 

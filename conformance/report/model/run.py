@@ -131,6 +131,10 @@ class Regression(Part):
     kind: str
     recorded: JsonValue = None
     replayed: JsonValue = None
+    meaning: str = ""
+    """``contradiction``, ``breaking``, ``permitted`` or ``drift``."""
+    basis: str = ""
+    """The requirement that is contradicted, or the sentence or gap that permits the difference."""
 
 
 class Timed(Part):

@@ -179,6 +179,12 @@ class ChangeLedger:
             row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
             self._write(row if present is None else {**row, "present": present})
 
+    def leave(self, key: str, reason: str, present: Json = None) -> None:
+        """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
+        with self._lock:
+            row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
+            self._write(row if present is None else {**row, "present": present})
+
     def close(self) -> None:
         with self._lock:
             if self._file is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Unpack
 
 import msgspec
@@ -195,13 +195,19 @@ class SecureChannel:
         chosen = self.shared() if channel is None else channel
         return lambda answer: self._opened(chosen, ABSENT, answer)
 
-    def close(self, body: Json = ABSENT, *, channel: Channel | None = None) -> Exchange:
+    def close(
+        self,
+        body: Json = ABSENT,
+        *,
+        channel: Channel | None = None,
+        headers: Mapping[str, str | None] | None = None,
+    ) -> Exchange:
         """Closes a channel. Its body is not shown (N3): the session's id, where nothing else is given."""
         chosen = self.shared() if channel is None else channel
         return self._portal.call(
             SECURE_SESSION_CLOSE,
             json={"sessionId": chosen.session_id} if body is ABSENT else body,
-            headers={SESSION_HEADER: chosen.session_id},
+            headers={SESSION_HEADER: chosen.session_id, **(headers or {})},
         )
 
     def wrap(self, key: bytes, public_key: FoundKey) -> str:

@@ -1,0 +1,47 @@
+"""What is the caller's own is read by two accounts, one after the other: it is compared on the wire."""
+
+from __future__ import annotations
+
+import pytest
+
+from cases.authentication.steps import an_account
+from cases.premises import answered, granted
+from conformance.cases import Account, Portal, Untestable, Verify, equal, requirement
+from conformance.spec.endpoints import (
+    COUNTRIES,
+    OWN_INVITATIONS,
+    PROFILE,
+    SESSIONS,
+    SESSIONS_CONFIG,
+    SESSIONS_HISTORY,
+    TIMEZONES,
+    WORKSPACES_CURRENT,
+)
+
+OWN = (SESSIONS, SESSIONS_HISTORY, OWN_INVITATIONS)
+
+
+def another(portal: Portal) -> Account:
+    """An account beside the administrator. Raises Untestable where the profile has none."""
+    account = an_account(portal, "limited", "spare", "admin")
+    if account.name == "admin":
+        raise Untestable("the profile has one account only")
+    return account
+
+
+@requirement("MODEL-007", "MODEL-008", "SESSION-030")
+@pytest.mark.parametrize("name", ["admin", "another"])
+def test_what_is_an_accounts_own_is_shown_to_it_alone(portal: Portal, verify: Verify, name: str) -> None:
+    token = (portal.account("admin") if name == "admin" else another(portal)).token
+    profile = granted(portal.call(PROFILE, token=token))
+    for key in OWN:
+        answered(portal.call(key, token=token))
+    config = answered(portal.call(SESSIONS_CONFIG, token=token))
+    if config.success:
+        verify("SESSION-030", equal(config, "data.accountBizId", profile.at("data.bizId"), profile))
+
+
+@requirement("RESOURCE-007", "RESOURCE-008", "RESOURCE-009", "CONSTANT-067", "CONSTANT-068")
+def test_codes_are_read_after_the_lists_that_have_them(portal: Portal, admin: Account) -> None:
+    for key in (TIMEZONES, COUNTRIES, PROFILE, WORKSPACES_CURRENT):
+        answered(portal.call(key, token=admin.token))

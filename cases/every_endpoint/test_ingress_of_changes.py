@@ -1,0 +1,125 @@
+"""Requests that change or open something, from another ingress (chapter "Authentication", 1).
+
+What is asked for is in order but for the access code, and would change nothing that is not so already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from cases.authentication.steps import (
+    an_account,
+    begun,
+    code_at_hand,
+    factor_for,
+    method_of,
+    nobody,
+    right_code,
+)
+from cases.every_endpoint.test_ingress import ACCESS_CODE, FOREIGN, is_rejected
+from cases.premises import answered, count, granted, outcome, text
+from cases.profile.values import is_shown_whole
+from cases.secure_channel.closing import close
+from cases.security.whitelist import read as read_whitelist
+from conformance.cases import (
+    ABSENT,
+    Account,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    impact,
+    needs,
+    requirement,
+    sign_ins,
+)
+from conformance.run.schedule import Wait
+from conformance.spec.endpoints import (
+    IP_WHITELIST_DISABLE,
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    PASSWORD_FORGOT,
+    PROFILE,
+    PROFILE_UPDATE,
+    SECURE_SESSION,
+    SESSIONS_CONFIG,
+    SESSIONS_CONFIG_SET,
+    TOKEN_REFRESH,
+)
+
+
+def verify_foreign(portal: Portal, verify: Verify, key: str, body: Json, *, token: str | None = None) -> bool:
+    """Asks without an access code, and with another one. Whether both were rejected."""
+    are_rejected = True
+    for rule, code in FOREIGN.items():
+        exchange = answered(portal.call(key, json=body, token=token, headers={ACCESS_CODE: code}))
+        verify(rule, is_rejected(exchange))
+        verify.observe("portal-mismatch", exchange, outcome(exchange))
+        are_rejected = are_rejected and not exchange.success
+    return are_rejected
+
+
+@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@sign_ins(3)
+def test_no_step_of_a_sign_in_is_taken_from_another_ingress(
+    portal: Portal, verify: Verify
+) -> Generator[Wait, None, None]:
+    account = an_account(portal, "limited", "spare", "admin")
+    credentials: Json = {"email": account.email, "password": account.password}
+    verify_foreign(portal, verify, LOGIN_INITIATE, credentials)
+
+    yield from code_at_hand(portal, account)
+    session = begun(portal, account)
+    factor = factor_for(account, session, preferring="OTP")
+    id, method = text(session, "data.sessionId"), method_of(factor)
+    if "EMAIL" in account.factors:
+        verify_foreign(portal, verify, LOGIN_MFA_SEND, {"sessionId": id, "method": method_of("EMAIL")})
+    code = yield from right_code(portal, account, session, factor)
+    steps: Json = {"sessionId": id, "method": method, "code": code}
+    verify_foreign(portal, verify, LOGIN_COMPLETE, steps)
+
+
+@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+def test_no_pair_is_refreshed_from_another_ingress(portal: Portal, verify: Verify) -> None:
+    account = an_account(portal, "limited", "spare", "admin")
+    refresh = account.signed_in().refresh_token
+    if refresh is None:
+        raise Untestable("the sign-in gave no refresh token", "target")
+    if not verify_foreign(portal, verify, TOKEN_REFRESH, {"refreshToken": refresh}):
+        account.forget()
+
+
+@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+def test_no_channel_is_opened_or_closed_from_another_ingress(portal: Portal, verify: Verify) -> None:
+    channel = portal.secure.open()
+    verify_foreign(portal, verify, SECURE_SESSION, channel.exchange.request.json)
+
+    for rule, code in FOREIGN.items():
+        exchange = answered(close(portal, channel, headers={ACCESS_CODE: code}))
+        verify(rule, is_rejected(exchange))
+
+
+@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@needs("bot_challenge")
+@impact("mutating")
+def test_no_password_is_forgotten_from_another_ingress(portal: Portal, verify: Verify) -> None:
+    """Of nobody, whom no mail reaches."""
+    body: Json = {"email": nobody(portal), "turnstileToken": portal.bot_token}
+    verify_foreign(portal, verify, PASSWORD_FORGOT, body)
+
+
+@requirement("HEADER-001", "HEADER-002", "HEADER-003")
+@needs("accounts.spare")
+@impact("mutating")
+def test_nothing_is_changed_from_another_ingress(portal: Portal, verify: Verify, spare: Account) -> None:
+    """Each change asks for what is so already."""
+    token = spare.token
+    name = granted(portal.call(PROFILE, token=token)).at("data.accountName")
+    if is_shown_whole(name):
+        verify_foreign(portal, verify, PROFILE_UPDATE, {"accountName": name}, token=token)
+    most = count(granted(portal.call(SESSIONS_CONFIG, token=token)), "data.maxSessions")
+    if most > 0:
+        verify_foreign(portal, verify, SESSIONS_CONFIG_SET, {"maxConcurrentSessions": most}, token=token)
+    if read_whitelist(portal, spare).at("data.enabled") is False:
+        verify_foreign(portal, verify, IP_WHITELIST_DISABLE, ABSENT, token=token)

@@ -1,0 +1,77 @@
+"""What an access token tells of its account, by what the profile shows of it (chapter "Authentication")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from conformance.checks.registry import check, successes
+from conformance.checks.sign_in import OF_THE_ISSUER, OF_THE_TOKEN, SUBJECT, claims_of
+from conformance.spec.endpoints import PROFILE
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import holds
+from conformance.verdicts.findings import Comparison
+
+OF_NO_ACCOUNT = OF_THE_ISSUER | OF_THE_TOKEN | {SUBJECT}
+"""Claims that name the token, its issuer or its subject: what stands there is an id."""
+
+NAMES_SOMETHING_ELSE = re.compile(r"role|realm|group|portal|tenant|workspace|institution|client|scope", re.I)
+"""Claims under which a name may be alike the account's by chance."""
+
+LEAST_DIGITS = 7
+"""Digits from which a phone number is no other number by chance."""
+
+
+@check("TOKEN-028", on=successes(PROFILE).at_its_moment())
+def no_claim_repeats_the_profile(exchange: Exchange) -> Iterator[Comparison]:
+    """A name of one word may stand in a claim that is no name of anything; a name of several may not."""
+    token = exchange.request.bearer
+    texts = _texts_of(token) if token is not None else ()
+    if not texts:
+        return
+    name, phone = exchange.at("data.accountName"), _digits(exchange.at("data.accountPhone"))
+    telling = sorted(
+        {claim for claim, text in texts if _repeats(claim, text, name) or _is_phone(text, phone)}
+    )
+    yield holds(
+        exchange,
+        "headers.authorization",
+        not telling,
+        "no claim with the account's name or phone",
+        actual={"claims": telling},
+    )
+
+
+@lru_cache(maxsize=256)
+def _texts_of(token: str) -> tuple[tuple[str, str], ...]:
+    """The texts in the claims of a token that may speak of its account, with the claims' names."""
+    claims = claims_of(token) or {}
+    return tuple(
+        text for name, value in claims.items() if name not in OF_NO_ACCOUNT for text in _texts(name, value)
+    )
+
+
+def _texts(name: str, value: Json) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, dict):
+        for inner, held in value.items():
+            yield from _texts(f"{name}.{inner}", held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _texts(name, held)
+
+
+def _repeats(claim: str, text: str, name: Json) -> bool:
+    if not isinstance(name, str) or not name or text != name:
+        return False
+    return " " in name or ("name" in claim.lower() and not NAMES_SOMETHING_ELSE.search(claim))
+
+
+def _is_phone(text: str, phone: str) -> bool:
+    return len(phone) >= LEAST_DIGITS and _digits(text) == phone and not re.search(r"[A-Za-z]", text)
+
+
+def _digits(text: Json) -> str:
+    return re.sub(r"\D", "", text) if isinstance(text, str) else ""

@@ -1,0 +1,85 @@
+"""Whose data an answer shows: what is the caller's own is shown to no other account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from conformance.checks.envelope import is_mask
+from conformance.checks.model.places import viewer_of
+from conformance.checks.records import records
+from conformance.checks.registry import Memory, check, successes
+from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSIONS_HISTORY
+from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import contradicts
+from conformance.verdicts.findings import HELD, Comparison
+
+Owned = dict[str, Json]
+"""A session, or an entry of the login history."""
+
+IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
+
+
+def _key_of(exchange: Exchange) -> str:
+    operation = exchange.request.operation
+    return "" if operation is None else operation.key
+
+
+def _identity(record: Owned, id: str) -> str | None:
+    """An id alone may be a number that is counted for each account. None where something is not shown."""
+    names = (id, "loginTime", "clientIp", "userAgent")
+    values = [value for name in names if isinstance(value := record.get(name), str)]
+    return " ".join(values) if len(values) == len(names) else None
+
+
+@check("MODEL-007", on=successes(PROFILE, *IDS).at_its_moment(), remembers=True)
+def nothing_of_the_callers_is_anothers(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    viewer, key = viewer_of(exchange), _key_of(exchange)
+    if viewer is None:
+        return
+    if key == PROFILE:
+        memory[viewer] = exchange.at("data.bizId")
+        return
+    caller = memory.get(viewer)
+    if not _is_text(caller):
+        return
+    yield _first_of_another(exchange, memory, IDS[key], caller)
+
+
+def _first_of_another(exchange: Exchange, memory: Memory, id: str, caller: str) -> Comparison:
+    for path, record in records(exchange):
+        identity = _identity(record, id)
+        owner = memory.get(f"{id} {identity}", caller)
+        if owner != caller:
+            message = f"what account {owner} was shown as its own is shown to account {caller}"
+            return contradicts(exchange, f"{path}.{id}", "an entry of the caller's", record[id], message)
+        if identity is not None:
+            memory[f"{id} {identity}"] = caller
+    return HELD
+
+
+@check("MODEL-008", on=successes(PROFILE, OWN_INVITATIONS).at_its_moment(), remembers=True)
+def own_invitations_are_addressed_to_the_caller(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """By the account's id: an email may be an alias, or one that the account had before."""
+    viewer = viewer_of(exchange)
+    if viewer is None:
+        return
+    if _key_of(exchange) == PROFILE:
+        memory[viewer] = exchange.at("data.bizId")
+        return
+    caller = memory.get(viewer)
+    if not _is_text(caller):
+        return
+    for path, record in records(exchange):
+        invitee = record.get("inviteeAccountBizId")
+        if not _is_text(invitee):
+            continue
+        if invitee == caller:
+            yield HELD
+        else:
+            message = f"an invitation of account {invitee} is shown to account {caller}"
+            yield contradicts(exchange, f"{path}.inviteeAccountBizId", caller, invitee, message)
+
+
+def _is_text(value: Json) -> TypeGuard[str]:
+    return isinstance(value, str) and bool(value.strip()) and not is_mask(value)

@@ -1,0 +1,139 @@
+"""Codes of languages, timezones and countries against the standards they come from (several chapters)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from zoneinfo import available_timezones
+
+from conformance.checks.enumerations import entries
+from conformance.checks.records import records
+from conformance.checks.registry import Memory, check, successes, with_data
+from conformance.spec.endpoints import COUNTRIES, TIMEZONES, WORKSPACES_CURRENT
+from conformance.spec.iso import COUNTRY_NUMBERS, LANGUAGES_OF_TWO_LETTERS, is_country
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.values import is_integer
+from conformance.verdicts.comparisons import contradicts, holds
+from conformance.verdicts.findings import HELD, Comparison
+
+OF_ACCOUNTS = with_data("Account", "Profile", "AccountPage")
+
+LANGUAGE = re.compile(r"([A-Za-z]{2,3})([-_][A-Za-z0-9]{2,8}){0,3}\Z")
+
+NAMED_OTHERWISE = re.compile(
+    r"[+-]?\d+(:\d\d)?|(UTC|GMT)[ _]?([+-]|PLUS|MINUS)?[ _]?\d{0,2}(:?\d\d)?|[A-Z]{1,5}|.*STANDARD[ _]?TIME",
+    re.IGNORECASE,
+)
+"""An offset, an abbreviation, a number of the portal's own, or a zone as one operating system names it."""
+
+
+def code_rule(requirement: str, name: str, is_right: Callable[[str], bool], expected: str) -> None:
+    @check(requirement, on=successes(*OF_ACCOUNTS))
+    def the_code_is_one(exchange: Exchange) -> Iterator[Comparison]:
+        """The first that is none is enough: a listing may have thousands."""
+        is_present = False
+        for path, record in records(exchange):
+            code = record.get(name)
+            if not isinstance(code, str) or not code.strip():
+                continue
+            if not is_right(code.strip()):
+                yield contradicts(exchange, f"{path}.{name}", expected, code)
+                return
+            is_present = True
+        if is_present:
+            yield HELD
+
+
+def _is_two_letters_of_a_country(code: str) -> bool:
+    """Another form is another rule's."""
+    return len(code) != 2 or not code.isascii() or not code.isalpha() or is_country(code)
+
+
+@lru_cache(maxsize=256)
+def is_language(code: str) -> bool:
+    match = LANGUAGE.match(code)
+    if match is None:
+        return False
+    language = match.group(1).lower()
+    return len(language) == 3 or language in LANGUAGES_OF_TWO_LETTERS or is_country(language)
+
+
+code_rule("RESOURCE-007", "defaultCountry", _is_two_letters_of_a_country, "a country's code (ISO 3166)")
+code_rule("RESOURCE-009", "defaultLanguage", is_language, "a short language code (ISO 639)")
+
+
+@lru_cache(maxsize=1)
+def _zones() -> frozenset[str]:
+    """The names of the zones that this machine knows, spelled in one way, and their last parts alone."""
+    names = {_spelled(zone) for zone in available_timezones()}
+    cities = {_spelled(zone.rpartition("/")[2]) for zone in available_timezones()}
+    return frozenset(names | cities)
+
+
+def _spelled(zone: str) -> str:
+    return re.sub(r"[^A-Z0-9+]+", "_", zone.upper())
+
+
+@lru_cache(maxsize=256)
+def is_zone(code: str) -> bool:
+    """Whether a code names a zone in a usual way; any does where this machine has no list of zones."""
+    zones = _zones()
+    return not zones or _spelled(code) in zones or NAMED_OTHERWISE.fullmatch(code) is not None
+
+
+ZONED = {"defaultTimezone": OF_ACCOUNTS, "workspaceTimezone": (WORKSPACES_CURRENT,)}
+
+
+@check("RESOURCE-008", on=successes(TIMEZONES, *OF_ACCOUNTS, WORKSPACES_CURRENT), remembers=True)
+def a_timezone_is_one(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Where the portal's own list was read before: it may name zones as it likes."""
+    operation, host = exchange.request.operation, exchange.request.parts.netloc
+    if operation is None:
+        return
+    if operation.key == TIMEZONES:
+        memory[host] = _codes_of_zones(exchange) | memory.get(host, frozenset())
+        return
+    listed, is_present = memory.get(host), False
+    for path, record in records(exchange):
+        for name, keys in ZONED.items():
+            code = record.get(name) if operation.key in keys else None
+            if not isinstance(code, str) or not code.strip():
+                continue
+            is_present = is_present or listed is not None
+            if listed is not None and code not in listed and not is_zone(code):
+                yield contradicts(exchange, f"{path}.{name}", "a timezone of the portal's list", code)
+                return
+    if is_present:
+        yield HELD
+
+
+def _codes_of_zones(exchange: Exchange) -> frozenset[str]:
+    names = ("code", "zoneIdCode", "label", "value")
+    return frozenset(str(item[name]) for item in entries(exchange) for name in names if name in item)
+
+
+@check("CONSTANT-067", on=successes(COUNTRIES))
+def numbers_of_a_country_belong_together(exchange: Exchange) -> Iterator[Comparison]:
+    """A country that the standard does not have is the portal's own matter."""
+    for index, item in enumerate(entries(exchange)):
+        numbers = COUNTRY_NUMBERS.get(_upper(item.get("alpha2Code")))
+        if numbers is None:
+            continue
+        letters, number = _upper(item.get("alpha3Code")), item.get("numericCode")
+        if len(letters) == 3:
+            yield holds(exchange, f"data[{index}].alpha3Code", letters == numbers[0], numbers[0])
+        if is_integer(number):
+            yield holds(exchange, f"data[{index}].numericCode", number == numbers[1], numbers[1])
+
+
+def _upper(value: Json) -> str:
+    return value.upper() if isinstance(value, str) else ""
+
+
+@check("CONSTANT-068", on=successes(TIMEZONES))
+def a_zone_id_names_a_zone(exchange: Exchange) -> Iterator[Comparison]:
+    for index, item in enumerate(entries(exchange)):
+        zone = item.get("zoneIdCode")
+        if isinstance(zone, str) and zone:
+            yield holds(exchange, f"data[{index}].zoneIdCode", is_zone(zone), "a zone's name, or an offset")

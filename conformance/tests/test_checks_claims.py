@@ -1,0 +1,51 @@
+"""The checks of ``conformance.checks.claims``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.spec.endpoints import PROFILE
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import account, answer, contradicted_by, jwt
+from conformance.traffic.exchange import Exchange, Json
+
+
+def profile_by(token: str, **profile: Json) -> Exchange:
+    return answer(PROFILE, account(**profile), headers={"Authorization": f"Bearer {token}"})
+
+
+PROOFS = [
+    Proof(
+        "TOKEN-028",
+        [
+            profile_by(jwt(roleName="Ada", ctx={"nickname": "Somebody"}), accountName="Ada"),
+            profile_by(jwt(sub="Ada Admin", kind="Ada"), accountName="Ada"),
+            profile_by(jwt(exp=15550100), accountPhone="+1 555 0100"),
+        ],
+        profile_by(jwt(user={"displayName": "Ada"}), accountName="Ada"),
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+@pytest.mark.parametrize(
+    "claims, name, phone",
+    [
+        ({"a": {"b": ["Ada Admin"]}}, "Ada Admin", None),
+        ({"tel": "0015550100"}, "Ada", "001-555-0100"),
+        ({"ctx": {"fullName": "Ada"}}, "Ada", None),
+    ],
+)
+def test_a_claim_that_repeats_the_profile_is_found_wherever_it_stands(
+    claims: dict[str, Json], name: str, phone: str | None
+) -> None:
+    assert "TOKEN-028" in contradicted_by(profile_by(jwt(**claims), accountName=name, accountPhone=phone))

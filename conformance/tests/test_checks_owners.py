@@ -1,0 +1,58 @@
+"""The checks of ``conformance.checks.model.owners``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSIONS_HISTORY
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import account, answer, history_item, invitation, page, session
+from conformance.traffic.exchange import Exchange, Json
+
+
+def by(name: str, key: str, data: Json) -> Exchange:
+    return answer(key, data, headers={"Authorization": f"Bearer token-of-{name}"})
+
+
+def profile(name: str) -> Exchange:
+    return by(name, PROFILE, account(bizId=f"account-of-{name}"))
+
+
+def history(name: str, *entries: dict[str, Json]) -> Exchange:
+    return by(name, SESSIONS_HISTORY, page(*entries))
+
+
+PROOFS = [
+    Proof(
+        "MODEL-007",
+        [
+            profile("one"),
+            history("one", history_item()),
+            history("one", history_item()),
+            profile("two"),
+            history("two", history_item(loginTime="2031-01-01T00:00:00Z")),
+            history("three", history_item()),
+        ],
+        [profile("one"), profile("two"), by("one", SESSIONS, [session()]), by("two", SESSIONS, [session()])],
+    ),
+    Proof(
+        "MODEL-008",
+        [
+            profile("one"),
+            by("one", OWN_INVITATIONS, [invitation(inviteeAccountBizId="account-of-one")]),
+            by("one", OWN_INVITATIONS, [invitation(inviteeAccountBizId=None)]),
+            by("two", OWN_INVITATIONS, [invitation(inviteeAccountBizId="account-of-three")]),
+        ],
+        [profile("one"), by("one", OWN_INVITATIONS, [invitation(inviteeAccountBizId="account-of-two")])],
+    ),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()

@@ -1,0 +1,92 @@
+"""The checks of ``conformance.checks.standards``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.standards import is_language, is_zone
+from conformance.spec.endpoints import ACCOUNTS_QUERY, COUNTRIES, PROFILE, TIMEZONES
+from conformance.spec.iso import is_country
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import account, account_page, answer, coded
+from conformance.traffic.exchange import Exchange, Json
+
+OWN_ZONE = coded("ZONE_1", 95010199, zoneIdCode="UTC", utcOffset="+00:00")
+
+
+def profile(**other: Json) -> Exchange:
+    return answer(PROFILE, account(**other))
+
+
+def country(**other: Json) -> Exchange:
+    japan = {"alpha2Code": "JP", "alpha3Code": "JPN", "numericCode": 392, "phoneCode": "+81", **other}
+    return answer(COUNTRIES, [coded("JP", 95010302, **japan)])
+
+
+def zones(*listed: Json) -> Exchange:
+    return answer(TIMEZONES, [coded("UTC", 95010101, zoneIdCode="UTC", utcOffset="+00:00"), *listed])
+
+
+PROOFS = [
+    Proof(
+        "RESOURCE-007",
+        [profile(defaultCountry="UK"), profile(defaultCountry="xk")],
+        answer(ACCOUNTS_QUERY, account_page(account(), account(defaultCountry="JX"))),
+    ),
+    Proof(
+        "RESOURCE-008",
+        [zones(OWN_ZONE), profile(defaultTimezone="ZONE_1"), profile(defaultTimezone="Asia/Shanghai")],
+        [zones(), profile(defaultTimezone="ASIA_ATLANTIS")],
+    ),
+    Proof(
+        "RESOURCE-009",
+        [profile(defaultLanguage="zh_Hant_TW"), profile(defaultLanguage="jp")],
+        profile(defaultLanguage="English"),
+    ),
+    Proof(
+        "CONSTANT-067",
+        [country(), country(alpha2Code="XJ", numericCode=1)],
+        country(numericCode=393),
+    ),
+    Proof("CONSTANT-068", zones(OWN_ZONE), zones({**OWN_ZONE, "zoneIdCode": "Asia/Nowhere"})),
+]
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
+def test_a_zone_is_judged_by_the_portals_own_list_only() -> None:
+    assert Proof("RESOURCE-008", [profile(defaultTimezone="ZONE_1")], [], silent=True).passes()
+
+
+@pytest.mark.parametrize(
+    "code", ["UTC", "CST", "UTC+8", "GMT-03:30", "+05:30", "8", "America/New_York", "SHANGHAI"]
+)
+def test_a_zone_has_many_names(code: str) -> None:
+    assert is_zone(code)
+
+
+@pytest.mark.parametrize("code", ["MARS_OLYMPUS", "Europe/Atlantis", "somewhere else"])
+def test_not_every_name_is_a_zones(code: str) -> None:
+    assert not is_zone(code)
+
+
+@pytest.mark.parametrize(
+    "code, is_one", [("en", True), ("zh-Hant", True), ("yue", True), ("cn", True), ("qj", False)]
+)
+def test_a_language_begins_with_one_that_there_is(code: str, is_one: bool) -> None:
+    assert is_language(code) is is_one
+
+
+@pytest.mark.parametrize(
+    "code, is_one", [("JP", True), ("jp", True), ("ZZ", True), ("EU", True), ("JX", False)]
+)
+def test_a_country_is_assigned_or_reserved(code: str, is_one: bool) -> None:
+    assert is_country(code) is is_one

@@ -1,0 +1,100 @@
+"""Effects that are others than asked for, and endpoints that are there by name only (several chapters)."""
+
+from typing import Any
+
+from reference_impl.changes import Change, chosen, handled, rewritten, together
+from reference_impl.errors import Refusal
+from reference_impl.faults.fault import asked, erring, ignoring, of, on_success, refusing, reported
+from reference_impl.faults.operations import (
+    ACCOUNT_PASSWORD,
+    ACCOUNT_STATUS,
+    INSTITUTION,
+    INVITATIONS,
+    INVITE,
+    LOGOUT,
+    ORDERS,
+    ROLES,
+    SESSIONS,
+)
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Handler
+from reference_impl.shapes import Body
+from reference_impl.wrappers import Seen
+
+
+def _sorted_as_text(seen: Seen, data: Any) -> None:
+    field, _, direction = (seen.asked.query.get("sort") or [""])[-1].partition(",")
+    if field == "amount":
+        data["content"].sort(key=lambda order: str(order["amount"]), reverse=direction == "desc")
+
+
+def _always_rising(body: Body) -> Body:
+    return body | ({"sort": "amount,asc"} if body.get("sort", "").startswith("amount") else {})
+
+
+def _unknown_is_done(handler: Handler) -> Handler:
+    def acting(portal: Portal, caller: Caller, body: Body) -> Any:
+        try:
+            return handler(portal, caller, body)
+        except Refusal:
+            return {}
+
+    return acting
+
+
+def _failing(operation: str) -> Change:
+    return together((erring("BROKEN", "INTERNAL_ERROR", 500), refusing(operation, "BROKEN")))
+
+
+FAULTS = (
+    of(
+        "ORDER-035",
+        "amounts-are-sorted-as-text",
+        ORDERS,
+        apply=rewritten(on_success(_sorted_as_text), ORDERS),
+    ),
+    of("ORDER-035", "amounts-only-rise", ORDERS, apply=asked(ORDERS, _always_rising)),
+    of(
+        "ACCOUNT-045",
+        "the-status-of-nobody-is-changed",
+        ACCOUNT_STATUS,
+        apply=handled(ACCOUNT_STATUS, _unknown_is_done),
+    ),
+    of(
+        "ACCOUNT-046",
+        "the-password-of-nobody-is-reset",
+        ACCOUNT_PASSWORD,
+        apply=handled(ACCOUNT_PASSWORD, _unknown_is_done),
+    ),
+    of(
+        "INVITE-009",
+        "expiration-days-are-ignored",
+        INVITE,
+        apply=ignoring(INVITE, "expirationDays"),
+        spreads=True,
+    ),
+    of(
+        "INVITE-010",
+        "the-message-is-another",
+        INVITE,
+        apply=asked(INVITE, lambda body: body | {"message": "Welcome"}),
+        spreads=True,
+    ),
+    of(
+        "INVITE-011",
+        "the-inviter-is-another",
+        INVITATIONS,
+        apply=reported(INVITATIONS, "[]", inviterBizId="account-of-another"),
+    ),
+    of("LOGOUT-006", "a-logout-counts-too-many", LOGOUT, apply=reported(LOGOUT, "", terminatedSessions=77)),
+    of(
+        "LOGOUT-006",
+        "a-logout-of-all-counts-one",
+        LOGOUT,
+        apply=together((chosen(logout_ends="all"), reported(LOGOUT, "", terminatedSessions=1))),
+        spreads=True,
+    ),
+    of("OP-084 ENV-018", "roles-always-fail", ROLES, apply=_failing(ROLES)),
+    of("OP-065 ENV-018", "institutions-always-fail", INSTITUTION, apply=_failing(INSTITUTION)),
+    of("OP-023", "sessions-are-an-unknown-path", SESSIONS, apply=refusing(SESSIONS, "PATH_UNKNOWN")),
+)

@@ -1,0 +1,123 @@
+"""Somebody else's data, and codes that nothing has (several chapters)."""
+
+from typing import Any
+
+from reference_impl.changes import handled
+from reference_impl.faults.fault import of, reported, turned
+from reference_impl.faults.operations import (
+    ACCOUNTS_QUERY,
+    CURRENT_WORKSPACE,
+    HISTORY,
+    OWN_INVITATIONS,
+    PROFILE,
+    SESSION_CONFIG,
+    SESSIONS,
+    constants,
+)
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Handler
+from reference_impl.shapes import Body
+
+COUNTRIES = constants("countries")
+TIMEZONES = constants("timezones")
+
+
+def _with_those_of_others(handler: Handler) -> Handler:
+    """The sessions of another account are listed behind the caller's."""
+
+    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+        sessions = handler(portal, caller, body)
+        ids = {session.account_id for session in portal.sessions.values()} - {caller.account_id}
+        listed = list(sessions)
+        for id in sorted(ids):
+            other = Caller(caller.client_ip, "", "", "en", known_account=portal.find("account", id))
+            listed += [session | {"isCurrent": False} for session in handler(portal, other, body)]
+        return listed
+
+    return listing
+
+
+def _history_of_all(handler: Handler) -> Handler:
+    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+        own = portal.history
+        everybody = sorted(
+            (entry for entries in own.values() for entry in entries), key=lambda e: e["loginTime"]
+        )
+        portal.history = {caller.account_id: everybody}
+        try:
+            return handler(portal, caller, body)
+        finally:
+            portal.history = own
+
+    return listing
+
+
+def _as_another(handler: Handler) -> Handler:
+    """Whoever asks, the first account is answered."""
+
+    def answering(portal: Portal, caller: Caller, body: Body) -> Any:
+        account = next(iter(portal.records["account"].values()))
+        return handler(portal, Caller("", "", "", "en", session=caller.session, known_account=account), body)
+
+    return answering
+
+
+def _numbered_otherwise(country: dict[str, Any]) -> None:
+    if country["code"] == "JP":
+        country["numericCode"] = 393
+
+
+FAULTS = (
+    of(
+        "MODEL-007", "sessions-of-others-are-listed", SESSIONS, apply=handled(SESSIONS, _with_those_of_others)
+    ),
+    of("MODEL-007", "the-history-is-everybodys", HISTORY, apply=handled(HISTORY, _history_of_all)),
+    of(
+        "MODEL-008",
+        "own-invitations-are-anothers",
+        OWN_INVITATIONS,
+        apply=handled(OWN_INVITATIONS, _as_another),
+    ),
+    of(
+        "SESSION-030",
+        "one-session-config-for-all",
+        SESSION_CONFIG,
+        apply=handled(SESSION_CONFIG, _as_another),
+    ),
+    of(
+        "RESOURCE-007",
+        "accounts-live-nowhere",
+        ACCOUNTS_QUERY,
+        apply=reported(ACCOUNTS_QUERY, "accounts[]", defaultCountry="JX"),
+    ),
+    of(
+        "RESOURCE-008",
+        "the-profile-is-of-no-zone",
+        PROFILE,
+        apply=reported(PROFILE, "", defaultTimezone="ASIA_ATLANTIS"),
+    ),
+    of(
+        "RESOURCE-008",
+        "the-workspace-is-of-no-zone",
+        CURRENT_WORKSPACE,
+        apply=reported(CURRENT_WORKSPACE, "", workspaceTimezone="MARS_OLYMPUS"),
+    ),
+    of(
+        "RESOURCE-009",
+        "the-profile-speaks-no-language",
+        PROFILE,
+        apply=reported(PROFILE, "", defaultLanguage="qj"),
+    ),
+    of(
+        "CONSTANT-067",
+        "japan-has-another-number",
+        COUNTRIES,
+        apply=turned(COUNTRIES, "[]", _numbered_otherwise),
+    ),
+    of(
+        "CONSTANT-068",
+        "shanghai-is-nowhere",
+        TIMEZONES,
+        apply=reported(TIMEZONES, "[]", zoneIdCode="Asia/Nowhere"),
+    ),
+)
