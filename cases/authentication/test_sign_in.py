@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 
 from cases.authentication.steps import (
     LEEWAY_SECONDS,
@@ -73,7 +74,7 @@ def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     yield from code_at_hand(portal, account)
     session = _begun(portal, account, verify)
     factor = factor_for(account, session, preferring="OTP")
-    verify.untested(COMPLETES[other_than(factor)], f"[accounts.{account.name}] signs in by {factor}")
+    _completed_by_others(portal, verify, other_than(factor))
     code = yield from right_code(portal, account, session, factor)
 
     refused = _refusals(portal, account, verify, session, factor=factor, code=code)
@@ -85,6 +86,18 @@ def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     _used_code_again(portal, account, verify, accepted, factor=factor, code=code)
 
     yield from _tokens_end(portal, verify, refreshed)
+
+
+def _completed_by_others(portal: Portal, verify: Verify, factor: Factor) -> None:
+    """The sign-ins by which the run's other accounts work show as well that a factor completes."""
+    for name in ("admin", "spare"):
+        if not portal.has_account(name) or portal.account(name).mfa != factor:
+            continue
+        with suppress(Untestable):
+            signed_in = portal.account(name).signed_in()
+            verify(COMPLETES[factor], is_success(signed_in.completed, signed_in.initiated))
+            return
+    verify.untested(COMPLETES[factor], f"no account of the profile signs in by {factor}")
 
 
 def _begun(portal: Portal, account: Account, verify: Verify) -> Exchange:
