@@ -125,7 +125,9 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         stored = shown(listing)
         verify("ACCOUNT-035", holds(listing, "data.accounts", stored == new, new, updated, actual=stored))
 
-        now_shown = next((one for one in accounts(listing) if one.get("bizId") == before["bizId"]), {})
+        now_shown = next(
+            (record for record in accounts(listing) if record.get("bizId") == before["bizId"]), {}
+        )
         beside = changed_beside("AGREE-001", before, now_shown, named=body)
         kept = {name: before[name] for name in beside}
         verify("ACCOUNT-047", holds(listing, "data.accounts", not beside, kept, updated, actual=beside))

@@ -186,12 +186,12 @@ def _gives_tokens(portal: Portal, verify: Verify, accepted: Exchange) -> Exchang
     verify("TOKEN-010", is_success(refreshed, accepted))
     _is_of_the_account(portal, verify, refreshed, own)
 
-    again = answered(portal.login.refresh(text(refreshed, "data.refreshToken")))
-    verify("TOKEN-027", is_success(again, refreshed))
-    if not again.success:
+    second = answered(portal.login.refresh(text(refreshed, "data.refreshToken")))
+    verify("TOKEN-027", is_success(second, refreshed))
+    if not second.success:
         return refreshed
-    _is_of_the_account(portal, verify, again, own)
-    return again
+    _is_of_the_account(portal, verify, second, own)
+    return second
 
 
 def _is_of_the_account(portal: Portal, verify: Verify, refreshed: Exchange, own: Exchange) -> None:
