@@ -1,6 +1,9 @@
 """Each command against each hostile behaviour: exit code, seconds, memory, and what must never be seen.
 
-.venv/bin/python benchmarks/hostile.py [--row NAME]... [--command NAME]... [--out FILE]
+    .venv/bin/python benchmarks/hostile.py [--row NAME]... [--command NAME]... [--all] [--out FILE]
+
+It takes the rows of ``MATRIX``, two cells at a time. ``--cells FILE`` keeps each cell as it ends, so that the
+table can be made from several calls; a cell that is measured again takes the place of the earlier one.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import multiprocessing
 import os
 import re
 import resource
@@ -19,6 +23,7 @@ import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,10 +42,29 @@ from reference_impl import serve as reference
 
 HERE = Path(__file__).parent
 COMMANDS = ("run", "doctor", "replay", "record")
+MATRIX = {
+    "silent-accept", "close-at-accept", "speaks-first", "other-protocol", "empty-answer",
+    "empty-answer-inside", "hangs-inside", "hangs-after-thirty", "reset-after-thirty", "reset-one-in-ten",
+    "hang-every-fortieth", "cut-body", "dripped-head", "dripped-body", "garbage-after-answer",
+    "late-second-answer", "closes-silently", "endless-100", "endless-103", "switching-protocols",
+    "endless-trailers", "endless-chunks", "fast-chunks", "gigabyte", "endless-head", "length-too-short",
+    "lengths-conflict", "length-and-chunks", "chunk-size-words", "http-0.9", "status-999",
+    "header-of-10-mb", "headers-10000", "header-injected-answer", "retry-after-digits",
+    "retry-after-year-9999", "retry-after-infinite", "gzip-bomb", "gzip-bomb-3", "zstd-bomb",
+    "body-empty-everywhere", "deep-lists", "deep-900", "number-infinite", "number-of-5000-digits",
+    "duplicate-keys", "lone-surrogates", "list-of-20000", "list-of-20000-secrets", "object-of-20000",
+    "long-text", "token-infinite", "token-of-10-mb", "token-of-lines", "lifetime-infinite",
+    "session-expires-never", "commands-refusals", "controls-refusals", "directions-texts", "echo-raw",
+    "echo-base64", "echo-in-reason", "refuses-all", "redirect-302", "redirect-loop", "cookies-1000",
+    "clock-redirects", "clock-digits", "clock-hangs", "tls-self-signed", "tls-handshake-hangs", "tls-cut",
+}  # fmt: skip
+"""The rows that are tried unless others are asked for: some of each group."""
+
+CELLS_AT_ONCE, NICENESS = 2, 5
 TIMEOUT = 2.0
 """The profile's time-out for one request, in seconds."""
 
-LONGEST = float(os.environ.get("HOSTILE_LONGEST", "180"))
+LONGEST = float(os.environ.get("HOSTILE_LONGEST", "900"))
 """Seconds after which a command counts as hung, and is killed."""
 
 MOST_MEMORY = 250
@@ -181,8 +205,9 @@ def arguments_of(command: str, folder: Path, recording: Path, upstream: str, por
     ]
 
 
-def tried(row: Row, command: str, recording: Path) -> Cell:
+def tried(name: str, command: str, recording: Path) -> Cell:
     """One command against one row, on a portal of its own."""
+    row = ROWS[name]
     with tempfile.TemporaryDirectory() as place, reference.start(seed=3) as portal:
         folder = Path(place)
         certificates = folder / "certificates"
@@ -326,6 +351,7 @@ def table(cells: list[Cell]) -> str:
         "# Hostile portals",
         "",
         f"{len(by_row)} behaviours × {len(commands)} commands; the profile's time-out is {TIMEOUT:g} s.",
+        f"{CELLS_AT_ONCE} cells were measured at a time.",
         f"Most memory: {most.megabytes:.0f} MB ({most.command}, {most.row}).",
         f"Longest request: {slowest.slowest:.1f} s ({slowest.command}, {slowest.row}).",
         f"Cells with something wrong: {len(wrong)} of {len(cells)}.",
@@ -358,28 +384,42 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--row", action="append", default=[], help="only these rows, or groups")
     parser.add_argument("--command", action="append", default=[], choices=COMMANDS)
+    parser.add_argument("--all", action="store_true", help="all rows, and not only those of the matrix")
     parser.add_argument("--out", type=Path, default=HERE / "hostile.md")
     parser.add_argument("--cells", type=Path, help="add the cells to this file, and tabulate all in it")
     options = parser.parse_args()
-    chosen = [
-        row for row in ROWS.values() if not options.row or row.name in options.row or row.group in options.row
-    ]
-    cells: list[Cell] = []
+    wanted = set(options.row) or (set(ROWS) if options.all else MATRIX)
+    chosen = [row for row in ROWS.values() if not wanted.isdisjoint((row.name, row.group))]
+    os.nice(NICENESS)
     compression.warm()
+    cells = kept_cells(options.cells)
     with tempfile.TemporaryDirectory() as place:
         recording = small_recording(Path(place))
-        for row in chosen:
-            for command in options.command or COMMANDS:
-                cell = tried(row, command, recording)
-                cells.append(cell)
-                print(line_of(cell), flush=True)
-                if options.cells is not None:
-                    with options.cells.open("a", encoding="utf-8") as kept:
-                        kept.write(json.dumps(asdict(cell)) + "\n")
-                    lines = options.cells.read_text(encoding="utf-8").splitlines()
-                    cells = [Cell(**json.loads(line)) for line in lines]
-                options.out.write_text(table(cells), encoding="utf-8")
-    return int(any(cell.wrong for cell in cells))
+        tasks = [(row.name, command, recording) for row in chosen for command in options.command or COMMANDS]
+        for cell in measured_cells(tasks):
+            cells[cell.row, cell.command] = cell
+            print(line_of(cell), flush=True)
+            if options.cells is not None:
+                with options.cells.open("a", encoding="utf-8") as kept:
+                    kept.write(json.dumps(asdict(cell)) + "\n")
+            options.out.write_text(table(list(cells.values())), encoding="utf-8")
+    return int(any(cell.wrong for cell in cells.values()))
+
+
+def kept_cells(path: Path | None) -> dict[tuple[str, str], Cell]:
+    """The cells of earlier calls, the last of each."""
+    if path is None or not path.exists():
+        return {}
+    cells = [Cell(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {(cell.row, cell.command): cell for cell in cells}
+
+
+def measured_cells(tasks: Iterable[tuple[str, str, Path]]) -> Iterator[Cell]:
+    """The cells as they end, each of a process of its own, so that no portal waits for another."""
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(CELLS_AT_ONCE, mp_context=context) as pool:
+        for future in as_completed([pool.submit(tried, *task) for task in tasks]):
+            yield future.result()
 
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.finish import Outputs, finish_run
+from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
-from conformance.report.model.run import Ending, Run
+from conformance.report.model.run import Ending, Run, Scope
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
@@ -26,6 +27,7 @@ from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
+from conformance.verdicts.selection import RuleSelection
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class CheckOptions:
     """What the user asked of a check. ``target`` is the portal's address, where the traffic of several
     portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what stands
     before a break in a file. ``no_cache`` judges every exchange anew.
-    ``model`` also compares what several answers say of the same thing."""
+    ``model`` also compares what several answers say of the same thing.
+    ``rules`` are the rules that count, where not all of them do."""
 
     out: Path = Path("reports")
     salvage: bool = False
@@ -43,6 +46,7 @@ class CheckOptions:
     baseline_update: bool = False
     no_cache: bool = False
     model: bool = False
+    rules: RuleSelection | None = None
 
 
 DEFAULTS = CheckOptions()
@@ -108,10 +112,14 @@ class PortalTraffic:
 class _Judged:
     """What a check keeps of its traffic."""
 
-    ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
+    ledger: Ledger
     coverage: Coverage = field(default_factory=Coverage)
     secrets: Secrets = field(default_factory=Secrets)
     interrupted: bool = False
+
+
+def _judged(options: CheckOptions) -> _Judged:
+    return _Judged(Ledger(REQUIREMENTS, selection=options.rules))
 
 
 def check(
@@ -129,7 +137,7 @@ def check(
         raise UsageError("check: name at least one capture or HAR file.")
     baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
     started = datetime.now(UTC)
-    traffic, judged = PortalTraffic([Path(file) for file in files], options), _Judged()
+    traffic, judged = PortalTraffic([Path(file) for file in files], options), _judged(options)
     exchanges = _judge(traffic, judged, options.out / "exchanges.jsonl", [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
@@ -143,6 +151,7 @@ def check(
         strict=options.strict,
         command="check",
         ending=Ending(interrupted=judged.interrupted),
+        scope=Scope(selection=options.rules.text if options.rules else ""),
         notes=list(_notes(traffic, judged)),
     )
     return Checked(run, traffic.count, traffic.ignored)
@@ -156,8 +165,8 @@ def run(files: Sequence[str | Path], options: CheckOptions, *, output: str = "te
         return checked.run.exit_code
     for line in summary_lines(checked.run, colour=wants_colour(sys.stdout), quiet=False):
         print(line)
-    for note in checked.run.notes:
-        print(note)
+    for line in closing_block(checked.run, options.out):
+        print(line)
     return checked.run.exit_code
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from conformance.errors import SuiteError
 from conformance.run.hooks.loop import guarded, run_all, step_through
-from conformance.run.hooks.selection import select_rerun
+from conformance.run.hooks.selection import keep_selected, rules_by_options, select_rerun
 from conformance.run.hooks.start import announce_limits, open_session, scope_of
-from conformance.run.hooks.stash import DESELECTED, DUE, FINAL, SESSION, VERIFY
-from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say
+from conformance.run.hooks.stash import DESELECTED, DUE, FINAL, RULES, SESSION, VERIFY
+from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say, show_findings
 from conformance.run.options import add_to_pytest
 from conformance.run.planning import ids_of, is_generator
 from conformance.verdicts.findings import Verdict
@@ -55,17 +55,26 @@ def _is_case(obj: object) -> bool:
     return any(mark.name == "requirement" for mark in getattr(obj, "pytestmark", []))
 
 
+@pytest.hookimpl(trylast=True)  # after pytest's own options have left cases out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The run begins."""
     if config.option.collectonly or not any(ids_of(item) for item in items):
         return
     try:
-        run = config.stash[SESSION] = open_session(config)
-        run.selected = select_rerun(config, items)
+        rules = config.stash[RULES] = rules_by_options(config)
+        selected = select_rerun(config, items)
+        keep_selected(config, items, rules)
+        run = config.stash[SESSION] = open_session(config, items)
+        run.selected = selected
     except SuiteError as error:
         raise pytest.UsageError(str(error)) from None
     except OSError as error:
-        raise pytest.UsageError(f"{error.filename}: {error.strerror}. Name another place.") from None
+        raise pytest.UsageError(_unwritable(error)) from None
+
+
+def _unwritable(error: OSError) -> str:
+    reason = (error.strerror or str(error)).lower()
+    return f"Cannot write {error.filename or 'the reports'}: {reason}. Choose another --out."
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -112,8 +121,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     run, verify = item.config.stash.get(SESSION, None), item.stash.get(VERIFY, None)
     if run is None or verify is None or call.when != "call" or DUE in item.stash:
         return report
-    new = [*verify.findings, *run.new_findings]
+    new = [row for row in (*verify.findings, *run.new_findings) if run.ledger.is_selected(row.requirement)]
     run.new_findings.clear()
+    show_findings(item.config, run, new)
     failures = [finding for finding in new if finding.verdict is Verdict.FAIL and finding.times == 1]
     if report.outcome == "passed" and failures:
         report.outcome = "failed"

@@ -30,9 +30,8 @@ NO_MESSAGES = (
 )
 """Modules whose texts are code, a style sheet, or the profile that ``init`` prints."""
 
-HELP = ("help", "description", "epilog")
-COMMAND = 3
-"""Which argument of ``command(commands, name, run, text)`` says what a command does."""
+HELP = ("help", "summary")
+"""The arguments that say what a command or an option does."""
 
 INTRODUCTION = """\
 # Messages
@@ -120,8 +119,6 @@ class Collector(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         group = self._errors.get(name) or ("Errors" if name in ("ValueError", "UsageError") else None)
-        if name == "command" and len(node.args) > COMMAND:
-            group = "Commands and options"
         for child in (node.func, *node.args):
             self._within(group, child)
         for keyword in node.keywords:

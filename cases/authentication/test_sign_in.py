@@ -155,9 +155,15 @@ def _accepted(
         return accepted
     if accepted.code == NO_SESSION and portal.login.is_newest(session):
         verify("LOGIN-030", is_success(accepted, session, *refused))
-    elif not serves_everywhere(portal, account, factor) and taken_elsewhere(portal, account, factor) is False:
+    elif _is_surely_right(portal, account, factor) and taken_elsewhere(portal, account, factor) is False:
         verify(COMPLETES[factor], is_success(accepted, session))
     raise CannotSignIn(f"[accounts.{account.name}]: its {factor} code is refused ({refusal_text(accepted)})")
+
+
+def _is_surely_right(portal: Portal, account: Account, factor: Factor) -> bool:
+    """Whether a refused code cannot be the profile's fault: it was mailed, or its secret served before. A
+    secret that the portal gives out is tried in the life of an authenticator."""
+    return account.is_otp_proven if factor == "OTP" else not serves_everywhere(portal, account, factor)
 
 
 def _verify_approved(verify: Verify, session: Exchange, accepted: Exchange) -> None:

@@ -45,7 +45,12 @@ def test_two_wrapped_keys_open_a_session_each_time(portal: Portal, verify: Verif
     verify("SECURE-003", is_success(key))
     _verify_key_id(portal, verify, key)
 
-    for channel in (_opened(portal, verify), _opened(portal, verify)):
+    channels = (_opened(portal, verify), _opened(portal, verify))
+    ids = {
+        portal.secure.found_key(answer).id for answer in (key, *(opened.key_exchange for opened in channels))
+    }
+    verify.observe("public-key-lasts", key, len(ids) == 1)
+    for channel in channels:
         verify("SECURE-004", is_success(channel.exchange, channel.key_exchange))
         verify("SECURE-007", _returns_no_key(channel, channel.exchange))
         if (channel.expires_at or 0) > channel.exchange.time:

@@ -48,7 +48,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     return holds(settings, "data", (method in on) == enabled, expected, *also, actual={"enabled": on})
 
 
-@requirement("MFA-009", "MFA-010", "MFA-011", "MFA-012", "MFA-013", "MFA-014")
+@requirement("LOGIN-027", "MFA-009", "MFA-010", "MFA-011", "MFA-012", "MFA-013", "MFA-014")
 @needs("accounts.spare", OTP_VERIFY)
 @impact("disruptive")
 @sign_ins(2)
@@ -93,6 +93,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     verify("MFA-009", shows(after, "OTP", setup, verified, enabled=True))
 
     session, signed_in = yield from signed_in_with(portal, spare, secret)
+    verify("LOGIN-027", is_success(signed_in, setup, verified, session))
     verify("MFA-013", is_success(signed_in, setup, verified, session))
 
     revoked = granted(portal.call(OTP_REVOKE, token=spare.token))

@@ -43,35 +43,6 @@ def every_session_has_its_own_id(exchange: Exchange, memory: Memory) -> Iterator
         memory[session] = True
 
 
-@check("SECURE-024", on=successes(PUBLIC_KEY), remembers=True)
-def the_public_key_stays(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Keys may be rotated in the long run: only calls within five minutes are compared. What stands beside
-    the key (N2) may be new each time."""
-    key = dict(_key_fields(exchange.data))
-    if key and "key" in memory and exchange.time - memory["time"] < ROTATED_SECONDS:
-        yield holds(exchange, "data", memory["key"] == key, "the key of the previous call")
-    if key:
-        memory["key"], memory["time"] = key, exchange.time
-
-
-ROTATED_SECONDS = 300.0
-KEY_LENGTH = 150
-"""Characters that an RSA key has at least, in whatever encoding: of 1024 bits the modulus alone has 171."""
-
-
-def _key_fields(value: Json, path: str = "data") -> Iterator[tuple[str, str]]:
-    """The texts that are the key or its id, by name or by length, with their places."""
-    name = path.rpartition(".")[2].lower()
-    if isinstance(value, str) and ("key" in name or name in KEY_IDS or len(value) >= KEY_LENGTH):
-        yield path, value
-    if isinstance(value, dict):
-        for field, inner in value.items():
-            yield from _key_fields(inner, f"{path}.{field}")
-
-
-KEY_IDS = frozenset({"id", "kid"})
-
-
 @reading("public-key-form", on=successes(PUBLIC_KEY))
 def form_of_the_public_key(exchange: Exchange) -> Iterator[Json]:
     data = exchange.data

@@ -1,98 +1,103 @@
-"""Commands about cases and requirements: run, plan, requirements, openapi, selftest."""
+"""Commands about cases and requirements: run, plan, requirements, openapi.
+
+What a command needs is imported when it runs: pytest and the cases take longer to load than help may take.
+"""
 
 from __future__ import annotations
 
-import argparse
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
-
+from conformance.cli.command import TEXT, Options, argument, command, flag
+from conformance.cli.layout import print_blocks
 from conformance.cli.options import (
-    Commands,
+    FORMAT,
+    ONLY,
+    RUN_OPTIONS,
+    SKIP,
     bundled_profile,
-    command,
-    format_option,
-    out_option,
     profile_of,
+    use_default_profile,
 )
-from conformance.run.catalogue import deciders, pytest_arguments
-from conformance.run.options import BY_NAME, add_to_command, as_arguments
-from conformance.run.plan import as_json, as_text, plan
-from conformance.spec import REQUIREMENTS, Requirement
-from conformance.spec.openapi import document
+from conformance.run.options import BY_NAME, as_arguments
+from conformance.spec import REQUIREMENTS, Impact, Requirement
+
+if TYPE_CHECKING:
+    from conformance.run.plan import RunPlan
 
 
-def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
-    run = command(commands, "run", run_cases, "run the cases and write the reports")
-    add_to_command(run)
-    planned = command(
-        commands, "plan", plan_run, "show what a run would do: requests, sign-ins, mails, changes and waits"
-    )
-    add_to_command(planned)
-    format_option(planned)
-    rows = command(
-        commands, "requirements", list_requirements, "list every requirement with the cases that test it"
-    )
-    format_option(rows)
-    command(commands, "openapi", print_openapi, "print the specification as OpenAPI 3.1")
-    tested = command(
-        commands,
-        "selftest",
-        test_the_suite,
-        "run the suite against every fault and variant of the reference portal",
-    )
-    out_option(tested)
-    tested.add_argument(
-        "--only",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="run only this fault or variant; may be repeated",
-    )
-    tested.add_argument(
-        "--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"
-    )
-    tested.add_argument("--thorough", action="store_true", help="run every case for every variant")
-    tested.add_argument(
-        "--update",
-        action="store_true",
-        help="record the proofs of this run as those that later runs must reach",
-    )
-
-
-def run_cases(options: argparse.Namespace) -> int:
+@command("run", *RUN_OPTIONS, passes_on=True)
+def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
-    out = options.out or BY_NAME["out"].default
-    out.mkdir(parents=True, exist_ok=True)
-    arguments = [
-        *pytest_arguments(), "-q", "--tb=short", "--no-header", "--disable-warnings",
-        "-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin",
-        f"--html={out / 'cases.html'}", "--self-contained-html", *options.further, *as_arguments(options),
-    ]  # fmt: skip
-    return int(pytest.main(arguments))
+    from conformance.cli.running import run
+
+    use_default_profile(options)
+    return run(
+        as_arguments(options),
+        further=options.further,
+        out=options.out or BY_NAME["out"].default,
+        quiet=options.brief,
+    )
 
 
-def plan_run(options: argparse.Namespace) -> int:
+@command("plan", *RUN_OPTIONS, FORMAT)
+def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
-    profile = profile_of(options)
-    planned = plan(profile or bundled_profile(), options.impact or ("read-only" if profile else "disruptive"))
+    from conformance.run.plan import as_json, as_text
+
+    planned = _plan(options)
     print(as_json(planned) if options.format == "json" else as_text(planned))
     return 0
 
 
-def list_requirements(options: argparse.Namespace) -> int:
-    """Lists every requirement with its level, its place and the cases that test it."""
-    cases = deciders()
-    if options.format == "json":
-        rows = [_row(requirement, cases[requirement.id]) for requirement in REQUIREMENTS.values()]
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
-        return 0
-    for requirement in REQUIREMENTS.values():
-        print(f"{requirement.id:16} {requirement.level:7} {requirement.section}: {requirement.statement}")
-        for case in cases[requirement.id] or [requirement.untestable or "no case yet"]:
-            print(f"{'':24} {case}")
+def _plan(options: Options) -> RunPlan:
+    from conformance.run.plan import PlanChoice, plan
+    from conformance.run.rerun import failed_rules
+    from conformance.verdicts.selection import select_rules
+
+    failed = failed_rules(options.out or BY_NAME["out"].default) if options.failed else None
+    choice = PlanChoice(select_rules(options.only, options.skip, failed=failed), options.rerun)
+    profile = profile_of(options)
+    impact: Impact = options.impact or ("read-only" if profile else "disruptive")
+    return plan(profile or bundled_profile(), impact, choice)
+
+
+@command(
+    "requirements",
+    ONLY,
+    SKIP,
+    flag("--short", help="a line for each, without the cases"),
+    FORMAT,
+    examples=("portal-conformance requirements --only 'LOGIN-*' --skip open --short",),
+)
+def list_requirements(options: Options) -> int:
+    """Lists the requirements with their level, their place and the cases that test them."""
+    from conformance.verdicts.selection import select_rules
+
+    selection = select_rules(options.only, options.skip)
+    rows = [row for row in REQUIREMENTS.values() if selection is None or row.id in selection.rules]
+    if options.short and options.format == "text":
+        print("\n".join(map(_line, rows)))
+    else:
+        _print_with_cases(rows, form=options.format)
     return 0
+
+
+def _print_with_cases(rows: list[Requirement], *, form: str) -> None:
+    from conformance.run.catalogue import deciders
+
+    cases = deciders()
+    if form == "json":
+        print(json.dumps([_row(row, cases[row.id]) for row in rows], indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        print(_line(row))
+        for case in cases[row.id] or [row.untestable or "no case yet"]:
+            print(f"{'':24} {case}")
+
+
+def _line(row: Requirement) -> str:
+    return f"{row.id:16} {row.level:7} {row.section}: {row.statement}"
 
 
 def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
@@ -108,20 +113,33 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
     }
 
 
-def print_openapi(options: argparse.Namespace) -> int:
+@command(
+    "explain",
+    argument("rules", "ID", nargs=-1, required=True, type=TEXT, help="a rule, or a pattern such as PAGE-*"),
+    FORMAT,
+)
+def explain_rules(options: Options) -> int:
+    """Explains rules: their place and level, what decides them, and how to see both verdicts."""
+    from conformance.run.explanation import as_json, as_lines, explain
+    from conformance.verdicts.selection import rules_of
+
+    explanations = explain(rule for name in options.rules for rule in rules_of(name, option="explain"))
+    if options.format == "json":
+        print(as_json(explanations))
+    else:
+        print_blocks(as_lines(each) for each in explanations)
+    return 0
+
+
+@command("openapi")
+def print_openapi(options: Options) -> int:
     """Prints the OpenAPI document as JSON."""
+    from conformance.spec.openapi import document
+
     print(json.dumps(document(), indent=2, ensure_ascii=False))
     return 0
 
 
-def test_the_suite(options: argparse.Namespace) -> int:
-    """Proves the suite against faults and variants; exit code 1 where something is not proven."""
-    from conformance.selftest import run  # the reference portal: only this command needs it
-
-    return run(
-        out=Path(options.out),
-        only=options.only,
-        jobs=options.jobs,
-        update=options.update,
-        thorough=options.thorough,
-    )
+COMMANDS = {
+    each.name: each for each in (run_cases, plan_run, list_requirements, explain_rules, print_openapi)
+}

@@ -2,81 +2,81 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from conformance.run.settings import path, text
+import rich_click as click
+
+from conformance.cli.command import PATH, Choice, Options, Value, flag, option
+from conformance.run.options import BY_NAME, OPTIONS, Option
+from conformance.run.settings import path
 from conformance.spec import IMPACTS
-from conformance.target.profile.model import Profile, load, of_target
 
-Parser_co = TypeVar("Parser_co", covariant=True)
-Run = Callable[[argparse.Namespace], int]
+if TYPE_CHECKING:  # the models of a profile take a fifth of a second to load
+    from conformance.target.profile.model import Profile
 
+DEFAULT_PROFILE = Path("portal.toml")
+"""The profile of a command that is called with neither ``--profile`` nor ``--target``, where it exists."""
 
-class Commands(Protocol[Parser_co]):
-    """What commands are added to: the subparsers of ``argparse``."""
-
-    def add_parser(self, name: str, **keywords: Any) -> Parser_co: ...
-
-
-def command(
-    commands: Commands[argparse.ArgumentParser], name: str, run: Run, text: str
-) -> argparse.ArgumentParser:
-    """Adds a command; ``text`` says in a line what it does."""
-    added = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    added.set_defaults(run=run)
-    return added
-
-
-def target_options(added: argparse.ArgumentParser) -> None:
-    added.add_argument(
-        "--target", metavar="URL", type=text, help="the portal's base URL; overrides the profile's"
-    )
-    added.add_argument("--profile", metavar="FILE", type=path, help="the target's profile, a TOML file")
-
-
-def impact_option(added: argparse.ArgumentParser) -> None:
-    added.add_argument("--impact", choices=IMPACTS, help="the most that the command may do to the target")
+TARGET = option("--target", metavar="URL", help="the portal's base URL; overrides the profile's")
+PROFILE = option("--profile", metavar="FILE", type=PATH, help="the target's profile, a TOML file")
+IMPACT = option("--impact", type=Choice(IMPACTS), help="the most that the command may do to the target")
+OUT = option(
+    "--out",
+    metavar="DIR",
+    type=PATH,
+    default=Path("reports"),
+    help="where the reports go (default: reports)",
+)
+BASELINE = option(
+    "--baseline", metavar="FILE", type=PATH, help="a file of known failures, which do not fail the command"
+)
+BASELINE_UPDATE = flag("--baseline-update", help="write the present failures to the baseline")
+STRICT = flag("--strict", help="a WARN counts as a FAIL")
+SALVAGE = flag("--salvage", help="use the exchanges before the place where a file breaks")
+WAIT = flag("--wait", help="wait for another run on this target, --out or --history to end")
+NO_CACHE = flag("--no-cache", help="judge every exchange anew; slower, with the same result")
+FORMAT = option(
+    "--format", type=Choice(("text", "json")), default="text", help="output format (default: text)"
+)
 
 
-def out_option(added: argparse.ArgumentParser, what: str = "where the reports go (default: reports)") -> None:
-    added.add_argument("--out", metavar="DIR", type=path, default=Path("reports"), help=what)
+def run_option(row: Option) -> click.RichOption:
+    """An option of ``portal-conformance run`` from its row in ``OPTIONS``."""
+    spelling = row.cli or row.spelling
+    if row.type is None:
+        return flag(spelling, f"{row.name}", help=row.help)
+    return option(spelling, row.name, help=row.help, multiple=row.repeats, **_value_of(row))
 
 
-def baseline_options(added: argparse.ArgumentParser) -> None:
-    added.add_argument(
-        "--baseline",
-        metavar="FILE",
-        type=path,
-        help="a file of known failures, which do not fail the command",
-    )
-    added.add_argument(
-        "--baseline-update", action="store_true", help="write the present failures to the baseline"
-    )
+def _value_of(row: Option) -> Mapping[str, Any]:
+    if row.choices:
+        return {"type": Choice(row.choices)}
+    if row.type is path:
+        return {"type": PATH, "metavar": row.metavar}
+    return {"type": click.INT if row.type is int else Value("text", row.type or str), "metavar": row.metavar}
 
 
-def wait_option(added: argparse.ArgumentParser) -> None:
-    added.add_argument(
-        "--wait", action="store_true", help="wait for another run on this target, --out or --history to end"
-    )
+RUN_OPTIONS = tuple(run_option(row) for row in OPTIONS)
+ONLY, SKIP = run_option(BY_NAME["only"]), run_option(BY_NAME["skip"])
 
 
-def cache_option(added: argparse.ArgumentParser) -> None:
-    added.add_argument(
-        "--no-cache", action="store_true", help="judge every exchange anew; slower, with the same result"
-    )
+def use_default_profile(options: Options) -> None:
+    """Sets ``--profile`` to ``portal.toml`` in this folder, and says so, where no target is named."""
+    if options.profile is None and options.target is None and DEFAULT_PROFILE.is_file():
+        options.profile = DEFAULT_PROFILE
+        print(
+            f"No --profile and no --target: {DEFAULT_PROFILE} of this folder is the profile.", file=sys.stderr
+        )
 
 
-def format_option(added: argparse.ArgumentParser) -> None:
-    added.add_argument(
-        "--format", choices=("text", "json"), default="text", help="output format (default: text)"
-    )
+def profile_of(options: Options) -> Profile | None:
+    """The profile of the options, else ``portal.toml`` in this folder; None without. ProfileError."""
+    from conformance.target.profile.model import load, of_target  # see above
 
-
-def profile_of(options: argparse.Namespace) -> Profile | None:
-    """The profile of the options; None without ``--profile`` and ``--target``. Raises ProfileError."""
+    use_default_profile(options)
     if options.profile:
         return load(options.profile, target=options.target)
     return of_target(options.target) if options.target else None

@@ -6,32 +6,44 @@ A log of a CI server is public, and its server obeys lines that look like comman
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from re import Pattern
 from typing import TextIO
 
-from conformance.report.model.visible import visible
-from conformance.spec import REQUIREMENTS
 from conformance.traffic.redaction.registries import Registry, created_registries
 
-STYLE = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7]|9[0-7]))*m)")
+STYLE: Pattern[str] = re.compile(r"(\x1b\[(?:0|1|2|4|22|3[0-7]|9[0-7])?(?:;(?:0|1|2|4|22|3[0-7]|9[0-7]))*m)")
 """The escape sequences that colour a text; every other one is written out."""
+
+DISPLAY = re.compile(STYLE.pattern[:-1] + r"|\x1b\[\?25[lh]|\x1b\[\d*[AK])")
+"""STYLE, and the moves by which a display is drawn anew: cursor up, erase line, hide and show the cursor."""
 
 BRACKETED_COMMAND = re.compile(r"#(?=#\w*\[)")
 """The beginning of what some CI servers take for a command wherever it stands: ``##[error]``."""
 
-STATEMENTS = sorted({row.statement for row in REQUIREMENTS.values()}, key=len, reverse=True)
+
+@functools.cache
+def _statements() -> list[str]:
+    """The statements of the requirements, the longest first."""
+    from conformance.spec import REQUIREMENTS  # help and versions have no secret, and need none of them
+
+    return sorted({row.statement for row in REQUIREMENTS.values()}, key=len, reverse=True)
 
 
 class RedactedStream(io.TextIOBase):
     """Writes to another stream what is left of a text without secrets, control characters and CI commands."""
 
-    def __init__(self, stream: TextIO, registries: Sequence[Registry]) -> None:
+    def __init__(
+        self, stream: TextIO, registries: Sequence[Registry], *, escapes: Pattern[str] = STYLE
+    ) -> None:
         super().__init__()
         self._stream = stream
         self._registries = registries
+        self._escapes = escapes
         self._is_at_line_start = True
 
     def write(self, text: str) -> int:
@@ -43,15 +55,25 @@ class RedactedStream(io.TextIOBase):
             self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
 
+    def for_display(self) -> RedactedStream:
+        """The same terminal for a display that draws itself anew. What it shows must be clean already: a
+        secret that is broken into lines is none that can be found."""
+        return RedactedStream(self._stream, self._registries, escapes=DISPLAY)
+
+    def clean(self, text: str) -> str:
+        """A line without secrets, control characters and CI commands, before it is laid out."""
+        return _without_command(self._visible_piece(self._redacted(text)), True)
+
     def _redacted(self, text: str) -> str:
         """The text without secrets; the statements of the requirements stay as they are."""
         clean = self._without_secrets(text)
         if clean == text or "\0" in text:
             return clean
-        for number, statement in enumerate(STATEMENTS):
+        statements = _statements()
+        for number, statement in enumerate(statements):
             text = text.replace(statement, f"\0{number}\0")
         clean = self._without_secrets(text)
-        return re.sub("\0(\\d+)\0", lambda match: STATEMENTS[int(match[1])], clean)
+        return re.sub("\0(\\d+)\0", lambda match: statements[int(match[1])], clean)
 
     def _without_secrets(self, text: str) -> str:
         for registry in self._registries:
@@ -67,7 +89,9 @@ class RedactedStream(io.TextIOBase):
         return self._visible_piece(text.replace("\r\n", "\n"))
 
     def _visible_piece(self, text: str) -> str:
-        pieces = STYLE.split(text)
+        from conformance.report.model.visible import visible  # as above: plain text needs none of it
+
+        pieces = self._escapes.split(text)
         return "".join(piece if at % 2 else visible(piece) for at, piece in enumerate(pieces))
 
     def _without_commands(self, text: str) -> str:

@@ -1,134 +1,122 @@
-"""Commands that record and send traffic: record, replay."""
+"""Commands that record and send traffic: record, replay.
+
+What a command needs is imported when it runs, so that its help is quick.
+"""
 
 from __future__ import annotations
 
-import argparse
-
-from conformance import record
+from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.options import (
-    Commands,
-    baseline_options,
-    cache_option,
-    command,
-    format_option,
-    impact_option,
-    out_option,
+    BASELINE,
+    BASELINE_UPDATE,
+    FORMAT,
+    IMPACT,
+    NO_CACHE,
+    OUT,
+    PROFILE,
+    SALVAGE,
+    STRICT,
+    TARGET,
     profile_of,
-    target_options,
 )
 from conformance.errors import UsageError
-from conformance.run.settings import path, text
 
-
-def add_commands(commands: Commands[argparse.ArgumentParser]) -> None:
-    _add_record(commands)
-    _add_replay(commands)
-
-
-def _add_record(commands: Commands[argparse.ArgumentParser]) -> None:
-    recorded = command(
-        commands, "record", record_traffic, "record traffic with a reverse proxy before a portal"
-    )
-    recorded.add_argument("--upstream", metavar="URL", type=text, required=True, help="the portal's base URL")
-    recorded.add_argument(
-        "--out",
-        metavar="FILE",
-        type=path,
-        required=True,
-        help="the capture to write; an existing file is not overwritten",
-    )
-    recorded.add_argument("--port", type=int, default=8080, help="port to listen on (default: 8080)")
-    recorded.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    recorded.add_argument(
-        "--judge", action="store_true", help="judge the traffic while recording, and print findings"
-    )
-    recorded.add_argument(
-        "--open-channel", action="store_true", help="record the plaintext of encrypted bodies"
-    )
-    recorded.add_argument(
-        "--timeout",
-        type=float,
-        default=60.0,
-        metavar="SECONDS",
-        help="the longest an exchange may take (default: 60)",
-    )
-    recorded.add_argument("--insecure", action="store_true", help="do not verify the portal's certificate")
-
-
-def _add_replay(commands: Commands[argparse.ArgumentParser]) -> None:
-    replay = command(
-        commands, "replay", replay_traffic, "replay recorded traffic and report every regression"
-    )
-    replay.add_argument("files", metavar="FILE", nargs="+", type=path, help="a capture or a HAR file")
-    target_options(replay)
-    impact_option(replay)
-    out_option(replay)
-    _add_selection(replay)
-    _add_comparison(replay)
-    replay.add_argument(
-        "--salvage", action="store_true", help="use the exchanges before the place where a file breaks"
-    )
-    replay.add_argument("--strict", action="store_true", help="a WARN counts as a FAIL")
-    baseline_options(replay)
-    replay.add_argument("--dry-run", action="store_true", help="print what would be sent, and send nothing")
-    replay.add_argument("--explain", action="store_true", help="print where each dynamic value comes from")
-    cache_option(replay)
-    format_option(replay)
-
-
-def _add_selection(replay: argparse.ArgumentParser) -> None:
-    """Which exchanges are replayed, how fast, and how many at a time."""
-    replay.add_argument(
+SELECTION = (
+    option(
         "--pace", default="max", help="speed of the replay: max (default), recorded, or a factor such as 10x"
-    )
-    replay.add_argument(
+    ),
+    option(
         "--concurrency",
         type=int,
         default=1,
         metavar="N",
         help="number of sessions that replay in parallel (default: 1)",
-    )
-    replay.add_argument(
+    ),
+    option(
         "--only",
-        action="append",
-        default=[],
+        multiple=True,
         metavar="PATTERN",
+        allow_from_autoenv=False,
         help="replay only the endpoints that match; may be repeated",
-    )
-    replay.add_argument(
+    ),
+    option(
         "--skip",
-        action="append",
-        default=[],
+        multiple=True,
         metavar="PATTERN",
+        allow_from_autoenv=False,
         help="leave out the endpoints that match; may be repeated",
-    )
+    ),
+)
+"""Which exchanges are replayed, how fast, and how many at a time."""
 
-
-def _add_comparison(replay: argparse.ArgumentParser) -> None:
-    """Which account stands for a recorded one, and which differences are noise."""
-    replay.add_argument(
+COMPARISON = (
+    option(
         "--account",
-        action="append",
-        default=[],
+        multiple=True,
         metavar="EMAIL=NAME",
         help="the profile's account in place of a recorded email",
-    )
-    replay.add_argument(
+    ),
+    option(
         "--learn",
-        type=path,
+        type=PATH,
         metavar="FILE",
         help="write what differs between replays of one build to this noise file",
-    )
-    replay.add_argument(
+    ),
+    option(
         "--noise",
-        type=path,
+        type=PATH,
         metavar="FILE",
         help="compare the places in this noise file by type, shape or range only",
-    )
+    ),
+)
+"""Which account stands for a recorded one, and which differences are noise."""
+
+MEANING = (
+    option(
+        "--fail-on",
+        type=Choice(("contradiction", "breaking", "permitted")),
+        default="breaking",
+        help="the least grave kind of difference that fails the replay (default: breaking)",
+    ),
+    option(
+        "--accept",
+        type=PATH,
+        metavar="FILE",
+        help="accepted differences, each with a reason and a last day (changes.toml)",
+    ),
+    flag("--accept-update", help="write the differences of this replay to --accept"),
+)
+"""Which differences fail a replay, and which are accepted."""
 
 
-def record_traffic(options: argparse.Namespace) -> int:
+@command(
+    "record",
+    option("--upstream", metavar="URL", required=True, help="the portal's base URL"),
+    option(
+        "--out",
+        metavar="FILE",
+        type=PATH,
+        required=True,
+        allow_from_autoenv=False,
+        help="the capture to write; an existing file is not overwritten",
+    ),
+    option("--port", type=int, metavar="N", default=8080, help="port to listen on (default: 8080)"),
+    option("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)"),
+    flag("--judge", help="judge the traffic while recording, and print findings"),
+    flag("--open-channel", help="record the plaintext of encrypted bodies"),
+    option(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="the longest an exchange may take (default: 60)",
+    ),
+    flag("--insecure", help="do not verify the portal's certificate"),
+)
+def record_traffic(options: Options) -> int:
     """Records traffic until it is interrupted."""
+    from conformance import record
+
     return record.run(
         options.upstream,
         options.out,
@@ -143,7 +131,27 @@ def record_traffic(options: argparse.Namespace) -> int:
     )
 
 
-def replay_traffic(options: argparse.Namespace) -> int:
+@command(
+    "replay",
+    argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file"),
+    TARGET,
+    PROFILE,
+    IMPACT,
+    OUT,
+    *SELECTION,
+    *COMPARISON,
+    *MEANING,
+    SALVAGE,
+    flag("--resume", help="go on with the replay under --out that was interrupted"),
+    STRICT,
+    BASELINE,
+    BASELINE_UPDATE,
+    flag("--dry-run", help="print what would be sent, and send nothing"),
+    flag("--explain", help="print where each dynamic value comes from"),
+    NO_CACHE,
+    FORMAT,
+)
+def replay_traffic(options: Options) -> int:
     """Replays captures and HAR files against the profile's portal."""
     from conformance.replay import command as replay_command  # its extra is needed by no other command
 
@@ -151,3 +159,6 @@ def replay_traffic(options: argparse.Namespace) -> int:
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     return replay_command.run(profile, options)
+
+
+COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

@@ -22,11 +22,13 @@ from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
 from conformance.traffic.facts import data_fact, fact
-from conformance.verdicts.findings import endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
 CAPACITY, PARTS_CAPACITY = 20_000, 2_000
 """How many exchanges, and how many parts of exchanges, are kept at least; twice as many at most."""
+
+LONGEST_KEY = 4_096
+"""Bytes up to which the key of a part is kept as it is; of a longer one its digest is."""
 
 MISSES_IN_A_ROW, BYPASSED = 32, 992
 """After so many misses in a row, so many lookups are bypassed."""
@@ -208,8 +210,6 @@ class RouteCache:
 
     route: Route
     parts: tuple[PartCache, ...]
-    rest: Rows
-    """What belongs to no part."""
     bypass: Bypass
     prefix: bytes
     """Of the keys of its exchanges: no other route has it."""
@@ -291,8 +291,8 @@ class CachingJudge:
         """The verdicts on a repeated exchange: the cached ones, and those that depend on the moment."""
         route = entry.cache.route
         verdicts = entry.verdicts if entry.is_inspected else _inspected(entry, route.shape, exchange)
-        if route.moment:
-            momentary = self._apply(route.moment, exchange, is_momentary=True)
+        if route.moment.groups:
+            momentary = self._apply(route.moment, exchange)
             if momentary is not NO_VERDICTS:
                 return self._together((verdicts, momentary))
         return verdicts
@@ -304,8 +304,7 @@ class CachingJudge:
         for part in cache.parts:
             parts.append(self._judge_part(part, exchange))
         if key is None:
-            rest = self._apply(cache.rest, exchange, is_momentary=True)
-            return self._together((shape, *parts, rest))
+            return self._together((shape, *parts, self._apply(route.whole, exchange)))
         cache.bypass.note_miss()
         verdicts = self._together((*parts, self._apply(route.answer, exchange)))
         if shape.is_clean and verdicts.is_clean:
@@ -313,18 +312,17 @@ class CachingJudge:
             entry = CachedVerdicts(cache, verdicts, is_inspected)
             self._exchanges.add(cache.prefix + key, entry)
             cached_verdicts.store(exchange, entry)
-        momentary = self._apply(route.moment, exchange, is_momentary=True)
-        return self._together((shape, verdicts, momentary))
+        return self._together((shape, verdicts, self._apply(route.moment, exchange)))
 
-    def _apply(self, rows: Rows, exchange: Exchange, *, is_momentary: bool = False) -> Verdicts:
-        """As ``Judge.apply``, but the same object where the same holds: a ledger counts it at once."""
+    def _apply(self, rows: Rows, exchange: Exchange) -> Verdicts:
+        """The verdicts of some checks, the same object where the same holds: a ledger counts it at once."""
         held, readings, contradictions, bugs = decided = self._judge.decide(rows, exchange)
-        if readings or contradictions or bugs or not held:
-            return verdicts_of(decided, exchange, is_momentary=is_momentary)
-        key = endpoint_of(exchange), tuple(held), is_momentary
+        if readings or contradictions or bugs:
+            return verdicts_of(decided, rows, exchange)
+        key = rows, *held
         shared = self._shared[key]
         if shared is None:
-            shared = verdicts_of(decided, exchange, is_momentary=is_momentary)
+            shared = verdicts_of(decided, rows, exchange)
             self._shared.add(key, shared)
         return shared
 
@@ -346,6 +344,8 @@ class CachingJudge:
         key = part.key_of(exchange)
         if key is NOTHING_TO_READ:
             return NO_VERDICTS
+        if isinstance(key, bytes) and len(key) > LONGEST_KEY:
+            key = sha256(key).digest()
         cached = self._parts[part, key]
         if cached is not None:
             bypass.misses = 0
@@ -360,11 +360,10 @@ class CachingJudge:
         parts = [
             PartCache(route.by_sight[sight], key_of, self._bypass.afresh())
             for sight, key_of in PART_KEYS.items()
-            if route.by_sight[sight]
+            if route.by_sight[sight].groups
         ]
-        rest, prefix = route.answer + route.moment, len(self._routes).to_bytes(4)
-        bypass = self._bypass.afresh()
-        cache = self._routes[route] = RouteCache(route, tuple(parts), rest, bypass, prefix, self._token)
+        prefix, bypass = len(self._routes).to_bytes(4), self._bypass.afresh()
+        cache = self._routes[route] = RouteCache(route, tuple(parts), bypass, prefix, self._token)
         return cache
 
     def _empty(self) -> None:

@@ -34,9 +34,23 @@ class CheckGroup(NamedTuple):
     predicates: tuple[Predicate, ...]
     checks: tuple[Check, ...]
     readings: tuple[OpenReading, ...]
+    zeros: tuple[int, ...]
+    """As many as there are checks: how often they hold where a predicate does not."""
 
 
-Rows = tuple[CheckGroup, ...]
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows:
+    """Checks and readings that are applied together. They equal nothing but themselves."""
+
+    groups: tuple[CheckGroup, ...]
+    is_momentary: bool
+    """Whether some read the moment of an exchange."""
+    checks: tuple[Check, ...]
+    """Of all groups, in their order."""
+
+    @classmethod
+    def of(cls, groups: tuple[CheckGroup, ...], *, is_momentary: bool) -> Rows:
+        return cls(groups, is_momentary, tuple(check for group in groups for check in group.checks))
 
 
 class Way(NamedTuple):
@@ -67,6 +81,8 @@ class Route:
     """Those that read all but the moment."""
     moment: Rows
     """Those that read the moment as well."""
+    whole: Rows
+    """Those of the last two."""
 
 
 class Dispatcher:
@@ -132,9 +148,10 @@ class Dispatcher:
             way.key,
             self._shapes[way.key] if way.kind == "success" and not way.pending else None,
             by_sight,
-            tuple(row for rows in by_sight.values() for row in rows),
+            _together(by_sight.values()),
             by_sight["answer"],
             by_sight["moment"],
+            _together((by_sight["answer"], by_sight["moment"])),
         )
         return route
 
@@ -166,20 +183,32 @@ def rows_by_sight(way: Way, checks: tuple[Check, ...], *, steady: bool) -> dict[
     applied = [row for row in checks if applies(row.on)]
     readings = [row for row in READINGS if applies(row.on)]
     return {
-        wanted: _rows(
-            [row for row in applied if sight(row) == wanted],
-            [row for row in readings if row.on.sight == wanted],
+        wanted: Rows.of(
+            _groups(
+                [row for row in applied if sight(row) == wanted],
+                [row for row in readings if row.on.sight == wanted],
+            ),
+            is_momentary=wanted == "moment",
         )
         for wanted in get_args(Sight)
     }
 
 
-def _rows(checks: Iterable[Check], readings: Iterable[OpenReading]) -> Rows:
+def _together(several: Iterable[Rows]) -> Rows:
+    several = tuple(several)
+    return Rows.of(
+        tuple(group for rows in several for group in rows.groups),
+        is_momentary=any(rows.groups and rows.is_momentary for rows in several),
+    )
+
+
+def _groups(checks: Iterable[Check], readings: Iterable[OpenReading]) -> tuple[CheckGroup, ...]:
     grouped: dict[tuple[Predicate, ...], tuple[list[Check], list[OpenReading]]] = {}
     for check in checks:
         grouped.setdefault(check.on.predicates, ([], []))[0].append(check)
     for reading in readings:
         grouped.setdefault(reading.on.predicates, ([], []))[1].append(reading)
     return tuple(
-        CheckGroup(predicates, tuple(some), tuple(others)) for predicates, (some, others) in grouped.items()
+        CheckGroup(predicates, tuple(some), tuple(others), (0,) * len(some))
+        for predicates, (some, others) in grouped.items()
     )

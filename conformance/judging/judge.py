@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from conformance.checks.registry import CHECKS, ROOM, Check, Memory, OpenReading
-from conformance.judging.dispatch import Dispatcher, Rows
+from conformance.judging.dispatch import CheckGroup, Dispatcher, Rows
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
-from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Decision, Verdicts, combined
+from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Verdicts, combined
 
-Decided = tuple[list[tuple[Decision, int]], list[tuple[str, Json]], list[Contradicted], list[Bug]]
-"""What held and how often, what was read, what is contradicted, and which checks raised."""
+Decided = tuple[list[int], list[tuple[str, Json]], list[Contradicted], list[Bug]]
+"""How often each check of the rows held, what was read, what is contradicted, and which checks raised."""
 
 
 class Judge:
@@ -25,10 +25,8 @@ class Judge:
     def __init__(self, *, checks: Iterable[Check] = CHECKS, room: int = ROOM) -> None:
         chosen = tuple(checks)
         self.dispatcher = Dispatcher(chosen)
-        self._memories: dict[Decision, Memory] = {
-            check.decision: Memory(room, self.dispatcher.distrust)
-            if check.remembers == "steadily"
-            else Memory(room)
+        self._memories: dict[Check, Memory] = {
+            check: Memory(room, self.dispatcher.distrust) if check.remembers == "steadily" else Memory(room)
             for check in chosen
             if check.remembers
         }
@@ -44,72 +42,64 @@ class Judge:
         if route is None:
             return NO_VERDICTS
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
-        return combined([shape, self.apply(route.rows, exchange, is_momentary=bool(route.moment))])
-
-    def apply(self, rows: Rows, exchange: Exchange, *, is_momentary: bool = False) -> Verdicts:
-        """The verdicts of some checks and readings."""
-        return verdicts_of(self.decide(rows, exchange), exchange, is_momentary=is_momentary)
+        return combined([shape, verdicts_of(self.decide(route.rows, exchange), route.rows, exchange)])
 
     def decide(self, rows: Rows, exchange: Exchange) -> Decided:
         """What some checks and readings decide, before it is made verdicts."""
-        held: list[tuple[Decision, int]] = []
+        held: list[int] = []
         readings: list[tuple[str, Json]] = []
         contradictions: list[Contradicted] = []
         bugs: list[Bug] = []
-        for row in rows:
-            try:
-                for predicate in row.predicates:
-                    if not predicate(exchange):
-                        break
-                else:
-                    self._decide(row.checks, exchange, held, contradictions, bugs)
-                    for reading in row.readings:
-                        readings += _values_read(reading, exchange, bugs)
-            except Exception as bug:
-                bugs += [_described(check, bug, exchange) for check in row.checks]
-                bugs += [_described(reading, bug, exchange) for reading in row.readings]
+        memories = self._memories
+        for group in rows.groups:
+            if group.predicates and not _is_selected(group, exchange, bugs):
+                held += group.zeros
+                continue
+            for check in group.checks:
+                judging, times = check.judging, 0
+                try:
+                    for comparison in (
+                        judging(exchange, memories[check]) if check.remembers else judging(exchange)
+                    ):
+                        if comparison is HELD:
+                            times += 1
+                        else:
+                            contradictions.append((check.requirement, check.name, comparison))
+                except Exception as bug:
+                    bugs.append(_described(check, bug, exchange))
+                held.append(times)
+            for reading in group.readings:
+                readings += _values_read(reading, exchange, bugs)
         return held, readings, contradictions, bugs
 
-    def _decide(
-        self,
-        checks: tuple[Check, ...],
-        exchange: Exchange,
-        held: list[tuple[Decision, int]],
-        contradictions: list[Contradicted],
-        bugs: list[Bug],
-    ) -> None:
-        for check in checks:
-            times = 0
-            try:
-                if check.remembers:
-                    comparisons = check.judging(exchange, self._memories[check.decision])
-                else:
-                    comparisons = check.judging(exchange)
-                for comparison in comparisons:
-                    if comparison is HELD:
-                        times += 1
-                    else:
-                        contradictions.append((check.requirement, check.name, comparison))
-            except Exception as bug:
-                bugs.append(_described(check, bug, exchange))
-            if times:
-                held.append((check.decision, times))
+
+def _is_selected(group: CheckGroup, exchange: Exchange, bugs: list[Bug]) -> bool:
+    """Whether the predicates of a group hold; one that raises is a bug of all its checks and readings."""
+    try:
+        for predicate in group.predicates:
+            if not predicate(exchange):
+                return False
+    except Exception as bug:
+        bugs += [_described(check, bug, exchange) for check in group.checks]
+        bugs += [_described(reading, bug, exchange) for reading in group.readings]
+        return False
+    return True
 
 
-def verdicts_of(decided: Decided, exchange: Exchange, *, is_momentary: bool) -> Verdicts:
-    """What was decided on an exchange, as a value."""
+def verdicts_of(decided: Decided, rows: Rows, exchange: Exchange) -> Verdicts:
+    """What some checks and readings decided on an exchange, as a value."""
     held, readings, contradictions, bugs = decided
-    if not (held or readings or contradictions or bugs):
+    if not (any(held) or readings or contradictions or bugs):
         return NO_VERDICTS
     return Verdicts(
         endpoint_of(exchange),
         exchange.n,
-        tuple(held),
+        tuple((check.decision, times) for check, times in zip(rows.checks, held, strict=True) if times),
         tuple(readings),
         tuple(contradictions),
         (),
         tuple(bugs),
-        is_momentary,
+        rows.is_momentary,
         (),
         not contradictions and not bugs,
     )

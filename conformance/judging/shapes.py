@@ -23,6 +23,7 @@ from conformance.judging.fields import (
     shown_fields,
     shows,
 )
+from conformance.judging.slices import Slice, slices_of
 from conformance.judging.structs import Degree, struct_of
 from conformance.spec import Operation
 from conformance.spec.resources import RESOURCES
@@ -40,6 +41,9 @@ INEXACT_IN_A_ROW = 16
 MOST_ALIKE = 100
 """Contradictions of one answer that are kept, whatever they are; beyond them the first of each place without
 indexes is kept, so that a list of very many items weighs no more than a short one."""
+
+ITEMS_COMPARED = 2_000
+"""Items of a list of which each contradiction is sought, also where there are ``MOST_ALIKE`` already."""
 
 NAME = "shape"
 """What findings and requirements name in place of a check."""
@@ -122,22 +126,29 @@ class Shape:
             return [] if data is not None else [(self.root, Contradiction(exchange, "data", "a value", None))]
         if _takes(self.loose, data):
             return []
-        try:
-            self.adapter.validate_python(data)
-        except ValidationError as error:
-            contradictions: dict[str, tuple[str, Contradiction]] = {}
-            places: set[tuple[str | int, ...]] = set()
-            for detail in error.errors(include_url=False, include_context=False, include_input=False):
-                place = tuple([step for step in detail["loc"] if not isinstance(step, int)])
+        contradictions: dict[str, tuple[str, Contradiction]] = {}
+        places: set[tuple[str | int, ...]] = set()
+        for part in slices_of(data):
+            if part.first >= ITEMS_COMPARED and len(contradictions) >= MOST_ALIKE:
+                break
+            for location, message in self._errors(part):
+                place = tuple([step for step in location if not isinstance(step, int)])
                 if place in places and len(contradictions) >= MOST_ALIKE:
                     continue
                 places.add(place)
-                requirement, at = self._requirement(place_of(detail["loc"], data))
+                requirement, at = self._requirement(place_of(part.in_whole(location), data))
                 path = "data" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
-                contradiction = Contradiction(exchange, path, _words(detail["msg"]), dig(data, at))
+                contradiction = Contradiction(exchange, path, _words(message), dig(data, at))
                 contradictions.setdefault(path, (requirement, contradiction))
-            return list(contradictions.values())
-        return []
+        return list(contradictions.values())
+
+    def _errors(self, part: Slice) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Where a slice of the data is not as stated, and what is expected there."""
+        try:
+            self.adapter.validate_python(part.data)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False, include_context=False, include_input=False):
+                yield detail["loc"], detail["msg"]
 
     def is_exact_in(self, exchange: Exchange) -> bool:
         """Whether the data surely holds nothing but what is stated; False also where that is not certain.

@@ -10,18 +10,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import TargetUnreachable, UsageError
+from conformance.errors import NoAnswer, TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
+from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.changes.sent import losses_foreseen
+from conformance.replay.engine.journal import JOURNAL, ReplayJournal
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
+from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
-from conformance.replay.result import FinishedReplay, finish_replay
+from conformance.replay.result import finish_replay
+from conformance.replay.resume import earlier_part, head_of_journal
 from conformance.report.across.baseline import initial_baseline
+from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.portal import Portal
+from conformance.target.portal.ingress import refusal_at_ingress
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
@@ -38,12 +46,14 @@ def replay(
     options: ReplayOptions,
     *,
     on_step: Callable[[ReplayStep], None] = ignore,
+    on_notice: Callable[[str], None] = lambda notice: None,
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
-    ``on_step`` is called after each exchange. CaptureError: a recording cannot be read. UsageError: an
-    option, or nothing to replay. A target that does not answer, or stops answering, ends it with exit code 6,
-    an interrupt with 2: the verdicts until then are written.
+    ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored.
+    CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay. A target that does
+    not answer, or stops answering, ends it with exit code 6, an interrupt with 2: the verdicts until then are
+    written.
     """
     _refuse_proxy(profile)
     driver_module = _driver_module()
@@ -52,30 +62,73 @@ def replay(
     secrets = _secrets_of(profile)
     with _rarely_collected(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
+        head = head_of_journal(files, profile)
+        earlier = earlier_part(head, options)
+        earlier.omit_from(plan)
+        for notice in losses_foreseen(plan):
+            on_notice(notice)
         clock = clock_of(profile)
         if isinstance(clock, SimulatedClock):
             clock.move(0)
-        ready = Assembly(plan, profile, options, clock, secrets).replay(on_step)
-        driver = driver_module.Driver(
-            profile,
-            Lookups(profile, clock, secrets),
-            ready.machine.progress,
-            concurrency=max(1, options.concurrency),
-        )
-        finished = _run(ready, driver, clock, options, started=started)
-        return finish_replay(finished, profile, options, baseline=baseline)
+        with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
+            changes = ReplayChanges(portal, options.out)
+            assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
+            journal = ReplayJournal(options.out / JOURNAL, head, secrets)
+            ready = assembly.replay(_each(journal.add, on_step))
+            earlier.count_in(ready)
+            driver = driver_module.Driver(
+                profile,
+                Lookups(profile, clock, secrets, portal.codes, portal.secure, changes),
+                ready.machine.progress,
+                concurrency=max(1, options.concurrency),
+                probe=lambda: _is_there(portal),
+                on_tick=_each_time(ready.log.flush, journal.flush),
+            )
+            changes.restore_earlier()
+            finished = _run(ready, driver, portal, options, started=started)
+        result = finish_replay(finished, profile, options, baseline=baseline)
+        if finished.gone is None and not finished.interrupted:
+            journal.remove()
+        else:
+            journal.flush()
+        return result
+
+
+def _each(*listeners: Callable[[ReplayStep], None]) -> Callable[[ReplayStep], None]:
+    """Calls several listeners with each step; one that takes no notice is left out."""
+    first, *others = (each for each in listeners if each is not ignore)
+
+    def call(step: ReplayStep) -> None:
+        first(step)
+        for each in others:
+            each(step)
+
+    return call if others else first
+
+
+def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
+    def call() -> None:
+        for each in calls:
+            each()
+
+    return call
 
 
 def _run(
-    ready: Replay, driver: Any, clock: Clock, options: ReplayOptions, *, started: datetime
+    ready: Replay, driver: Any, portal: Portal, options: ReplayOptions, *, started: datetime
 ) -> FinishedReplay:
-    """Runs a replay until all sessions have ended, the target is gone, or the user interrupts."""
+    """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
+    what it changed."""
     gone: TargetUnreachable | None = None
+    blocked: str | None = None
     interrupted = False
+    changes = ready.machine.changes
     positions = sessions_of(ready.plan, options.concurrency)
     sessions = [ready.sessions.session(each) for each in positions]
     try:
-        _to_the_end(driver.run(sessions), clock)
+        blocked = _blocked(portal)
+        if blocked is None:
+            _to_the_end(driver.run(sessions), portal.clock)
     except TargetUnreachable as error:
         gone = error
     except KeyboardInterrupt:
@@ -83,7 +136,28 @@ def _run(
     finally:
         ready.log.close()
     lag: Lag = driver.lag
-    return FinishedReplay(ready, lag, started, gone=gone, interrupted=interrupted)
+    left = changes.restore() if gone is None else changes.pending("the target could not be reached")
+    changes.close()
+    return FinishedReplay(
+        ready, lag, started, gone=gone, interrupted=interrupted, blocked=blocked, left_behind=tuple(left)
+    )
+
+
+def _blocked(portal: Portal) -> str | None:
+    """Why the target's ingress lets nothing through; None where it does. TargetUnreachable: it is silent."""
+    try:
+        portal.call(PROFILE)
+    except NoAnswer:
+        portal.probe()
+    return refusal_at_ingress(portal)
+
+
+def _is_there(portal: Portal) -> bool:
+    try:
+        portal.probe()
+    except TargetUnreachable:
+        return False
+    return True
 
 
 def _refuse_proxy(profile: Profile) -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from conformance.judging import judge_of, watch
+from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import Comparer, ResponseComparer
+from conformance.replay.compare.credentials import CredentialCheck
+from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
 from conformance.replay.engine.log import ReplayLog, UncachedLog
@@ -27,6 +30,7 @@ from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.headers import HeaderRebuild
 from conformance.replay.rebuild.rebuild import Rebuilder
 from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.turns import turns_of
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
@@ -50,10 +54,16 @@ class Uncached:
     """The parts of a replay without caches."""
 
     def __init__(
-        self, comparer: ResponseComparer, path: Path, correlation: Correlation, secrets: Secrets
+        self,
+        comparer: ResponseComparer,
+        path: Path,
+        correlation: Correlation,
+        secrets: Secrets,
+        *,
+        kept: int = 0,
     ) -> None:
         self.comparer = comparer
-        self.log = UncachedLog(path, secrets)
+        self.log = UncachedLog(path, secrets, kept=kept)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
         return machine
@@ -91,13 +101,17 @@ class Assembly:
     options: ReplayOptions
     clock: Clock
     secrets: Secrets
+    changes: ReplayChanges
+    kept: int = 0
+    """Lines of the log that an earlier part of the replay wrote."""
     ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
 
     def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
         progress = Progress(self.plan)
         correlation = Correlation(used=self.plan.sources)
         noise = load_noise(self.options.noise) if self.options.noise else Noise()
-        parts = self._parts(Comparer(correlation, noise), correlation)
+        written = frozenset(self.plan.changing.values())
+        parts = self._parts(Comparer(correlation, noise, written), correlation)
         rebuilder = self._rebuilder(correlation, progress)
         machine = ReplayMachine(
             self.plan,
@@ -109,22 +123,26 @@ class Assembly:
                 RecordedBaseline(self.plan.exchanges(), correlation),
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
+                credentials=CredentialCheck(self.profile.bot_challenge),
+                meanings=Meanings(stand_ins=rebuilder.context.has_stand_ins),
             ),
             watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
             parts.log,
             progress,
             Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.is_simulated),
+            self.changes,
         )
-        sessions = Sessions(machine, parts.stepper(machine), on_step=on_step)
+        turns = turns_of(self.plan) if self.options.concurrency > 1 else {}
+        sessions = Sessions(machine, parts.stepper(machine), on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
 
     def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
         path = self.options.out / "exchanges.jsonl"
         if not self.options.cache:
-            return Uncached(comparer, path, correlation, self.secrets)
+            return Uncached(comparer, path, correlation, self.secrets, kept=self.kept)
         from conformance.replay.fast_lane.caching import Caching  # a replay works without that package
 
-        return Caching(comparer, path, correlation, self.secrets)
+        return Caching(comparer, path, correlation, self.secrets, kept=self.kept)
 
     def _rebuilder(self, correlation: Correlation, progress: Progress) -> Rebuilder:
         def keep(secret: Secret) -> None:
@@ -137,6 +155,8 @@ class Assembly:
             chosen=self.options.accounts,
             keep=keep,
             is_over=progress.is_over,
+            new_password=self.changes.new_password,
+            present_password=self.changes.present_password,
         )
         channels = Channels(self.profile.secure_channel, keep=keep)
         return Rebuilder(context, HeaderRebuild(self.plan, self.profile), channels)

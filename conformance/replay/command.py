@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, ReplayResult, replay
+from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.explain import explained, foreseen
 from conformance.replay.recording.plan import ReplaySelection
@@ -17,10 +17,10 @@ from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.target.profile.model import Profile
 
 PRINTED = 50
-"""How many regressions are printed; the reports contain all."""
+"""How many differences are printed; the reports contain all."""
 
 
-def run(profile: Profile, arguments: argparse.Namespace) -> int:
+def run(profile: Profile, arguments: SimpleNamespace) -> int:
     """Replays. ``--dry-run`` only prints what would be sent; ``--explain`` prints which response each
     dynamic value comes from. Raises UsageError, CaptureError."""
     options = ReplayOptions(
@@ -39,13 +39,18 @@ def run(profile: Profile, arguments: argparse.Namespace) -> int:
         baseline_update=arguments.baseline_update,
         profile_name=str(arguments.profile or ""),
         cache=not arguments.no_cache,
+        resume=arguments.resume,
+        fail_on=arguments.fail_on,
+        accept=arguments.accept,
+        accept_update=arguments.accept_update,
     )
     options.check(profile)
+    check_rows(options.accept, is_updated=options.accept_update)
     if arguments.dry_run or arguments.explain:
         print("\n".join(_previewed(profile, arguments, options)))
     if arguments.dry_run:
         return 0
-    result = replay(arguments.files, profile, options)
+    result = replay(arguments.files, profile, options, on_notice=_warn)
     if arguments.format == "json":
         print(result.run.text(), end="")
     else:
@@ -54,7 +59,11 @@ def run(profile: Profile, arguments: argparse.Namespace) -> int:
     return result.run.exit_code
 
 
-def _previewed(profile: Profile, arguments: argparse.Namespace, options: ReplayOptions) -> Iterator[str]:
+def _warn(notice: str) -> None:
+    print(notice, file=sys.stderr, flush=True)
+
+
+def _previewed(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:
     """What would be sent, and where each correlated value comes from, as far as the user asks for it."""
     with Store(arguments.files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
@@ -76,14 +85,13 @@ def _account_for(text: str) -> tuple[str, str]:
 def _lines(result: ReplayResult) -> Iterator[str]:
     run = result.run
     yield from summary_lines(run, colour=wants_colour(sys.stdout), quiet=True)
-    for each in run.regressions[:PRINTED]:
-        recorded, live = (
-            json.dumps(value, ensure_ascii=False)[:80] for value in (each.recorded, each.replayed)
-        )
-        place = f"{each.endpoint}  {each.path or 'body'} {each.kind}"
-        yield f"REGRESSED {place}: {recorded} is {live} (exchange {each.exchange})"
-    if len(run.regressions) > PRINTED:
-        yield f"and {len(run.regressions) - PRINTED} more in the reports"
+    shown = [group for group in result.groups if group["meaning"] != "drift"]
+    yield from lines_of(shown[:PRINTED])
+    if len(shown) > PRINTED:
+        yield f"and {len(shown) - PRINTED} more in the reports"
+    drift = sum(group["times"] for group in result.groups if group["meaning"] == "drift")
+    if drift:
+        yield f"{drift} differences are drift: state, time or data."
     yield from result.notes
     compared = f"{result.tally.compared} of {result.tally.wanted} exchanges compared"
     yield f"{len(run.regressions)} regressions; {compared}."

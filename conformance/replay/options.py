@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from conformance.errors import UsageError
 from conformance.replay.compare.noise import Noise
@@ -15,6 +16,9 @@ from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.model.run import Run
 from conformance.spec import Impact
 from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import Json
+
+FailOn = Literal["contradiction", "breaking", "permitted"]
 
 
 @dataclass
@@ -54,9 +58,16 @@ class ReplayOptions:
     strict: bool = False
     baseline: Path | None = None
     baseline_update: bool = False
+    fail_on: FailOn = "breaking"
+    """The least grave kind of difference that fails a replay."""
+    accept: Path | None = None
+    """The file of accepted differences."""
+    accept_update: bool = False
     min_share: float = 0.5
     profile_name: str = ""
     cache: bool = True
+    resume: bool = False
+    """Goes on with the replay that left its journal under ``out``."""
 
     @property
     def scale(self) -> float | None:
@@ -77,6 +88,8 @@ class ReplayOptions:
         """UsageError: an option that this profile cannot fulfil, or a number that means nothing."""
         if self.concurrency < 1:
             raise UsageError(f"--concurrency {self.concurrency}: give 1 or more.")
+        if self.accept_update and self.accept is None:
+            raise UsageError("--accept-update needs --accept FILE, the file to write.")
         for email, name in self.accounts.items():
             if name not in profile.accounts:
                 present = ", ".join(sorted(profile.accounts))
@@ -97,3 +110,5 @@ class ReplayResult:
     lag: Lag
     seconds: float
     run: Run
+    groups: list[dict[str, Json]]
+    """The differences by meaning, a row for each place."""

@@ -7,12 +7,15 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pytest
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
 
 from conformance.run.settings import path, text
 from conformance.spec import IMPACTS, Impact
+from conformance.verdicts.selection import RuleSelection
+
+if TYPE_CHECKING:  # ``portal-conformance run --help`` needs the options and no pytest
+    import pytest
 
 INI = "conformance_"
 """What the names of the options begin with in ``pytest.ini``: ``conformance_target = http://…``."""
@@ -20,7 +23,8 @@ INI = "conformance_"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option. ``cli``: its spelling for ``portal-conformance`` where that is another than pytest's."""
+    """One option. ``cli``: its spelling for ``portal-conformance`` where that is another than pytest's;
+    ``repeats``: it may be given several times, and its value is a list."""
 
     name: str
     help: str
@@ -29,6 +33,7 @@ class Option:
     choices: Sequence[str] | None = None
     default: Any = None
     cli: str = ""
+    repeats: bool = False
 
     @property
     def spelling(self) -> str:
@@ -38,6 +43,13 @@ class Option:
     def is_flag(self) -> bool:
         return self.type is None
 
+    @property
+    def ini_type(self) -> Literal["bool", "linelist", "string"]:
+        """The type of its value in ``pytest.ini``."""
+        if self.is_flag:
+            return "bool"
+        return "linelist" if self.repeats else "string"
+
     def arguments(self) -> dict[str, Any]:
         """What argparse and pytest are to know of it; its default is applied later."""
         if self.type is None:
@@ -45,7 +57,8 @@ class Option:
         common: dict[str, Any] = {"help": self.help, "default": None}
         if self.choices:
             return common | {"choices": self.choices}
-        return common | {"metavar": self.metavar, "type": self.type}
+        action = {"action": "append"} if self.repeats else {}
+        return common | action | {"metavar": self.metavar, "type": self.type}
 
 
 OPTIONS = (
@@ -57,7 +70,19 @@ OPTIONS = (
     Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
     Option("baseline_update", "write this run's failures into the baseline", type=None),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
+    Option("wait_for_target", "wait so long for the target to answer before the run: 60s, 5m", "TIME"),
     Option("rerun", "only the requirement, case or finding with this id", "ID"),
+    Option(
+        "only",
+        "only rules by id, prefix (LOGIN-*), chapter, endpoint or level; may be repeated",
+        "PATTERN",
+        default=(),
+        repeats=True,
+    ),
+    Option(
+        "skip", "leave out rules by the same patterns; may be repeated", "PATTERN", default=(), repeats=True
+    ),
+    Option("failed", "only the rules that failed by the last report in --out", type=None),
     Option(
         "effort", "how many examples are generated", choices=("quick", "normal", "thorough"), default="quick"
     ),
@@ -86,15 +111,10 @@ class RunOptions:
     min_tested: int = 0
     history: Path | None = None
     rerun: str | None = None
+    rules: RuleSelection | None = None
     record_costs: Path | None = None
     keep_ledger: bool = True
     bundled: bool = False
-
-
-def add_to_command(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of ``portal-conformance run`` and ``plan``."""
-    for option in OPTIONS:
-        parser.add_argument(option.cli or option.spelling, dest=option.name, **option.arguments())
 
 
 def add_to_pytest(parser: pytest.Parser) -> None:
@@ -104,10 +124,7 @@ def add_to_pytest(parser: pytest.Parser) -> None:
         # pytest has a --strict of its own: that one is read as ours, too.
         with contextlib.suppress(ValueError):
             group.addoption(option.spelling, **option.arguments())
-        if option.is_flag:
-            parser.addini(f"{INI}{option.name}", option.help, type="bool")
-        else:
-            parser.addini(f"{INI}{option.name}", option.help, type="string")
+        parser.addini(f"{INI}{option.name}", option.help, type=option.ini_type)
 
 
 def value_of(config: pytest.Config, name: str) -> Any:
@@ -119,10 +136,14 @@ def value_of(config: pytest.Config, name: str) -> Any:
     value = config.getoption(option.spelling)
     if option.is_flag:
         return bool(value or config.getini(f"{INI}{name}"))
+    if option.repeats:
+        return tuple(value or config.getini(f"{INI}{name}"))
     return value if value is not None else _ini_value(config, option)
 
 
 def _ini_value(config: pytest.Config, option: Option) -> Any:
+    import pytest  # see above
+
     written = config.getini(f"{INI}{option.name}")
     if option.type is None or not written:
         return option.default
@@ -135,11 +156,13 @@ def _ini_value(config: pytest.Config, option: Option) -> Any:
     return value
 
 
-def as_arguments(options: argparse.Namespace) -> Iterator[str]:
+def as_arguments(options: SimpleNamespace) -> Iterator[str]:
     """What ``portal-conformance run`` was called with, as pytest's arguments."""
     for option in OPTIONS:
         value = getattr(options, option.name)
-        if option.is_flag and value:
+        if option.repeats:
+            yield from (f"{option.spelling}={each}" for each in value)
+        elif option.is_flag and value:
             yield option.spelling
         elif not option.is_flag and value is not None:
             yield f"{option.spelling}={value}"

@@ -7,13 +7,16 @@ from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from math import ceil
 
+from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.needs import lacking
 from conformance.run.planning import UNKNOWN_WINDOW
-from conformance.run.testable import MUSTS, reachable_musts
+from conformance.run.rerun import rerun_requirements
+from conformance.run.testable import MUSTS, deciding, reachable_musts
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
+from conformance.verdicts.selection import RuleSelection
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,44 @@ class RunPlan:
     unmeasured: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class PlanChoice:
+    """Which cases are selected, as ``run`` selects them by ``--only``, ``--skip``, ``--failed`` and
+    ``--rerun``."""
+
+    rules: RuleSelection | None = None
+    rerun: str | None = None
+
+    @property
+    def musts(self) -> frozenset[str]:
+        """The musts that are selected."""
+        return frozenset(MUSTS) if self.rules is None else self.rules.rules.intersection(MUSTS)
+
+    def chosen(self, rows: list[CaseRow]) -> list[CaseRow]:
+        """The selected cases. UsageError: there is none."""
+        if self.rules is not None:
+            wanted = deciding(self.rules.rules, (rule for row in rows for rule in row.requirements))
+            rows = [row for row in rows if not wanted.isdisjoint(row.requirements)]
+        if self.rerun:
+            named = rerun_requirements(self.rerun)
+            rows = [row for row in rows if self.rerun in row.id or not named.isdisjoint(row.requirements)]
+        if not rows:
+            raise UsageError("No case is selected. `portal-conformance requirements` lists the cases.")
+        return rows
+
+
 def costs() -> dict[str, Cost]:
     """The measured cost of each case, by node id; ``run --record-costs`` writes them."""
     path = files("conformance.run") / "costs.json"
     return {case: Cost(**row) for case, row in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
-def plan(profile: Profile, impact: Impact) -> RunPlan:
-    """Adds up what the cases that can be tried would do."""
+def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> RunPlan:
+    """Adds up what the cases that can be tried would do. ``choice``: which of them are selected."""
     measured, planned = costs(), RunPlan(impact)
     tried: list[CaseRow] = []
-    for row in collect():
+    choice = choice or PlanChoice()
+    for row in choice.chosen(collect()):
         reason = why_not(row, profile, impact)
         if reason is not None:
             planned.untested[row.id] = reason
@@ -71,8 +101,9 @@ def plan(profile: Profile, impact: Impact) -> RunPlan:
     waits = 0.0 if profile.clock.advance else max(planned.longest_wait, queued)
     planned.minutes = round(waits / 60, 1)
     declared = {requirement for row in tried for requirement in row.requirements}
-    planned.musts = len(MUSTS)
-    planned.testable = len(reachable_musts(profile, impact, declared))
+    musts = choice.musts
+    planned.musts = len(musts)
+    planned.testable = len(musts & reachable_musts(profile, impact, declared))
     return planned
 
 

@@ -92,7 +92,8 @@ class RunSession:
         baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
         if options.history is not None:
             history.check(options.history)
-        secrets, ledger, acting, costs = Secrets(), Ledger(REQUIREMENTS), ActingCase(), CaseCosts()
+        secrets, acting, costs = Secrets(), ActingCase(), CaseCosts()
+        ledger = Ledger(REQUIREMENTS, selection=options.rules)
         return cls(
             profile,
             clock,

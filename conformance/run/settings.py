@@ -23,9 +23,9 @@ def path(value: str) -> Path:
     return Path(text(value))
 
 
-def seconds_of(text: str) -> float:
+def seconds_of(text: str, *, option: str = "--time-budget") -> float:
     """``90``, ``90s``, ``10m`` or ``1h`` as seconds. Raises UsageError for anything else."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
     if match is None:
-        raise UsageError(f"--time-budget {text}: write a number with s, m or h, such as 90s or 10m")
+        raise UsageError(f"{option} {text}: write a number with s, m or h, such as 90s or 10m")
     return float(match[1]) * UNITS[match[2]]

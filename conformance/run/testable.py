@@ -7,22 +7,38 @@ from collections.abc import Iterable, Mapping
 
 from conformance.checks import CHECKS
 from conformance.judging.fields import requirements_of
-from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
+from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
 
 MUSTS = tuple(row.id for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
 """The musts that can be seen from outside."""
 
+TESTABLE = frozenset(row.id for row in REQUIREMENTS.values() if row.can_hold)
+"""The requirements of any level that can be seen from outside."""
+
 WAYS_IN = ("admin", "spare", "limited")
 
 
 def reachable_musts(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozenset[str]:
     """The musts that a run can test. ``tried``: the requirements of the cases that can be tried."""
-    by_case = frozenset(tried)
-    reachable = {row.key for row in OPERATIONS if _is_reachable(row, profile, impact)}
-    by_check = {must for must in MUSTS if not KEYS_OF.get(must, frozenset()).isdisjoint(reachable)}
-    return frozenset(must for must in MUSTS if must in by_case or must in by_check)
+    return reachable(profile, impact, tried).intersection(MUSTS)
+
+
+def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozenset[str]:
+    """The requirements, of any level, that a run can test; ``tried`` as above."""
+    keys = {row.key for row in OPERATIONS if _is_reachable(row, profile, impact)}
+    by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
+    return TESTABLE.intersection(tried) | by_check
+
+
+def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
+    """The rules whose cases decide some rules: themselves, and for those that checks alone decide, the rules
+    of the endpoints whose answers the checks judge. ``declared``: the rules that cases decide."""
+    selected = frozenset(rules)
+    by_checks = selected - frozenset(declared)
+    keys = {key for rule in by_checks for key in KEYS_OF.get(rule, frozenset())}
+    return selected | {BY_KEY[key].requirement for key in keys}
 
 
 def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:

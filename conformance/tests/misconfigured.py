@@ -47,6 +47,15 @@ def wrong_secret(text: str) -> str:
     return re.sub(r'otp_secret = ".*"\ninbox = .*', 'otp_secret = "JBSWY3DPEHPK3PXP"', text, count=1)
 
 
+def wrong_secrets(text: str) -> str:
+    """Of every account; inboxes lead to another factor."""
+    return re.sub(r'otp_secret = ".*"', 'otp_secret = "JBSWY3DPEHPK3PXP"', text)
+
+
+def wrong_secrets_alone(text: str) -> str:
+    return wrong_secrets(by_otp_alone(text))
+
+
 def wrong_fixed_code(text: str) -> str:
     fixed = '[inboxes.mail]\nkind = "fixed"\ncode = "000000"\n\n'
     return re.sub(r"(?ms)^\[inboxes\.mail\]\n.*?(?=^\[)", fixed, by_mail_alone(text))
@@ -143,6 +152,7 @@ ALIKE = "refuses every request alike"
 
 KINDS = (
     Misconfiguration("wrong-authenticator-secret", 5, NEVER, edit=wrong_secret),
+    Misconfiguration("wrong-authenticator-secrets", 5, NEVER, edit=wrong_secrets_alone),
     Misconfiguration("skewed-clock", 5, NEVER, {"now": lambda: time.time() + SKEW}, edit=by_otp_alone),
     Misconfiguration("wrong-fixed-code", 5, NEVER, edit=wrong_fixed_code),
     Misconfiguration(

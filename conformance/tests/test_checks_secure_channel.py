@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
@@ -19,10 +17,6 @@ def opened(id: str = "channel-1", expires: Json = STAMP + 1, **other: Json) -> E
     return answer(SECURE_SESSION, body=envelope(data=data, **{"version": "1.3.0", **other}))
 
 
-def key(id: str, **later: float) -> Exchange:
-    return answer(PUBLIC_KEY, {"keyId": id}, started=NOW + timedelta(**later))
-
-
 PROOFS = [
     Proof(
         "SECURE-008",
@@ -31,7 +25,6 @@ PROOFS = [
     ),
     Proof("SECURE-009", [opened(), opened(expires=1, **ABSENT_STAMP)], opened(expires=STAMP - 1)),
     Proof("SECURE-022", [opened("one"), opened("two")], [opened("one"), opened("two"), opened("one")]),
-    Proof("SECURE-024", [key("a"), key("a"), key("b", minutes=6)], [key("a"), key("b", minutes=4)]),
 ]
 
 

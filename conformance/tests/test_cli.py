@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import MODULES, main
+from conformance.cli import main
+from conformance.cli.command import PREFIX, CommandOption
+from conformance.cli.commands import BY_COMMAND, COMMANDS, EXIT_CODES
+from conformance.cli.program import COMPLETE_VARIABLE, loaded
+from conformance.errors import ExitCode
 
 NOWHERE = "/dev/null/reports"
 
@@ -18,7 +22,7 @@ NOWHERE = "/dev/null/reports"
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["nope"], "invalid choice: 'nope'"),
+        (["nope"], "unknown command: 'nope'"),
         (["serve", "--fault", "roles-without-tokn"], "the nearest are roles-without-token"),
         (["serve", "--variant", "gzipp"], "the nearest are gzip"),
         (["serve", "--port", "70000"], '"70000" is no port'),
@@ -88,13 +92,11 @@ def test_an_empty_value_is_an_unset_variable_and_a_usage_error(
     assert "the value is empty" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("part", MODULES)
-def test_each_part_has_just_the_commands_that_it_is_imported_for(part: str) -> None:
-    commands = argparse.ArgumentParser().add_subparsers()
+@pytest.mark.parametrize("module", sorted({row.module for row in COMMANDS}))
+def test_each_module_has_just_the_commands_that_it_is_imported_for(module: str) -> None:
+    commands = import_module(f"conformance.cli.{module}").COMMANDS
 
-    import_module(f"conformance.cli.{part}").add_commands(commands)
-
-    assert sorted(commands.choices) == sorted(MODULES[part])
+    assert sorted(commands) == sorted(row.name for row in COMMANDS if row.module == module)
 
 
 def test_what_judges_files_imports_nothing_that_sends_or_serves_or_runs_cases() -> None:
@@ -102,3 +104,188 @@ def test_what_judges_files_imports_nothing_that_sends_or_serves_or_runs_cases() 
     imported = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout
 
     assert not {"httpx", "aiohttp", "uvicorn", "cryptography", "jwt", "pytest"} & set(imported.split())
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["rnu"], "Did you mean run?"),
+        (["run", "--profil", "x"], "unknown option or argument: --profil. Did you mean --profile?"),
+        (["run", "--profil=x"], "Did you mean --profile?"),
+        (["check", "--strct", "x"], "Did you mean --strict"),
+        (["--profile", "x", "run"], "Options come after the command."),
+        (["run", "--profile", "--strict"], "--profile: a value is missing before --strict."),
+        (["check"], "FILE is missing."),
+        (["history"], "--history is missing."),
+        ([], "Missing command."),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_probably_meant(
+    words: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+
+    assert ended.value.code == 4
+    assert expected in capsys.readouterr().err
+
+
+def test_options_of_pytest_are_no_slips_of_run() -> None:
+    context = loaded("run").make_context(
+        "run", ["-k", "login", "--maxfail=1", "--failed-first", "--strict", "--durations", "3", "--tb=line"]
+    )
+
+    assert context.args == ["-k", "login", "--maxfail=1", "--failed-first", "--durations", "3", "--tb=line"]
+    assert context.params["strict"] is True
+
+
+def test_the_help_of_run_lists_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--help"]) == 0
+
+    shown = dict(re.findall(r"^  (\d) (\S.*?)\s*$", capsys.readouterr().out, re.MULTILINE))
+    assert {int(code) for code in shown} == set(ExitCode) == set(EXIT_CODES)
+
+
+@pytest.mark.parametrize("name", BY_COMMAND)
+def test_the_help_of_a_command_has_an_example_that_the_command_understands(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name, "--help"]) == 0
+
+    assert BY_COMMAND[name].example in capsys.readouterr().out
+    words = re.sub(r'^eval "\$\((.*)\)"$', r"\1", BY_COMMAND[name].example).partition(" >")[0].split()
+    assert loaded(name).make_context(name, words[2:]).params is not None
+
+
+def test_the_help_shows_every_command_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+
+    text = capsys.readouterr().out
+    places = [text.index(f"\n  {row.name} ") for row in COMMANDS]
+    assert places == sorted(places)
+    assert all(text.index(f"{row.group}: ") < place for row, place in zip(COMMANDS, places, strict=True))
+
+
+@pytest.mark.parametrize("name", ["run", "plan", "doctor", "replay", "cleanup"])
+def test_an_option_is_taken_from_its_environment_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORTAL_CONFORMANCE_PROFILE", "from-environment.toml")
+    words = ["x"] if name in ("replay", "cleanup") else []
+
+    assert loaded(name).make_context(name, list(words)).params["profile"] == Path("from-environment.toml")
+    named = loaded(name).make_context(name, [*words, "--profile", "named.toml"])
+    assert named.params["profile"] == Path("named.toml")
+
+
+def test_an_empty_environment_variable_is_a_usage_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PORTAL_CONFORMANCE_TARGET", "")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["run"])
+
+    assert ended.value.code == 4
+    assert "--target: the value is empty: PORTAL_CONFORMANCE_TARGET" in capsys.readouterr().err
+
+
+def test_variables_are_named_after_the_option_whatever_the_command() -> None:
+    for row in COMMANDS:
+        command = loaded(row.name)
+        context = command.make_context(row.name, [], resilient_parsing=True)
+        options = [each for each in command.params if isinstance(each, CommandOption)]
+        variables = [each.variable(context) for each in options]
+        names = [str(each.name).upper() for each in options]
+        assert set(variables) <= {None, *(f"{PREFIX}_{name}" for name in names)}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_the_script_of_a_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+
+    assert f"{COMPLETE_VARIABLE}={shell}_complete" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("portal-conformance re", {"record", "replay", "requirements"}),
+        ("portal-conformance run --tar", {"--target"}),
+        ("portal-conformance run --impact m", {"mutating"}),
+    ],
+)
+def test_a_shell_completes_commands_options_and_their_values(
+    line: str, expected: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(COMPLETE_VARIABLE, "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+
+    main([])
+
+    assert {row.partition(",")[2] for row in capsys.readouterr().out.split()} == expected
+
+
+def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "portal.toml").write_text(
+        'profile = 1\n[portal]\nurl = "http://127.0.0.1:9"\naccess_code = "c"\n'
+        '[accounts.admin]\nemail = "a@example.test"\npassword = "a-long-password"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["plan"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "No --profile and no --target: portal.toml of this folder is the profile.\n"
+    assert "--impact read-only" in printed.out
+
+    assert main(["plan", "--target", "http://127.0.0.1:9"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["run", "--nope"], ["check", "--strct", "x"], ["selftest", "x"], ["run", "--profile", "none.toml"]],
+)
+def test_a_usage_error_creates_no_report(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    try:
+        code: object = main(words)
+    except SystemExit as ended:
+        code = ended.code
+
+    assert code == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["--nope"], ["--profile", "none.toml"], ["--rerun", "NOPE-001"]])
+def test_a_usage_error_of_a_run_touches_no_report(words: list[str], tmp_path: Path) -> None:
+    for name in ("cases.html", "results.json", "exchanges.jsonl"):
+        (tmp_path / name).write_text("of the last run")
+
+    try:
+        code: object = main(["run", "--out", str(tmp_path), *words])
+    except SystemExit as ended:
+        code = ended.code
+
+    assert code == 4
+    assert {file.read_text() for file in tmp_path.iterdir() if file.name != ".lock"} == {"of the last run"}
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"]])
+def test_help_and_version_load_neither_pytest_nor_the_specification(words: list[str]) -> None:
+    script = f"import sys\nfrom conformance.cli import main\nmain({words})\nprint('\\nloaded', *sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    loaded_modules = set(printed.stdout.rpartition("loaded")[2].split())
+    assert not {"pytest", "httpx", "pydantic", "conformance.spec", "msgspec"} & loaded_modules
+
+
+@pytest.mark.parametrize("module", ["conformance", "conformance.cli"])
+def test_the_packages_are_programs_too(module: str) -> None:
+    printed = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, check=True)
+
+    assert re.fullmatch(rb"\d+\.\d+\.\d+\s*", printed.stdout)

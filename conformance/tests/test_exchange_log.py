@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from conformance.spec.endpoints import PROFILE
 from conformance.tests.traffic import answer
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.places import secrets_in
@@ -43,3 +44,9 @@ def test_a_placeholder_is_no_secret() -> None:
         ROLES, [], headers={"Authorization": "Bearer [token-17]", "X-PORTAL-ACCESS-CODE": "[a-1]"}
     )
     assert list(secrets_in(masked)) == []
+
+
+def test_an_address_that_is_none_shows_itself_as_the_secret() -> None:
+    shown = answer(PROFILE, {"otpauthUrl": "otpauth://[totp?secret=JBSWY3DPEHPK3PXP"})
+
+    assert ("otpauth://[totp?secret=JBSWY3DPEHPK3PXP", "secret") in secrets_in(shown)

@@ -92,10 +92,10 @@ def test_data_facts_are_copied_to_any_number() -> None:
 def test_the_facts_of_a_request_are_copied_to_a_repeated_one() -> None:
     first = answer(ROLES, [role()]).request
     assert size_of_url(first) == len(first.url)
-    assert first.operation is not None
+    assert first.layout is not None
     repeated = replace(first)
 
     copy_request_facts(first, repeated)
 
     assert size_of_url.stored(repeated) == len(first.url)
-    assert Request.operation.stored(repeated) is first.operation
+    assert Request.layout.stored(repeated) is first.layout

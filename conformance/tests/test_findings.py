@@ -225,3 +225,14 @@ def test_a_long_value_is_cut_and_says_how_long_it_was() -> None:
 
 def test_an_equal_that_holds_is_no_contradiction() -> None:
     assert equal(exchange(), "data[1].a", 2) is HELD
+
+
+def test_of_a_long_list_a_finding_keeps_the_beginning() -> None:
+    listed = [{"bizId": str(number)} for number in range(20_000)]
+    decided = ledger()
+
+    decided.decide("TEST-001", Contradiction(answer(ROLES, listed), "data", "no list", listed))
+    decided.observe("a-topic", exchange(), "x" * 1_000_000)
+
+    assert decided.findings[0].actual == [*listed[:100], "… 19,900 more"]
+    assert len(decided.observations[0].observed) < 5_000

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.checks import registry
 from conformance.checks.registry import Check, successes
-from conformance.judging import AnyJudge, CachingJudge, Judge, Watch, watch
+from conformance.judging import AnyJudge, Judge, Watch, judge_of, watch
 from conformance.judging.dispatch import rows_by_sight
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ROLES
@@ -80,7 +80,7 @@ def test_what_is_not_known_is_not_judged(exchange: Exchange) -> None:
     assert not any(tally.satisfied for tally in ledger.tallies.values())
 
 
-@pytest.mark.parametrize("judge", [Judge(), CachingJudge(Judge())], ids=["judge", "cache"])
+@pytest.mark.parametrize("judge", [judge_of(no_cache=True), judge_of()], ids=["judge", "cache"])
 def test_every_exchange_of_the_88_is_counted(judge: AnyJudge) -> None:
     for exchange in (answer(ROLES, []), refusal(ROLES, "4010", 401), elsewhere()):
         judge.judge(exchange)

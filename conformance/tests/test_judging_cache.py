@@ -16,14 +16,16 @@ from msgspec.structs import replace
 from conformance import record
 from conformance.checks import registry
 from conformance.checks.registry import kind_of, through_the_ingress
-from conformance.judging import AnyJudge, CachingJudge, Judge
+from conformance.judging import AnyJudge, Judge
 from conformance.judging.cache import (
     BYPASSED,
+    LONGEST_KEY,
     MISSES_IN_A_ROW,
     NOTHING_TO_READ,
     PART_KEYS,
     BoundedCache,
     Bypass,
+    CachingJudge,
     cache_key,
     cached_verdicts,
     metadata,
@@ -36,7 +38,7 @@ from conformance.tests.reduced import another_moment, decided, overreaching
 from conformance.tests.scripted_client import walk
 from conformance.tests.test_judging_structs import takes
 from conformance.tests.traffic import answer as answered
-from conformance.tests.traffic import envelope
+from conformance.tests.traffic import envelope, role
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import copy_data_facts
@@ -309,3 +311,22 @@ def test_verdicts_that_another_judge_cached_are_not_used(visit: list[Exchange]) 
             leaf.held for leaf in alone.judge(fresh).leaves()
         ]
     assert second.operations_seen == alone.operations_seen
+
+
+def test_the_keys_of_parts_are_short_however_long_the_listing_is() -> None:
+    judge = CachingJudge(Judge())
+    listed = [role(bizId=f"{number:08}", createdAt="2031-05-06T07:08:09Z") for number in range(2_000)]
+    judge.judge(answered(ROLES, data=listed))
+    gc.collect()
+
+    longest = max(
+        len(key)
+        for cache in gc.get_objects()
+        if type(cache) is BoundedCache
+        for pair in cache
+        if type(pair) is tuple
+        for key in pair
+        if type(key) is bytes
+    )
+
+    assert 0 < longest <= LONGEST_KEY

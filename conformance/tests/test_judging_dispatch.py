@@ -13,11 +13,11 @@ ALL = tuple(registry.CHECKS)
 
 
 def names(rows: Rows) -> set[str]:
-    return {check.name for row in rows for check in row.checks}
+    return {check.name for check in rows.checks}
 
 
 def everything(by_sight: dict[Sight, Rows]) -> set[str]:
-    return names(tuple(row for rows in by_sight.values() for row in rows))
+    return {name for rows in by_sight.values() for name in names(rows)}
 
 
 def test_secrets_are_looked_for_where_something_was_sent() -> None:
@@ -44,5 +44,7 @@ def test_what_forgets_sees_every_answer_at_its_moment() -> None:
 def test_every_check_of_an_operation_applies_once(kind: registry.Kind) -> None:
     by_sight = rows_by_sight(Way(ROLES, kind, True, True), ALL, steady=True)
     meant = [row for row in registry.CHECKS if ROLES in row.on.keys and kind in row.on.kinds]
-    applied = [check for rows in by_sight.values() for row in rows for check in row.checks]
+    applied = [check for rows in by_sight.values() for check in rows.checks]
+    grouped = [check for rows in by_sight.values() for group in rows.groups for check in group.checks]
+    assert grouped == applied
     assert sorted(check.decision for check in applied) == sorted(row.decision for row in meant)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from conformance.judging.shapes import MOST_ALIKE, shape_of
 from conformance.spec import OPERATIONS, Operation
 from conformance.spec.resources import RESOURCES
 from conformance.tests import traffic
@@ -156,3 +157,37 @@ def test_a_field_that_is_null_is_found_unless_it_may_be(
 def test_data_of_another_kind_is_found(operation: Operation) -> None:
     other: Json = {} if (operation.data or "").endswith("[]") else []
     assert verdict_on(operation.requirement, [answer(operation.key, other)]) is Verdict.FAIL
+
+
+LISTED = next(row for row in SHOWN if row.data == "ActiveSession[]")
+
+
+def listing(count: int, wrong: Collection[int]) -> Json:
+    return [{**traffic.session(), **({"isCurrent": []} if at in wrong else {})} for at in range(count)]
+
+
+def test_a_place_in_a_long_list_is_the_place_in_the_whole() -> None:
+    data = listing(1_700, {3, 1_400})
+
+    contradictions = shape_of(LISTED).contradictions(answer(LISTED.key, data))
+
+    assert [each.path for _, each in contradictions] == ["data[3].isCurrent", "data[1400].isCurrent"]
+
+
+def test_a_place_in_the_long_list_of_a_page_is_the_place_in_the_whole() -> None:
+    page = traffic.page(traffic.channel())
+    (name,) = [name for name, value in page.items() if isinstance(value, list)]
+    page[name] = [{**traffic.channel(), **({"bizId": []} if at == 900 else {})} for at in range(1_200)]
+    operation = next(row for row in SHOWN if row.data == "ChannelPage")
+
+    contradictions = shape_of(operation).contradictions(answer(operation.key, page))
+
+    assert [each.path for _, each in contradictions] == [f"data.{name}[900].bizId"]
+
+
+def test_of_a_list_of_very_many_wrong_items_some_are_kept() -> None:
+    data = listing(20_000, range(20_000))
+
+    contradictions = shape_of(LISTED).contradictions(answer(LISTED.key, data))
+
+    assert MOST_ALIKE <= len(contradictions) < 2 * MOST_ALIKE

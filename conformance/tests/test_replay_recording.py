@@ -105,7 +105,7 @@ def plan_of(recording: Path, *, cached_bytes: int = CACHED_BYTES) -> dict[str, o
             "sources": plan.sources,
             "handles": plan.handles,
             "passwords": plan.passwords,
-            "code": plan.access_code,
+            "code": plan.access_codes,
             "order": plan.order.tolist(),
             "times": (plan.started.tolist(), plan.moments.tolist()),
             "same": [plan.responses.index(each) for each in plan.responses],

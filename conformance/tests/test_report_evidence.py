@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.report.model.evidence import OTHER, read
+from conformance.report.model.evidence import LONGEST_ELAPSED, OTHER, read
 from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, envelope, error, exchange, sample
 
 
@@ -104,3 +104,13 @@ def test_a_large_file_is_read_in_little_memory(tmp_path: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000, (
         "kilobytes more, for 100 MB read"
     )
+
+
+def test_an_answer_that_is_recorded_as_endless_has_a_time(tmp_path: Path) -> None:
+    file = tmp_path / "exchanges.jsonl"
+    endless = msgspec.structs.replace(exchange(1, ROLES, answer=envelope([])), elapsed_ms=1e308)
+    file.write_bytes(msgspec.json.encode(endless))
+
+    pulse = read(file, {1}).pulse
+
+    assert pulse.elapsed[0] == LONGEST_ELAPSED

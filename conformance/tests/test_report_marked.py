@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.report.model.clip import clipped
 from conformance.report.model.marked import MOST_LINES, around, at, literal, marked, place, with_expected
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Exchange, Request, Response
 
 

@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.report.model.visible import cut, each_text, encodable, json_text, one_line, visible
+from conformance.report.model.visible import each_text, encodable, json_text, one_line, visible
+from conformance.traffic.clip import cut
 from conformance.traffic.exchange import Json
 
 

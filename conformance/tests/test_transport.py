@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -21,10 +23,12 @@ from conformance.target.portal.transport import Transport, impact_of
 from conformance.target.profile.model import Profile, parse
 from conformance.tests.hostile.plays import everywhere
 from conformance.tests.hostile.server import Hostile
+from conformance.tests.hostile.table import ROWS
 from conformance.tests.hostile.wire import Row, Turn
 from conformance.tests.reached import MINIMAL
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
+from reference_impl import serve as reference
 
 Respond = Callable[[httpx.Request], httpx.Response]
 
@@ -326,3 +330,34 @@ def test_a_header_that_is_left_out_is_not_added_by_the_client() -> None:
 
     assert exchange.request.header("accept") is None
     assert exchange.request.header("accept-language") is None
+
+
+def test_an_answer_that_comes_a_moment_later_is_taken_for_no_other(tmp_path: Path) -> None:
+    seen: list[Exchange] = []
+    row = replace(ROWS["late-second-answer"], when=everywhere)
+    with reference.start(seed=1) as portal, Hostile(row, portal.url, tmp_path) as hostile:
+        wire = transport(known=profile(hostile.url), seen=seen)
+        for number in range(5):
+            with suppress(NoAnswer):
+                wire.send("GET", f"/web/v1/system/constants/countries?number={number}")
+        wire.close()
+
+    first, *others = seen
+    assert first.error is not None
+    assert "followed the answer" in first.error
+    assert ["code" in (exchange.envelope or {}) for exchange in others] == [True] * 4
+
+
+def test_a_response_and_its_body_are_freed_without_a_collection() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        with server(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}") as url:
+            wire = transport(known=profile(url))
+            wire.send("GET", "/")
+            wire.close()
+        left = [each for each in gc.get_objects() if isinstance(each, httpx.Response)]
+    finally:
+        gc.enable()
+
+    assert left == []

@@ -115,20 +115,20 @@ class Request(Message, frozen=True, omit_defaults=True, dict=True, kw_only=True)
     method: str
     url: str
 
-    @fact
+    @property
     def parts(self) -> SplitResult:
         return _place(self.method, self.url)[1]
 
-    @fact
+    @property
     def path(self) -> str:
-        return self.parts.path
+        return _place(self.method, self.url)[1].path
 
     @fact
     def query(self) -> tuple[tuple[str, str], ...]:
         """The parameters of the query, as ``parameters``."""
         return parameters(self.parts.query)
 
-    @fact
+    @property
     def operation(self) -> Operation | None:
         """The row of the specification that it belongs to; None where it is none of the 88."""
         return _place(self.method, self.url)[0]
@@ -250,7 +250,10 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
         """The request's JSON body, decrypted where it was encrypted, or ABSENT."""
         if self.plain is not None and self.plain.request is not ABSENT:
             return self.plain.request
-        return ABSENT if self.request.body is ABSENT else self.request.json
+        body = self.request.body
+        if self.request.form is not None or (type(body) is dict and len(body) == 1):
+            return self.request.json
+        return body
 
     def at(self, path: str) -> Json:
         """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""
@@ -308,10 +311,18 @@ def _place(method: str, url: str) -> tuple[Operation | None, SplitResult]:
     return operation_of.__wrapped__(method, parts.path), parts
 
 
+def split_url(url: str) -> SplitResult:
+    """The parts of a URL that a client or a portal sent; what is none, as ``http://[``, is a path."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return SplitResult("", "", url, "", "")
+
+
 def _split(url: str) -> SplitResult:
     usual = _USUAL_URL.match(url)
     if usual is None:
-        return urlsplit(url)
+        return split_url(url)
     scheme, netloc, path, query = usual.groups("")
     return SplitResult(scheme, netloc, path, query, "")
 

@@ -34,11 +34,12 @@ class RedactedLines:
     ``redact_again`` rewrites those once the file is complete.
     """
 
-    def __init__(self, path: Path, *, buffering: int = -1) -> None:
+    def __init__(self, path: Path, *, buffering: int = -1, kept: int = 0) -> None:
+        """``kept``: so many lines of an earlier part stay, and the next follow them."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.count = 0
-        self._file: TextIO = path.open("w", buffering, encoding="utf-8")
+        self.count = kept
+        self._file: TextIO = path.open("a" if kept else "w", buffering, encoding="utf-8")
 
     def append(self, line: str) -> None:
         """Writes one line, given without its end."""

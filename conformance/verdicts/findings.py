@@ -9,7 +9,9 @@ from enum import Enum, StrEnum
 
 from conformance.errors import FaultClass
 from conformance.spec import Requirement
+from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
 
 
@@ -115,8 +117,11 @@ class Ledger:
     Repeated findings (same requirement, endpoint, place without indexes) are counted, not kept.
     """
 
-    def __init__(self, requirements: Mapping[str, Requirement]) -> None:
+    def __init__(
+        self, requirements: Mapping[str, Requirement], *, selection: RuleSelection | None = None
+    ) -> None:
         self.requirements = dict(requirements)
+        self.selection = selection
         self._tallies: dict[str, RequirementTally] = {}
         self._pending = PendingVerdicts()
         self._held: Counter[Decision] = Counter()
@@ -221,6 +226,7 @@ class Ledger:
         self._observe(topic, endpoint_of(exchange), observed, n=exchange.n, times=1)
 
     def _observe(self, topic: str, endpoint: str, observed: Json, *, n: int, times: int) -> None:
+        observed = clipped(observed)
         value = observed if isinstance(observed, str | int) else repr(observed)
         key = topic, endpoint, type(observed), value
         if key in self._times:
@@ -248,16 +254,21 @@ class Ledger:
         """Whether there is a finding of this signature already."""
         return signature in self._findings
 
+    def is_selected(self, requirement: str) -> bool:
+        """Whether what is decided of a rule counts: ``--only`` and ``--skip`` leave rules out."""
+        return self.selection is None or not self.selection.excludes(requirement)
+
     @property
     def findings(self) -> list[Finding]:
-        return sorted(
-            self._findings.values(), key=lambda finding: (finding.requirement, finding.endpoint, finding.path)
-        )
+        findings = (row for row in self._findings.values() if self.is_selected(row.requirement))
+        return sorted(findings, key=lambda finding: (finding.requirement, finding.endpoint, finding.path))
 
     @property
     def observations(self) -> list[Observation]:
         self._count_pending()
-        counted = (replace(row, times=self._times[key]) for key, row in self._observations.items())
+        left_out = {row.reading for row in self.requirements.values() if not self.is_selected(row.id)}
+        kept = {key: row for key, row in self._observations.items() if row.topic not in left_out}
+        counted = (replace(row, times=self._times[key]) for key, row in kept.items())
         return sorted(counted, key=lambda row: (row.topic, row.endpoint, repr(row.observed)))
 
     def results(self) -> list[Result]:
@@ -280,6 +291,9 @@ class Ledger:
         self, requirement: Requirement, finding: Finding | None, tally: RequirementTally, observed: set[str]
     ) -> Result:
         cases = tuple(tally.cases)
+        if self.selection is not None and self.selection.excludes(requirement.id):
+            reason = f"not selected by {self.selection.text}"
+            return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable or reason)
         if finding is not None and finding.verdict is not Verdict.OPEN:
             return Result(requirement, finding.verdict, cases, finding.message, finding.fault_class)
         if requirement.level == "open" and (
@@ -310,8 +324,8 @@ def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str
         verdict=CONTRADICTED[requirement.level],
         endpoint=endpoint_of(exchange),
         message=comparison.message or _message(comparison),
-        expected=None if comparison.expected is ABSENT else comparison.expected,
-        actual=None if comparison.actual is ABSENT else comparison.actual,
+        expected=clipped(comparison.expected),
+        actual=clipped(comparison.actual),
         path=comparison.path,
         case=case,
         exchanges=tuple(dict.fromkeys([*(other.n for other in comparison.also), exchange.n])),

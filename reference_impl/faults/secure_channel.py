@@ -97,14 +97,6 @@ def _one_key_for_both(name: str, other: str) -> Change:
     return change
 
 
-def _fresh_key_each_time(handler: Handler) -> Handler:
-    def giving(portal: Portal, caller: Caller, body: Body) -> Any:
-        portal.secure_keys.append(SecureKey(portal.new_id("key"), portal.now()))
-        return handler(portal, caller, body)
-
-    return giving
-
-
 def _every_second_is_deaf(handler: Handler) -> Handler:
     """Of every second session the request key is lost."""
     opened: list[str] = []
@@ -314,12 +306,6 @@ FAULTS = (
         SECURE_SESSION,
         apply=handled(SECURE_SESSION, _one_session),
         spreads=True,
-    ),
-    of(
-        "SECURE-024",
-        "another-public-key-each-time",
-        PUBLIC_KEY,
-        apply=handled(PUBLIC_KEY, _fresh_key_each_time),
     ),
     # Passwords.
     of(

@@ -21,12 +21,13 @@ from reference_impl.faults.operations import (
     HISTORY,
     INIT,
     LOGOUT,
+    PUBLIC_KEY,
     RESET,
     SEND,
 )
 from reference_impl.faults.tokens import Issued
 from reference_impl.plan import Plan
-from reference_impl.portal import Caller, Portal
+from reference_impl.portal import Caller, Portal, SecureKey
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
 from reference_impl.tokens import Claims, Tokens
@@ -189,6 +190,15 @@ _CLAIMS = "claims are not described beyond that profile data is none"
 _CODE = "the form of a code is not stated"
 _SESSIONS = "maxSessions has no stated value"
 
+
+def _fresh_key_each_time(handler: Handler) -> Handler:
+    def giving(portal: Portal, caller: Caller, body: Body) -> Any:
+        portal.secure_keys.append(SecureKey(portal.new_id("key"), portal.now()))
+        return handler(portal, caller, body)
+
+    return giving
+
+
 VARIANTS: tuple[Variant, ...] = (
     may(
         "mails-sent-while-one-waits",
@@ -251,5 +261,11 @@ VARIANTS: tuple[Variant, ...] = (
         "N2 and N6: whether RSA wraps the bytes of a key or its base64 text is not shown",
         chosen(wrapped_key="base64", rsa_padding="pkcs1v15"),
         "rsa",
+    ),
+    may(
+        "another-public-key-each-time",
+        "how long a key of the secure channel lasts is not stated",
+        handled(PUBLIC_KEY, _fresh_key_each_time),
+        "public-key-lasts",
     ),
 )

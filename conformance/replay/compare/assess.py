@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
+from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.meaning import Meaning, MeaningOfDifference, Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -21,12 +23,12 @@ from conformance.target.portal.budget import is_rate_limited
 from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
-FREE_TEXTS = frozenset({"message", "label", "description"})
-"""Texts for people: the specification leaves their wording open."""
-
 KEYS_STAY_SECRET = "SECURE-007"
 
 WEIGHED = frozenset({Verdict.FAIL, Verdict.WARN})
+
+HELD = frozenset({Meaning.CONTRADICTION, Meaning.BREAKING})
+"""Differences by which an exchange has regressed."""
 
 
 @dataclass
@@ -43,6 +45,8 @@ class Assessor:
     baseline: RecordedBaseline
     learns: bool = False
     reveals: Callable[[Json], bool] = lambda value: False
+    credentials: CredentialCheck = field(default_factory=CredentialCheck)
+    meanings: Meanings = field(default_factory=Meanings)
     _judge_recorded: Watch = field(
         default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
     )
@@ -55,6 +59,9 @@ class Assessor:
                 f"the target does not know {pair.unsourced[0]}, which no response returned: "
                 "name one in [records]",
             )
+        problem = self.credentials.problem(pair)
+        if problem is not None:
+            return _not_comparable(pair, problem)
         mark = len(self.correlation.journal)
         outcome = self._outcome(pair, findings)
         if pair.omitted_change is None or not outcome.differences:
@@ -76,7 +83,9 @@ class Assessor:
         after = [finding for finding in findings if finding.verdict in WEIGHED]
         if not differences:
             new = self._new_contradictions(pair, after)
-            return _contradicting(pair, new) if new else _without_difference(pair)
+            if not new:
+                return _without_difference(pair)
+            return _weighed_outcome(pair, [(each, self._against(pair, finding)) for finding, each in new])
         if pair.idle_seconds and any(each.kind in ("status", "code") for each in differences):
             reason = f"it was recorded after {pair.idle_seconds:.0f} s of waiting, which this pace omits"
             return _not_comparable(pair, reason, tuple(differences))
@@ -101,28 +110,33 @@ class Assessor:
         """Specification and difference together: a difference that it forbids is a regression, one from what
         it forbids is a repair."""
         before = [finding for finding in self._judge_recorded(pair.recorded) if finding.verdict in WEIGHED]
-        regressed: list[Difference] = []
-        changed: list[Difference] = []
-        requirements: list[tuple[str, str]] = []
-        for each in differences:
-            requirement = self._contradicted(each, after)
-            if requirement is not None:
-                requirements.append((each.path, requirement))
-            is_lawful = requirement is None and _is_lawful(each, before)
-            (changed if is_lawful else regressed).append(each)
+        weighed = [(each, self._meaning(pair, each, before, after)) for each in differences]
         for finding, each in self._further_contradictions(pair, differences, after):
-            requirements.append((each.path, finding.requirement))
-            regressed.append(each)
-        if regressed:
-            return _regressed(pair, regressed, requirements)
-        reason = "new fields, other wording, or a fault that was repaired"
-        return ExchangeOutcome(pair.number, State.CHANGED, pair.endpoint, reason, tuple(changed), pair.live.n)
+            weighed.append((each, self._against(pair, finding)))
+        return _weighed_outcome(pair, weighed)
 
-    def _contradicted(self, difference: Difference, after: Iterable[Finding]) -> str | None:
-        """The requirement that a difference contradicts."""
+    def _meaning(
+        self,
+        pair: ReplayedExchange,
+        difference: Difference,
+        before: Sequence[Finding],
+        after: Sequence[Finding],
+    ) -> MeaningOfDifference:
+        """What a difference means: the judge decides first, then the specification's gaps."""
         if difference.kind == "extra" and self.reveals(difference.replayed):
-            return KEYS_STAY_SECRET
-        return next((finding.requirement for finding in after if _is_about(finding, difference)), None)
+            return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
+        speaking = [finding for finding in after if _is_about(finding, difference)]
+        if speaking:
+            stated = (finding for finding in speaking if finding.verdict is Verdict.FAIL)
+            return self._against(pair, next(stated, speaking[0]))
+        repaired = next((finding.requirement for finding in before if _is_about(finding, difference)), None)
+        if repaired is not None:
+            return MeaningOfDifference(Meaning.PERMITTED, f"the recorded response contradicts {repaired}")
+        return self.meanings.of(pair, difference)
+
+    def _against(self, pair: ReplayedExchange, finding: Finding) -> MeaningOfDifference:
+        is_stated = finding.verdict is Verdict.FAIL
+        return self.meanings.contradicted(pair, finding.requirement, is_stated=is_stated)
 
     def _further_contradictions(
         self, pair: ReplayedExchange, differences: Sequence[Difference], after: Sequence[Finding]
@@ -162,31 +176,36 @@ def _without_difference(pair: ReplayedExchange) -> ExchangeOutcome:
 
 def _after_omitted_change(outcome: ExchangeOutcome, change: str) -> ExchangeOutcome:
     """After a change that is not replayed, only a contradiction is held against the target."""
-    stated = {path for path, _ in outcome.requirements}
-    forbidden = tuple(each for each in outcome.differences if each.path in stated)
-    if outcome.state is not State.REGRESSED or forbidden:
-        return replace(outcome, differences=forbidden or outcome.differences)
+    weighed = list(zip(outcome.differences, outcome.meanings, strict=True)) if outcome.meanings else []
+    forbidden = [pair for pair in weighed if pair[1].meaning is Meaning.CONTRADICTION]
+    if outcome.state is not State.REGRESSED:
+        return outcome
+    if forbidden:
+        differences, meanings = zip(*forbidden, strict=True)
+        return replace(outcome, differences=tuple(differences), meanings=tuple(meanings))
     reason = f"it was recorded after {change}, which is left out"
-    return replace(outcome, state=State.NOT_COMPARABLE, reason=reason)
+    return replace(outcome, state=State.NOT_COMPARABLE, reason=reason, meanings=())
 
 
-def _contradicting(pair: ReplayedExchange, new: Sequence[tuple[Finding, Difference]]) -> ExchangeOutcome:
-    """The responses have the same form, and the live one contradicts the specification as no recorded one."""
-    requirements = [(difference.path, finding.requirement) for finding, difference in new]
-    return _regressed(pair, [difference for _, difference in new], requirements)
-
-
-def _regressed(
-    pair: ReplayedExchange, differences: Sequence[Difference], requirements: Sequence[tuple[str, str]]
+def _weighed_outcome(
+    pair: ReplayedExchange, weighed: Sequence[tuple[Difference, MeaningOfDifference]]
 ) -> ExchangeOutcome:
+    """The outcome of a pair with differences: the gravest of them decides."""
+    differences = tuple(difference for difference, _ in weighed)
+    meanings = tuple(meaning for _, meaning in weighed)
+    is_regressed = any(each.meaning in HELD for each in meanings)
+    requirements = tuple(
+        (difference.path, each.requirement) for difference, each in weighed if each.requirement
+    )
     return ExchangeOutcome(
         pair.number,
-        State.REGRESSED,
+        State.REGRESSED if is_regressed else State.CHANGED,
         pair.endpoint,
-        "",
-        tuple(differences),
+        "" if is_regressed else "what the specification permits, or drift",
+        differences,
         pair.live.n,
-        requirements=tuple(requirements),
+        requirements=requirements,
+        meanings=meanings,
     )
 
 
@@ -197,23 +216,4 @@ def _is_about(finding: Finding, difference: Difference) -> bool:
         path == other
         or path.startswith((f"{other}.", f"{other}["))
         or other.startswith((f"{path}.", f"{path}["))
-    )
-
-
-def _is_lawful(difference: Difference, before: Iterable[Finding]) -> bool:
-    """Whether a difference that contradicts nothing is permitted, or repairs what was recorded."""
-    return (
-        difference.kind == "extra"
-        or _is_free_text(difference)
-        or any(_is_about(finding, difference) for finding in before)
-    )
-
-
-def _is_free_text(difference: Difference) -> bool:
-    is_text = isinstance(difference.recorded, str) and isinstance(difference.replayed, str)
-    return (
-        difference.kind == "value"
-        and is_text
-        and bool(difference.replayed)
-        and difference.place[-1] in FREE_TEXTS
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -10,6 +10,7 @@ from conformance.replay.compare.difference import Difference, Kind
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.written import LISTINGS, is_left, is_moving_time, without_left
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import ABSENT, Json, Response
@@ -46,6 +47,8 @@ class Comparer:
 
     correlation: Correlation
     noise: Noise
+    written: Collection[str] = frozenset()
+    """The operations by which the recording itself changes something."""
 
     def compare(self, pair: ReplayedExchange) -> ResponseComparison:
         """Every difference of two answered exchanges, the most telling first."""
@@ -78,10 +81,31 @@ class Comparer:
             return ResponseComparison(differences, comparison.is_stable)
         if pair.operation in GROWING and any(_is_of_length(each) for each in differences):
             differences = [each for each in differences if not self._is_by_growth(pair.operation, each)]
+        differences = self._without_left(pair, old, new, differences)
         # An excused difference is counted each time: nothing here is stable.
         return ResponseComparison(
             [each for each in differences if not self.noise.excuses(pair.operation, each)]
         )
+
+    def _without_left(
+        self, pair: ReplayedExchange, old: Json, new: Json, differences: list[Difference]
+    ) -> list[Difference]:
+        """The differences without what an earlier replay of the recording left at the target, and without
+        times that move with the clock."""
+        operation, moments = pair.operation, (pair.recorded.time, pair.live.time)
+        if LISTINGS.get(operation) in self.written and any(each.kind == "length" for each in differences):
+            shorter = without_left(old, new)
+            if shorter != new:
+                differences = JsonComparison(self.correlation, old, shorter).differences()
+                self.noise.note(operation, Difference("length", ("data",), None, None))
+        left = [
+            each
+            for each in differences
+            if is_left(operation, each, self.written) or is_moving_time(each, moments)
+        ]
+        for each in left:
+            self.noise.note(operation, each)
+        return [each for each in differences if each not in left] if left else differences
 
     def _is_by_growth(self, operation: str, difference: Difference) -> bool:
         """Whether a list that every sign-in makes longer has more or fewer entries, or other ones."""

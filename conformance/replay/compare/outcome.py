@@ -9,6 +9,7 @@ from enum import StrEnum
 import msgspec
 
 from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.meaning import MeaningOfDifference
 
 
 class State(StrEnum):
@@ -42,6 +43,8 @@ class ExchangeOutcome(msgspec.Struct, frozen=True, gc=False):
     root: int | None = None
     requirements: tuple[tuple[str, str], ...] = ()
     """The requirements that the live response contradicts, by place."""
+    meanings: tuple[MeaningOfDifference, ...] = ()
+    """What each of the differences means, in their order."""
 
 
 @dataclass

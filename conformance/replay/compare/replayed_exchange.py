@@ -25,6 +25,9 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
     omitted_change: str | None = None
     """A change that was recorded before it, may show in it, and is not replayed."""
 
+    account: str | None = None
+    """The profile's account that it was sent for."""
+
     @property
     def endpoint(self) -> str:
         return endpoint_of(self.recorded)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -30,11 +31,15 @@ from conformance.target.portal.transport import unreachable, verification
 from conformance.target.profile.model import Profile
 
 SWEEP_SECONDS = 0.5
+SWEEPS_PER_TICK = 4
 REFUSALS = 3
 """Refused connections one after the other, after which the target is gone."""
 
 SILENCES = 10
 """Requests without an answer one after the other, after which the target is gone."""
+
+DOUBTFUL_SILENCES = 3
+"""Requests without an answer one after the other, after which the target is probed."""
 
 
 class Driver:
@@ -47,8 +52,13 @@ class Driver:
         progress: Progress,
         *,
         concurrency: int,
+        probe: Callable[[], bool] = lambda: True,
+        on_tick: Callable[[], None] = lambda: None,
     ) -> None:
+        """``probe`` asks whether the target answers at all; ``on_tick`` is called every two seconds."""
         self.profile = profile
+        self._probe = probe
+        self._on_tick = on_tick
         self.lookups = lookups
         self.concurrency = concurrency
         self.lag = Lag()
@@ -79,8 +89,9 @@ class Driver:
         try:
             if self._left:
                 await self._over
-            if self._refusals and not self._answers:
-                raise TargetUnreachable(unreachable(self.profile.portal.url, OSError("connection refused")))
+            if self._silences and not self._answers:
+                reason = "connection refused" if self._refusals else "nothing came in time"
+                raise TargetUnreachable(unreachable(self.profile.portal.url, OSError(reason)))
         finally:
             sweeper.cancel()
             for connection in list(self._connections):
@@ -177,13 +188,24 @@ class Driver:
         if self._refusals >= REFUSALS:
             self.gone = unreachable(url, OSError(response.error or ""))
         elif self._silences >= SILENCES:
-            self.gone = f"{url} gave no answer to {SILENCES} requests in a row ({response.error})"
+            self.gone = _gone_silent(url, SILENCES, response.error)
+        elif self._silences == DOUBTFUL_SILENCES:
+            probed = self.loop.run_in_executor(None, self._probe)
+            probed.add_done_callback(lambda done: self._probed(done, response.error))
         if self.gone is not None:
             self.fail(TargetUnreachable(self.gone))
 
+    def _probed(self, probed: asyncio.Future[bool], error: str | None) -> None:
+        """Stops the replay where the probe had no answer either."""
+        if not probed.cancelled() and probed.exception() is None and not probed.result():
+            self.gone = _gone_silent(self.profile.portal.url, DOUBTFUL_SILENCES, error)
+            self.fail(TargetUnreachable(self.gone))
+
     async def _sweep(self) -> None:
-        while True:
+        for sweep in itertools.count(1):
             await asyncio.sleep(SWEEP_SECONDS)
+            if sweep % SWEEPS_PER_TICK == 0:
+                self._on_tick()
             now = self.loop.time()
             for connection in [each for each in self._connections if each.deadline < now]:
                 connection.expire()
@@ -292,6 +314,10 @@ class Runner:
         if self._connection is not None:
             self._driver.release(self._connection)
         self._driver.session_over()
+
+
+def _gone_silent(url: str, requests: int, error: str | None) -> str:
+    return f"{url} gave no answer to {requests} requests in a row ({error})"
 
 
 def _tls(profile: Profile) -> Any:

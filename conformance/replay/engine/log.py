@@ -36,16 +36,19 @@ class ReplayLog(Protocol):
     def add(self, exchange: Exchange) -> LogLine:
         """Registers the secrets of an exchange, has it written, and returns it with its number."""
 
+    def flush(self) -> None:
+        """Has everything that was added on the disk, should the process be killed."""
+
     def close(self) -> None: ...
 
 
 class UncachedLog:
     """Writes each exchange as a line without secrets: an exchange's number is its line."""
 
-    def __init__(self, path: Path, secrets: Secrets) -> None:
+    def __init__(self, path: Path, secrets: Secrets, *, kept: int = 0) -> None:
         self.path = path
-        self.count = 0
-        self._lines = RedactedLines(path, buffering=BUFFER_BYTES)
+        self.count = kept
+        self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = secrets
         self._secrets_before = len(secrets)
         self._is_stale = False
@@ -58,6 +61,9 @@ class UncachedLog:
         head, text = head_of(logged), f"{request_text(logged)},{response_text(logged)}"
         self._lines.append(head + self._redacted(text, "{"))
         return LogLine(logged)
+
+    def flush(self) -> None:
+        self._lines.flush()
 
     def close(self) -> None:
         """Closes the file, and redacts all lines again where a secret was registered after the first line."""

@@ -1,14 +1,16 @@
-"""Looks up what the portal itself does not return: codes, mails, the time."""
+"""Looks up what the portal itself does not return: codes, mails, the time; and notes what it changes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from conformance.errors import Untestable
-from conformance.replay.rebuild.actions import Code, Lookup, MarkInbox, Pass
+from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.rebuild.actions import Code, FindKey, Lookup, MarkInbox, NoteChange, Pass
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, reader
+from conformance.target.portal.secure import SecureChannel
 from conformance.target.profile.model import FixedInbox, Profile
 from conformance.traffic.redaction.redact import Secrets
 
@@ -20,16 +22,18 @@ class Lookups:
     profile: Profile
     clock: Clock
     secrets: Secrets
+    codes: Codes
+    secure: SecureChannel
+    changes: ReplayChanges
     marks: dict[str, Mark] = field(default_factory=dict)
     readers: dict[str, InboxReader] = field(default_factory=dict)
     mailed: dict[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self._codes = Codes(self.clock, self.secrets)
-
     def is_immediate(self, action: Lookup) -> bool:
         """Whether nobody else is asked, and nothing waited for."""
-        if isinstance(action, Pass) or (isinstance(action, Code) and action.factor == "OTP"):
+        if isinstance(action, Pass | NoteChange | FindKey) or (
+            isinstance(action, Code) and action.factor == "OTP"
+        ):
             return False
         inbox = self.profile.accounts[action.account].inbox
         return inbox is None or isinstance(self.profile.inboxes[inbox], FixedInbox)
@@ -39,6 +43,13 @@ class Lookups:
         if isinstance(action, Pass):
             self.clock.wait(action.seconds, action.why)
             return None
+        if isinstance(action, NoteChange):
+            self.changes.note(action)
+            return None
+        if isinstance(action, FindKey):
+            self.secure.open()
+            action.take(self.secure.found_key(self.secure.public_key()), self.secure.wrap)
+            return None
         if isinstance(action, MarkInbox):
             self.marks[action.account] = self._reader(action.account).mark()
             return None
@@ -47,7 +58,7 @@ class Lookups:
     def _code(self, action: Code) -> str:
         secret = action.secret or self.profile.accounts[action.account].otp_secret
         if action.factor == "OTP" and secret is not None:
-            return self._codes.totp(secret) if action.is_right else self._codes.wrong_totp(secret)
+            return self.codes.totp(secret) if action.is_right else self.codes.wrong_totp(secret)
         if not action.is_right:
             return wrong_code({self.mailed.get(action.account, "")})
         code = self._reader(action.account).code_after(self.marks.get(action.account), self.clock)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import msgspec
 
 from conformance.judging import Watch
+from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.changes.sent import change_of
 from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -16,13 +18,13 @@ from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.engine.timing import Timing
-from conformance.replay.rebuild.actions import Action, Await, Pass, Received, Reply, Secret, Send
+from conformance.replay.rebuild.actions import Action, Await, FindKey, Pass, Received, Reply, Secret, Send
 from conformance.replay.rebuild.context import unique_name
 from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder
 from conformance.replay.rebuild.sign_ins import Client, SignInCodes
-from conformance.replay.recording.plan import ReplayPlan, is_unwanted
+from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
@@ -44,6 +46,7 @@ class ReplayMachine:
     log: ReplayLog
     progress: Progress
     timing: Timing
+    changes: ReplayChanges
 
     def __post_init__(self) -> None:
         self.context = self.rebuilder.context
@@ -74,6 +77,8 @@ class ReplayMachine:
         findings = self.judge(attempt.live) if attempt.findings is None else attempt.findings
         pair = self._pair(position, attempt, client)
         outcome = self.assessor.assess(pair, findings)
+        if position in self.plan.needed:
+            outcome = ExchangeOutcome(pair.number, State.UNWANTED, pair.endpoint, NEEDED, line=pair.live.n)
         if outcome.differences:  # the reports show them with recorded values
             for value, kind in secrets_in(recorded):
                 self.context.keep(Secret(value, kind))
@@ -115,15 +120,29 @@ class ReplayMachine:
                 renames = self._other_names(recorded)
                 if not renames:
                     break
-            elif retry or not self.sign_ins.may_be_spent(recorded, live):
+            elif retry or not (yield from self._may_succeed(recorded, live)):
                 break
         assert attempt is not None
         return attempt
+
+    def _may_succeed(self, recorded: Exchange, live: Exchange) -> Generator[Action, Reply, bool]:
+        """Whether a refused request may be accepted otherwise: with another key, form or code."""
+        channels = self.rebuilder.channels
+        if channels.needs_key(recorded, live):
+            try:
+                yield FindKey(channels.take_fresh)
+            except CannotRebuild:
+                return False
+            return True
+        return channels.try_other_form(recorded, live) or self.sign_ins.may_be_spent(recorded, live)
 
     def _sent(
         self, position: int, recorded: Exchange, client: Client, renames: Mapping[str, Json]
     ) -> Generator[Action, Reply, Attempt]:
         rebuilt = yield from self._rebuilt(position, recorded, client, renames)
+        change = change_of(position, recorded, rebuilt, client)
+        if change is not None:
+            yield change
         send = Send(
             position,
             rebuilt.request,
@@ -136,7 +155,10 @@ class ReplayMachine:
         )
         received = yield send
         assert isinstance(received, Received)
-        return self.attempt(send, received, recorded, rebuilt)
+        attempt = self.attempt(send, received, recorded, rebuilt)
+        if change is not None:
+            self.changes.finish(position, attempt.live)
+        return attempt
 
     def _rebuilt(
         self, position: int, recorded: Exchange, client: Client, fields: Mapping[str, Json]
@@ -182,6 +204,7 @@ class ReplayMachine:
             omitted_change=self.plan.omissions.before(
                 self.plan.started[position], recorded.request.path, status=recorded.status
             ),
+            account=self.sign_ins.account_for(recorded.sent) or client.account,
         )
 
     def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
@@ -189,7 +212,8 @@ class ReplayMachine:
         operation = recorded.request.operation
         if live.success and recorded.success and operation is not None:
             if operation.key in (PUBLIC_KEY, SECURE_SESSION):
-                self.rebuilder.channels.learn(operation.key, recorded, live)
+                for recorded_id, live_id in self.rebuilder.channels.learn(operation.key, recorded, live):
+                    self.context.correlation.set(recorded_id, live_id)
             else:
                 self.sign_ins.learn(operation.key, recorded, live, client)
         values: Iterable[str] = self._sourced.get(position, ())

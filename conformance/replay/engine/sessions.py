@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import ReplayStep, Stepper
-from conformance.replay.rebuild.actions import Actions
-from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.rebuild.actions import Actions, Await
+from conformance.replay.recording.plan import REPLAYED, ReplayPlan
 
 
 def ignore(step: ReplayStep) -> None:
@@ -25,20 +25,29 @@ class Sessions:
     stepper: Stepper
     tally: OutcomeTally = field(default_factory=OutcomeTally)
     on_step: Callable[[ReplayStep], None] = ignore
+    turns: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """By position, those of other sessions that must have ended before."""
 
     def session(self, positions: Iterable[int]) -> Actions:
         """One recorded client from its first exchange to its last, or several in the order given."""
-        machine = self.machine
+        machine, turns = self.machine, self.turns
+        counted = machine.plan.counted
         refused, progress, is_movable = machine.plan.refused, machine.progress, machine.timing.movable
         for position in positions:
             refusal = refused.get(position)
             if refusal is None:
+                for earlier in turns.get(position, ()):
+                    yield Await(earlier)
                 if is_movable:
                     yield from machine.timing.pass_time(position)
                 step = yield from self.stepper.step(position)
+            elif refusal is REPLAYED:
+                progress.end(position)
+                continue
             else:
                 step = machine.refuse(position, refusal)
-            self.tally.add(step.outcome)
+            if position not in counted:
+                self.tally.add(step.outcome)
             progress.end(position)
             self.on_step(step)
 

@@ -146,7 +146,7 @@ def cached_response_of(attempt: Attempt) -> CachedResponse | None:
     values = dict(template.values)
     if raw is None or not _is_only_timestamp(values.get(TIMESTAMP), raw, response):
         return None
-    if template.text.count(DATE) > 1 or (DATE in values and "date" not in response.layout):
+    if DATE in values and (template.text.count(DATE) > 1 or "date" not in response.layout):
         return None
     id = values.get(REQUEST_ID)
     if id is not None:
@@ -157,12 +157,16 @@ def cached_response_of(attempt: Attempt) -> CachedResponse | None:
 
 
 def _is_only_timestamp(stamp: str | None, body: bytes, response: Response) -> bool:
-    """Whether a timestamp is the envelope's, and stands nowhere else in the body."""
+    """Whether a timestamp is the envelope's, and stands at no other place of the body before that."""
     if stamp is None:
         return True
     envelope = response.body
-    is_of_envelope = isinstance(envelope, dict) and envelope.get("timestamp") == int(stamp)
-    return is_of_envelope and body.count(stamp.encode()) == 1
+    if not isinstance(envelope, dict) or envelope.get("timestamp") != int(stamp):
+        return False
+    digits = stamp.encode()
+    before = body[: body.find(digits)]
+    is_in_front = before.count(b"{") == 1 and before.rstrip().endswith(b'"timestamp":')
+    return is_in_front or body.count(digits) == 1
 
 
 def _without(id: str | None, body: bytes) -> bytes:

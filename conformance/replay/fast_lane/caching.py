@@ -19,11 +19,17 @@ class Caching:
     """The parts of a replay with caches, for ``conformance.replay.assembly``."""
 
     def __init__(
-        self, comparer: ResponseComparer, path: Path, correlation: Correlation, secrets: Secrets
+        self,
+        comparer: ResponseComparer,
+        path: Path,
+        correlation: Correlation,
+        secrets: Secrets,
+        *,
+        kept: int = 0,
     ) -> None:
         self._epoch = Epoch(correlation, secrets)
         self.comparer = CachingComparer(comparer, self._epoch)
-        self.log = CachingLog(path, self._epoch)
+        self.log = CachingLog(path, self._epoch, kept=kept)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
         return FastLane(machine, self.comparer, self.log, self._epoch)

@@ -64,10 +64,11 @@ class CachingLog:
         *,
         waiting_characters: int = WAITING_CHARACTERS,
         cached_pieces: int = CACHED_PIECES,
+        kept: int = 0,
     ) -> None:
         self.path = path
-        self.count = 0
-        self._lines = RedactedLines(path, buffering=BUFFER_BYTES)
+        self.count = kept
+        self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = epoch.secrets
         self._redactor = CachingRedactor(epoch, cached_pieces=cached_pieces)
         self._waiting_characters = waiting_characters
@@ -99,6 +100,11 @@ class CachingLog:
         """Logs an exchange, of the next number, whose line has the templates of an earlier, cacheable one."""
         self.count = exchange.n
         self._wait(_WaitingLine(head_of(exchange), templates, values, is_cacheable=True))
+
+    def flush(self) -> None:
+        """Writes what waits, to the disk."""
+        self._write()
+        self._lines.flush()
 
     def close(self) -> None:
         """Writes what waits, and redacts all lines again where a later secret may stand in them."""

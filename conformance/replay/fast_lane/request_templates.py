@@ -64,7 +64,10 @@ class RequestTemplates:
 
     def find(self, position: int) -> RequestTemplate | None:
         """The template of an exchange, where the request would be rebuilt so in this epoch."""
-        template = self._templates.get(self._key(position))
+        plan = self._plan
+        template = self._templates.get(
+            (plan.session_of[position], plan.requests[position], plan.responses[position])
+        )
         return template if template is not None and self.is_valid(template) else None
 
     def is_valid(self, template: RequestTemplate) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import msgspec
 
+from conformance.target.portal.cipher import FoundKey
 from conformance.target.portal.secure import Channel
 from conformance.target.profile.model import Factor
-from conformance.traffic.exchange import Header, Plain, Request
+from conformance.traffic.exchange import Header, Json, Plain, Request
 
 
 class Send(msgspec.Struct, frozen=True, gc=False):
@@ -95,7 +96,28 @@ class Pass:
     why: str
 
 
-Lookup: TypeAlias = Code | MarkInbox | Pass
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """Asks to write down what a request is about to change, and what restores it. ``body`` is the live
+    plaintext; ``token`` and ``client_hash`` are those that the request is sent with."""
+
+    position: int
+    key: str
+    body: Json
+    account: str | None
+    token: str | None
+    client_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FindKey:
+    """Asks for the target's present public key, and for the way in which it takes keys: ``take`` gets the
+    key, and what wraps an AES key with it."""
+
+    take: Callable[[FoundKey, Callable[[bytes, FoundKey], str]], None]
+
+
+Lookup: TypeAlias = Code | MarkInbox | Pass | NoteChange | FindKey
 Action: TypeAlias = Send | Lookup | Await | AwaitAllBefore
 Reply: TypeAlias = Received | str | None
 Actions: TypeAlias = Generator[Action, Reply, None]

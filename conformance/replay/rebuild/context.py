@@ -19,7 +19,8 @@ class RebuildContext:
     """``accounts`` are the profile's by recorded email, ``passwords`` the live ones by recorded value.
 
     ``keep`` registers a secret. ``is_over`` says whether the exchange at a position has ended.
-    ``chosen`` are the accounts that the user names for recorded emails.
+    ``chosen`` are the accounts that the user names for recorded emails. ``new_password`` makes a password
+    for an account, which can be restored; ``present_password`` is the one that it has now.
     """
 
     plan: ReplayPlan
@@ -28,9 +29,13 @@ class RebuildContext:
     chosen: Mapping[str, str] = field(default_factory=dict)
     keep: Callable[[Secret], None] = lambda secret: None
     is_over: Callable[[int], bool] = lambda position: True
+    new_password: Callable[[str], str] = lambda account: f"Made-{random.token_hex(8)}"
+    present_password: Callable[[str], str | None] = lambda account: None
     accounts: dict[str, str] = field(default_factory=dict)
     passwords: dict[str, str] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+    _own_passwords: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By account and recorded value: accounts may share a recorded password."""
     _substitutes: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -52,14 +57,34 @@ class RebuildContext:
         self.correlation.set(email, account.email)
         password = self.plan.passwords.get(email)
         if password is not None:
-            self.passwords[password] = account.password
+            self.passwords[password] = self._own_passwords[name, password] = account.password
 
     def _only_account_left(self) -> str | None:
         """The account to sign in with where one person was recorded, with an unknown address."""
         return "admin" if len(self.plan.passwords) == 1 and "admin" in self.profile.accounts else None
 
+    @property
+    def has_stand_ins(self) -> bool:
+        """Whether accounts with other emails stand for recorded ones."""
+        emails = ((email, self.profile.accounts[name].email) for email, name in self.accounts.items())
+        return any(recorded.lower() != live.lower() for recorded, live in emails)
+
     def account_of(self, email: Json) -> str | None:
         return self.accounts.get(email) if isinstance(email, str) else None
+
+    def password(self, recorded: str, account: str | None) -> str | None:
+        """The live password for a recorded one of an account; None where there is none."""
+        own = None if account is None else self._own_passwords.get((account, recorded))
+        return own or self.passwords.get(recorded)
+
+    def set_password(self, recorded: str, account: str) -> str:
+        """A new live password for a recorded one that an account is about to get."""
+        live = self._own_passwords.get((account, recorded))
+        if live is None or live == self.present_password(account):
+            live = self.new_password(account)
+        self._own_passwords[account, recorded] = live
+        self.passwords.setdefault(recorded, live)
+        return live
 
     def counterpart(self, value: str) -> str | None:
         """The live value that stands for a recorded one; None where nothing does. Raises Lost, Pending."""

@@ -15,7 +15,7 @@ from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import TRANSPORT_HEADERS
 from conformance.target.portal.calls.headers import edge_headers
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import Header
+from conformance.traffic.exchange import Header, split_url
 
 Treatment = Literal[
     "keep", "drop", "edge", "token", "code", "request id", "encodings", "origin", "cookie", "value"
@@ -88,20 +88,19 @@ class HeaderRebuild:
         self, recorded: list[Header], values: RequestValues, *, needs_token: bool, token: str | None
     ) -> list[Header]:
         """The headers of a request, but for those that frame it. ``token`` is added where the recording
-        may lack it, and the edge's headers where it was recorded before one. ``needs_token``: a token without
-        a source cannot be sent as recorded. Raises Lost, Pending, CannotRebuild."""
+        may lack it, and the headers of an edge that it has not. ``needs_token``: a token without a source
+        cannot be sent as recorded. Raises Lost, Pending, CannotRebuild."""
         live: list[Header] = [("Host", self._host)]
-        is_behind_edge = False
         for pair in recorded:
             rule, static = self._rules(*pair)
             if static is not None:
                 live.append(static)
             elif rule in DYNAMIC:
                 live.append((pair[0], self._dynamic(rule, pair, values, needs_token=needs_token)))
-            is_behind_edge = is_behind_edge or rule == "edge"
         live.extend(self._own.values())
-        if not is_behind_edge:
-            live.extend(self._edge)
+        if self._edge:
+            present = {name.lower() for name, _ in live}
+            live.extend(pair for pair in self._edge if pair[0].lower() not in present)
         if token is not None:
             live.append(("Authorization", f"Bearer {token}"))
         return live
@@ -163,7 +162,7 @@ class HeaderRebuild:
         return "not-a-token" if PLACEHOLDER.fullmatch(value) else value
 
     def _access_code(self, value: str) -> str:
-        if value == self._plan.access_code:
+        if value in self._plan.access_codes:
             return self._portal.access_code
         return "not-the-access-code" if PLACEHOLDER.fullmatch(value) else value
 
@@ -189,5 +188,5 @@ def _cookie(pair: str, values: RequestValues) -> str:
 
 
 def _after_origin(value: str) -> str:
-    parts = urlsplit(value)
+    parts = split_url(value)
     return value.removeprefix(f"{parts.scheme}://{parts.netloc}")

@@ -47,6 +47,8 @@ class Rebuilt(msgspec.Struct, frozen=True):
     """The ids that worked when recorded, and that neither a response nor the profile contains."""
     generation: int
     """The correlation's generation in which it was rebuilt."""
+    account: str | None = None
+    """The profile's account that it is sent for."""
 
 
 class _Body(NamedTuple):
@@ -73,7 +75,9 @@ class Rebuilder:
         """The live request. ``shift``, in seconds, is added to recorded times; ``fields`` replace those of
         the body. Raises Lost, Pending, CannotRebuild."""
         request, operation = recorded.request, recorded.request.operation
-        values = RequestValues(recorded, self.context, shift=shift)
+        sent = recorded.sent if isinstance(recorded.sent, dict) else {}
+        account = self.context.account_of(sent.get("email")) or client.account
+        values = RequestValues(recorded, self.context, shift=shift, account=account)
         target = values.target(request, operation)
         headers = self.headers.headers(
             request.headers,
@@ -98,6 +102,7 @@ class Rebuilder:
             uncorrelated=tuple(values.uncorrelated),
             unsourced=tuple(values.unsourced),
             generation=self.context.correlation.generation,
+            account=account,
         )
 
     def _body(self, recorded: Exchange, values: RequestValues, fields: Mapping[str, Json]) -> _Body:

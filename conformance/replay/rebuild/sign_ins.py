@@ -104,7 +104,7 @@ class SignInCodes:
         if self.mails >= self.context.profile.limits.max_mails:
             raise CannotRebuild(f"{self.mails} mails were sent, all that [limits] max_mails allows")
         self.mails += 1
-        account = self._account(sent)
+        account = self.account_for(sent)
         if account is None:
             return
         if key == LOGIN_MFA_SEND:
@@ -113,8 +113,10 @@ class SignInCodes:
             yield from self.order.take(f"the inbox of {account}", position)
             yield MarkInbox(account)
 
-    def _account(self, sent: dict[str, Json]) -> str | None:
+    def account_for(self, sent: Json) -> str | None:
         """Whose login session, or whose email, a body names."""
+        if not isinstance(sent, dict):
+            return None
         login = sent.get("sessionId")
         account = self.logins.get(login) if isinstance(login, str) else None
         return account or self.context.account_of(sent.get("email"))
@@ -128,7 +130,7 @@ class SignInCodes:
             or not recorded.success
         ):
             return
-        account = self._account(recorded.sent)
+        account = self.account_for(recorded.sent)
         if account is not None and self.context.profile.accounts[account].inbox is not None:
             try:
                 code = yield Code(account, "EMAIL")
@@ -150,7 +152,7 @@ class SignInCodes:
     ) -> Generator[Action, Reply, str]:
         """A code that is right where it was right, wrong where it was wrong, and reused where it was."""
         sent: dict[str, Json] = recorded.sent
-        account = self._account(sent) or client.account
+        account = self.account_for(sent) or client.account
         is_wrong = recorded.code == "AUTH.MFA_CODE_INVALID"
         if not recorded.success and not is_wrong:
             fallback = "000000" if PLACEHOLDER.fullmatch(value) else value

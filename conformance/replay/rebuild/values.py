@@ -9,17 +9,21 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
+from conformance.replay.changes.ways import PASSWORDS
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.recording.kinds import ISO, PLACEHOLDER, kind_of
 from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
-from conformance.spec.endpoints import PORTAL_PATH
+from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.spec.tables import INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 
 RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
 """The profile's records that stand for ids without a source, by the names under which those are sent."""
+
+PRESENT = ("old", "current", "present")
+"""The beginnings of the names under which a change of the password sends the present one."""
 
 VALIDATION_CODES = frozenset(INVALID_PARAMETER)
 CHALLENGE_FAILED = "4030"
@@ -29,13 +33,21 @@ EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
 class RequestValues:
     """Rebuilds the values of one recorded exchange's request, and collects how far that succeeded.
 
-    ``shift``, in seconds, is the difference of the clocks; it is added to recorded times.
+    ``shift``, in seconds, is the difference of the clocks; it is added to recorded times. ``account`` is the
+    profile's account whose passwords the request holds.
     """
 
-    def __init__(self, recorded: Exchange, context: RebuildContext, *, shift: float) -> None:
+    def __init__(
+        self, recorded: Exchange, context: RebuildContext, *, shift: float, account: str | None = None
+    ) -> None:
         self._context = context
         self._shift = shift
         self._succeeded = recorded.success
+        self._account = account
+        operation = recorded.request.operation
+        key = operation.key if operation and recorded.success else ""
+        self._sets_password = key in PASSWORDS
+        self._signs_in = key == LOGIN_INITIATE
         self._error_code = recorded.code if recorded.response and not recorded.success else None
         self.has_shifted = False
         """Whether a time was moved by the clocks' difference."""
@@ -117,7 +129,7 @@ class RequestValues:
         """A text without a source: a password, a bot token, a time, a placeholder, or packed text."""
         lower = name.lower()
         if lower.endswith("password"):
-            return self._password(value)
+            return self._password(lower, value)
         if lower == "turnstiletoken":
             return self.bot_token(value)
         if ISO.match(value):
@@ -127,12 +139,24 @@ class RequestValues:
             return PLACEHOLDER.sub(lambda match: self._context.substitute(match[0]), value)
         return self._packed(name, value)
 
-    def _password(self, value: str) -> str:
+    def _accepted_password(self, name: str, value: str) -> str | None:
+        """The password that the account has, or gets, where the recorded one was accepted."""
+        if self._account is None or not (self._signs_in or self._sets_password):
+            return None
+        if self._signs_in or name.startswith(PRESENT):
+            return self._context.present_password(self._account)
+        own = self._context.password(value, self._account)
+        present = self._context.present_password(self._account)
+        return (
+            None if own is not None and own != present else self._context.set_password(value, self._account)
+        )
+
+    def _password(self, name: str, value: str) -> str:
         """The live password for a recorded one; invented, once, where the recording redacts it.
 
         CannotRebuild: it may be what broke the rules, and its text is not recorded.
         """
-        live = self._context.passwords.get(value)
+        live = self._accepted_password(name, value) or self._context.password(value, self._account)
         if live is not None or not PLACEHOLDER.fullmatch(value):
             return live or value
         if self._error_code in VALIDATION_CODES and value not in self._context.plan.accepted:

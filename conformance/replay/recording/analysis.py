@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,7 +15,8 @@ from conformance.replay.recording.fingerprint import fingerprint_of, head_in, he
 from conformance.replay.recording.kinds import PLACEHOLDER, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
-from conformance.replay.recording.plan import OTHER_PATH, ReplayPlan, ReplaySelection, refusal_of
+from conformance.replay.recording.needs import add_needs
+from conformance.replay.recording.plan import OTHER_PATH, UNWANTED, ReplayPlan, ReplaySelection, refusal_of
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
@@ -48,6 +49,8 @@ def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CAC
     ResponseAnalysis(plan, requests.sent).add_all(requests.distinct)
     plan.handles &= plan.sources.keys()
     plan.arrange()
+    if selection.only:
+        add_needs(plan, UNWANTED[:1])
     plan.ignored.update(store.ignored)
     plan.notes.extend(store.notes)
     if len(plan.refused) == len(store) and all(why == OTHER_PATH for why in plan.refused.values()):
@@ -67,12 +70,17 @@ class LineAnalysis(NamedTuple):
     weight: int
     """How strongly a response speaks for its access code being the portal's."""
     is_accepted: bool
+    changing: str | None = None
+    """The operation, where it succeeded and may change something."""
 
     @staticmethod
     def of(line: PlanLine, refusal: str | None) -> LineAnalysis:
         status = line.response.status if line.response is not None else 599
         code = line.request.header("x-portal-access-code")
-        return LineAnalysis(line, refusal, trait_of(line), code, 10 if status < 400 else 1, status < 300)
+        weight, is_accepted = 10 if status < 400 else 1, status < 300
+        operation = line.operation if is_accepted and line.impact != "read-only" else None
+        changing = None if operation is None else operation.key
+        return LineAnalysis(line, refusal, trait_of(line), code, weight, is_accepted, changing)
 
 
 class RequestAnalysis:
@@ -86,7 +94,7 @@ class RequestAnalysis:
         self.distinct = array("i")
         self._plan = plan
         self._selection = selection
-        self._codes: Counter[str] = Counter()
+        self._codes: defaultdict[int, Counter[str]] = defaultdict(Counter)
         self._lineages = Lineages()
         self._first_sent: dict[int, float] = {}
         self._analyses: dict[tuple[str, int, int], LineAnalysis] = {}
@@ -113,6 +121,8 @@ class RequestAnalysis:
             self._drift = ahead if abs(ahead - self._drift) > 0.5 else self._drift
         plan.started.append(began)
         plan.moments.append(began + self._drift)
+        if analysis.changing is not None:
+            plan.changing[position] = analysis.changing
         if analysis.refusal is not None:
             plan.refused[position] = analysis.refusal
             if analysis.refusal == OTHER_PATH:
@@ -126,7 +136,8 @@ class RequestAnalysis:
     def finish(self) -> None:
         """Completes the plan with what only all exchanges together show."""
         self._plan.session_of = self._lineages.sessions(len(self._plan.store))
-        self._plan.access_code = next((code for code, _ in self._codes.most_common(1)), None)
+        codes = (counts.most_common(1)[0][0] for counts in self._codes.values())
+        self._plan.access_codes = frozenset(codes)
 
     def _analyze(self, position: int, raw: bytes) -> LineAnalysis:
         try:
@@ -136,7 +147,7 @@ class RequestAnalysis:
         analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1))
         self.distinct.append(position)
         if analysis.code is not None and analysis.refusal != OTHER_PATH:
-            self._codes[analysis.code] += analysis.weight
+            self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
         return analysis
 
     def _remember(self, key: tuple[str, int, int], analysis: LineAnalysis, size: int) -> None:

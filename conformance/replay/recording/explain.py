@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from conformance.replay.changes.sent import changes_foreseen
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import PlacedValue, leaves, unfolded
@@ -29,6 +30,7 @@ def foreseen(plan: ReplayPlan, profile: Profile) -> Iterator[str]:
         plan.refused[position] for position in wanted if position in plan.refused
     ).most_common():
         yield f"{times:7} would not be sent: {why}."
+    yield from changes_foreseen(plan)
     names = {account.email.lower(): f"[accounts.{name}]" for name, account in profile.accounts.items()}
     for email in plan.emails:
         yield f"        {email} signs in as {names.get(email.lower(), 'no account of the profile')}."

@@ -19,6 +19,8 @@ from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange
 
 OTHER_PATH = "another path"
+NEEDED = "others need it: it is sent, and not compared"
+REPLAYED = "an earlier part of this replay sent it"
 UNWANTED = ("not among --only", "named by --skip")
 
 
@@ -65,6 +67,10 @@ class ReplayPlan:
     """The fingerprint of each response."""
     refused: dict[int, str] = field(default_factory=dict)
     """Positions that are not replayed, and why."""
+    needed: set[int] = field(default_factory=set)
+    """Positions that are sent because others need what they return, and not compared."""
+    counted: set[int] = field(default_factory=set)
+    """Positions whose outcome an earlier part of the replay has counted."""
     sources: dict[str, int] = field(default_factory=dict)
     """By value that a response returned and a later request sent: the position of the first such response."""
     handles: set[str] = field(default_factory=set)
@@ -73,9 +79,12 @@ class ReplayPlan:
     """By email, the password that was accepted."""
     accepted: set[str] = field(default_factory=set)
     """Placeholders of redacted secrets that were sent and accepted."""
+    changing: dict[int, str] = field(default_factory=dict)
+    """Positions of successful requests that may change something, and their operations."""
     emails: dict[str, None] = field(default_factory=dict)
     omissions: Omissions = field(default_factory=Omissions)
-    access_code: str | None = None
+    access_codes: frozenset[str] = frozenset()
+    """The portal's access code as it stands in each file: placeholders differ from file to file."""
     ignored: Counter[str] = field(default_factory=Counter)
     """Entries that are not replayed at all, by reason."""
     notes: list[str] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from array import array
 from collections import Counter
@@ -21,6 +22,7 @@ from conformance.traffic.exchange import Exchange
 _ENCODE = msgspec.json.Encoder().encode
 _DECODE = msgspec.json.Decoder(Exchange).decode
 CHUNK_BYTES = 1 << 20
+_PLACEHOLDER = re.compile(rb"\[([a-z-]+)-(\d{1,6})\]")
 
 
 class Store:
@@ -52,7 +54,20 @@ class Store:
 
     def line(self, at: int) -> bytes:
         """One exchange, as its JSON."""
-        return os.pread(self._files[self._file_of[at]].fileno(), self._lengths[at], self._starts[at])
+        file = self._file_of[at]
+        return self._with_own_placeholders(
+            file, os.pread(self._files[file].fileno(), self._lengths[at], self._starts[at])
+        )
+
+    def _with_own_placeholders(self, file: int, line: bytes) -> bytes:
+        """A line whose placeholders differ from those of the other files, which count them from 1 as well."""
+        if file == 0:
+            return line
+        return _PLACEHOLDER.sub(lambda match: b"[%b-%d%06d]" % (match[1], file, int(match[2])), line)
+
+    def file_of(self, at: int) -> int:
+        """The number of the file in which an exchange stands, from 0."""
+        return self._file_of[at]
 
     def length(self, at: int) -> int:
         """The bytes of one exchange."""
@@ -82,7 +97,7 @@ class Store:
                     over = min(max(0, begin - start), len(buffer))  # the text between lines may be to come
                     buffer = buffer[over:] + chunk
                     start += over
-                yield buffer[begin - start : end - start]
+                yield self._with_own_placeholders(number, buffer[begin - start : end - start])
                 at += 1
 
     def close(self) -> None:

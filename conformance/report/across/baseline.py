@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import ExitCode, UsageError
+from conformance.report.across.accepted import AcceptedDifference, rows_of
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import visible
 from conformance.spec import present_id, present_signature
 
-TABLES = ("known", "gone")
+TABLES = ("known", "gone", "regression")
 KEYS = ("requirement", "endpoint", "signature", "reason", "ticket", "expires")
 NEEDED = ("requirement", "signature", "reason")
 HEADER = """\
@@ -79,6 +80,8 @@ class Baseline:
     file: str
     entries: tuple[KnownFailure, ...] = ()
     gone: tuple[KnownFailure, ...] = ()
+    regressions: tuple[AcceptedDifference, ...] = ()
+    """Differences of replays that are accepted."""
 
     @property
     def signatures(self) -> frozenset[str]:
@@ -132,8 +135,9 @@ def load(path: Path) -> Baseline:
             raise UsageError(
                 f'{path}: there is no key "{name}". {_nearest(name, TABLES)}Entries stand under [[known]].'
             )
-    known, gone = (_entries(path, name, document.get(name, [])) for name in TABLES)
-    return Baseline(str(path), known, gone)
+    known, gone = (_entries(path, name, document.get(name, [])) for name in TABLES[:2])
+    regressions = rows_of(document.get("regression", []), f"{path}: [[regression]]")
+    return Baseline(str(path), known, gone, regressions)
 
 
 def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
@@ -206,6 +210,7 @@ def write(baseline: Baseline, path: Path) -> None:
     """Writes the file as ``load`` reads it. UsageError: it cannot be written."""
     known = "".join(f"\n{_text(entry)}" for entry in baseline.entries)
     gone = "".join(f"\n{_text(entry, 'gone')}" for entry in baseline.gone)
+    known += "".join(f"\n{row.text('regression')}" for row in baseline.regressions)
     text = HEADER + known + (f"\n{ABOUT_GONE}{gone}" if gone else "")
     try:
         path.write_text(text, encoding="utf-8")

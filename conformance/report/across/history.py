@@ -194,7 +194,8 @@ def _verdict_lines(
         f"SELECT run, requirement, verdict FROM verdicts WHERE run IN ({marks})"
         " AND verdict NOT IN ('untested', 'open')"
     )
-    rows = database.execute(query, list(started)).fetchall()
+    # A damaged file may give rows of other runs, or of none.
+    rows = [row for row in database.execute(query, list(started)) if row[0] in started]
     for run, requirement, verdict in sorted(rows, key=lambda row: started[row[0]]):
         lines.setdefault(present_id(requirement), []).append((started[run], verdict))
     return lines

@@ -7,8 +7,9 @@ from typing import Any
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
-from conformance.report.model.visible import cut, json_text
+from conformance.report.model.visible import json_text
 from conformance.report.model.words import headline, known_signatures
+from conformance.traffic.clip import cut
 
 SPEC_VERSION = "0.0.0"
 STATUS: dict[VerdictName, str] = {

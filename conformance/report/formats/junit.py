@@ -15,8 +15,9 @@ from conformance.report.model.again import rerun
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import RegressedPlace, ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
-from conformance.report.model.visible import cut, visible
+from conformance.report.model.visible import visible
 from conformance.report.model.words import chapters, headline, known_signatures
+from conformance.traffic.clip import cut
 
 MOST_FINDINGS = 20
 

@@ -12,7 +12,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from conformance.report.model.visible import cut, visible
+from conformance.report.model.visible import visible
+from conformance.traffic.clip import cut
 from conformance.traffic.exchange import Json
 
 TEMPLATES = files("conformance.report.formats").joinpath("templates")

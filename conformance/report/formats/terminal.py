@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TextIO
+from typing import Protocol
 
 from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.model.again import rerun
@@ -26,7 +27,7 @@ from conformance.report.model.words import (
     untested,
 )
 
-WIDTH = 100
+WIDEST = 100
 MOST_FAILURES = 30
 MOST_WARNINGS = 10
 MOST_REASONS = 8
@@ -55,7 +56,13 @@ class Pen:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
 
 
-def wants_colour(stream: TextIO, environment: Mapping[str, str] = os.environ) -> bool:
+class Screen(Protocol):
+    """What may be a terminal."""
+
+    def isatty(self) -> bool: ...
+
+
+def wants_colour(stream: Screen, environment: Mapping[str, str] = os.environ) -> bool:
     """Whether a stream is a terminal that shows colours, and NO_COLOR is not set."""
     if environment.get("NO_COLOR"):
         return False
@@ -167,7 +174,7 @@ def _untested(run: Run, pen: Pen) -> Iterator[str]:
         ids = listed((entry.id for entry in group.requirements), 3)
         yield from textwrap.wrap(
             f"{len(group.requirements):>4}  {one_line(group.reason, 200)} ({ids})",
-            WIDTH,
+            min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns),
             initial_indent="     ",
             subsequent_indent=" " * 11,
         )

@@ -28,6 +28,9 @@ MOST_KEPT = 4_000_000
 SHOWN_OF_LARGE = 20_000
 """Bytes of a response's body that are kept beyond that."""
 
+LONGEST_ELAPSED = 1e10
+"""Milliseconds beyond which no answer is taken to last, whatever a recording says: some 115 days."""
+
 STEPS_BEFORE = 3
 MOST_CLIENTS = 500
 MOST_SIGN_INS = 5_000
@@ -133,10 +136,10 @@ class RunEvidence:
         times = self.times.get(where.endpoint)
         if times is None:
             times = self.times[where.endpoint] = Times()
-        times.add(glance.elapsed_ms)
-        pulse = self.pulse
+        elapsed_ms, pulse = min(glance.elapsed_ms, LONGEST_ELAPSED), self.pulse
+        times.add(elapsed_ms)
         pulse.started.append(moment(glance.started))
-        pulse.elapsed.append(glance.elapsed_ms)
+        pulse.elapsed.append(elapsed_ms)
         pulse.sign_in.append(where.is_sign_in)
 
     @property

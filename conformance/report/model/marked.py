@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
-from conformance.report.model.visible import cut, visible
+from conformance.report.model.visible import visible
+from conformance.traffic.clip import cut
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
 
 Step = str | int

@@ -12,6 +12,11 @@ from conformance.traffic.exchange import dig
 _INDEX = re.compile(r"\[\d+\]")
 
 
+def pattern_of(path: str) -> str:
+    """A path with ``[*]`` for each index: the same for every item of a list."""
+    return _INDEX.sub("[*]", path)
+
+
 @dataclass(frozen=True, slots=True)
 class RegressedPlace:
     """``path`` stands for every item of a list: ``data.items[*].bizId``."""
@@ -35,9 +40,9 @@ def places(run: Run) -> list[RegressedPlace]:
     """Every place, in the order in which it was seen first."""
     groups: dict[tuple[str, str, str], list[Regression]] = {}
     for regression in run.regressions:
-        groups.setdefault(
-            (regression.endpoint, _INDEX.sub("[*]", regression.path), regression.kind), []
-        ).append(regression)
+        groups.setdefault((regression.endpoint, pattern_of(regression.path), regression.kind), []).append(
+            regression
+        )
     return [RegressedPlace(*key, tuple(regressions)) for key, regressions in groups.items()]
 
 

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 import conformance
 from conformance.errors import UsageError
-from conformance.report.model.clip import clipped
 from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.requirements import ALIASES, present_id, present_signature
+from conformance.traffic.clip import clipped
 from conformance.verdicts.findings import Finding, Observation, Result
 
 SCHEMA = 1
@@ -131,6 +131,10 @@ class Regression(Part):
     kind: str
     recorded: JsonValue = None
     replayed: JsonValue = None
+    meaning: str = ""
+    """``contradiction``, ``breaking``, ``permitted`` or ``drift``."""
+    basis: str = ""
+    """The requirement that is contradicted, or the sentence or gap that permits the difference."""
 
 
 class Timed(Part):

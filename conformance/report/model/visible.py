@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from conformance.traffic.clip import cut
 from conformance.traffic.exchange import Json
 
 _UNSEEN = re.compile(
@@ -40,11 +41,6 @@ def visible(text: str) -> str:
 def one_line(text: str, limit: int = 300) -> str:
     """The visible text in one line of at most ``limit`` characters, with the whole length named where cut."""
     return visible(cut(text, limit)).replace("\t", "␉").replace("\n", "␊")
-
-
-def cut(text: str, limit: int) -> str:
-    """The text's beginning where it is longer than ``limit``, with its whole length named."""
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
 
 
 def encodable(text: str) -> str:

@@ -11,6 +11,7 @@ from _pytest.runner import runtestprotocol
 
 from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
 from conformance.report.model.run import Timed
+from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
 from conformance.run.planning import forecast, ids_of, is_generator, planned, why_not
@@ -23,7 +24,7 @@ from conformance.verdicts.verify import Verify
 def run_all(session: pytest.Session, run: RunSession) -> None:
     """Runs every case of the session, in the order in which waits overlap and sign-ins last."""
     portal, clock = run.portal, run.clock
-    agenda = _agenda(session, run)
+    agenda, garbage = _agenda(session, run), GarbageByTraffic(run.log.path)
     while run.unreachable is None:
         chosen = agenda.next(clock.now(), portal.opens, portal.left("spare"))
         if chosen is None:
@@ -32,6 +33,7 @@ def run_all(session: pytest.Session, run: RunSession) -> None:
         if isinstance(chosen, Due):
             _wait_for(item, chosen, run)
         _run_item(item, run)
+        garbage.collect_where_due()
         if DUE in item.stash:
             agenda.suspend(item, *item.stash[DUE])
             del item.stash[DUE]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from conformance.errors import UsageError
-from conformance.run.hooks.stash import DESELECTED
+from conformance.run.hooks.stash import DESELECTED, RULES
 from conformance.run.options import value_of
 from conformance.run.planning import ids_of
-from conformance.run.readings import pinned_by
-from conformance.spec import BY_KEY, REQUIREMENTS, present_id
+from conformance.run.rerun import failed_rules, rerun_requirements
+from conformance.verdicts.selection import RuleSelection, select_rules
 
 BY_OPTION = {"keyword": "-k", "markexpr": "-m", "ignore": "--ignore", "ignore_glob": "--ignore-glob"}
 """pytest's own options that leave cases out, by the attribute that holds each."""
@@ -22,20 +22,6 @@ BY_OPTION = {"keyword": "-k", "markexpr": "-m", "ignore": "--ignore", "ignore_gl
 def selection_of(config: pytest.Config) -> str:
     """The options that select some of the cases, as they were written; empty where all are run."""
     return ", ".join(_selectors(config))
-
-
-def rerun_requirements(rerun: str) -> frozenset[str]:
-    """The requirements that a ``--rerun`` names: by id, by a finding's signature, or by a pinned reading.
-
-    UsageError: it names an endpoint, of which a run cannot be repeated alone.
-    """
-    if rerun in BY_KEY:
-        raise UsageError(
-            f"--rerun {rerun}: an endpoint is not a requirement, case or finding. Give the id of one, "
-            f"or -k with a part of a case's name."
-        )
-    first = present_id(rerun.split()[0])
-    return frozenset(({first} & REQUIREMENTS.keys()) | pinned_by(first))
 
 
 def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> frozenset[str]:
@@ -56,14 +42,36 @@ def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> frozenset[s
     return named or frozenset(requirement for item in chosen for requirement in ids_of(item))
 
 
+def rules_by_options(config: pytest.Config) -> RuleSelection | None:
+    """The rules that ``--only``, ``--skip`` and ``--failed`` select; None without them. UsageError."""
+    failed = failed_rules(value_of(config, "out")) if value_of(config, "failed") else None
+    return select_rules(value_of(config, "only"), value_of(config, "skip"), failed=failed)
+
+
+def keep_selected(config: pytest.Config, items: list[pytest.Item], selection: RuleSelection | None) -> None:
+    """Keeps the cases that decide a selected rule. UsageError: there is none."""
+    if selection is None:
+        return
+    chosen = [item for item in items if not selection.rules.isdisjoint(ids_of(item))]
+    if not chosen:
+        raise UsageError(
+            f"{selection.text}: no case decides these rules alone. Select their endpoint instead."
+        )
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
+
+
 def _selectors(config: pytest.Config) -> Iterator[str]:
     rerun = value_of(config, "rerun")
     if rerun:
         yield f"--rerun {rerun}"
+    rules = config.stash.get(RULES, None)
+    if rules is not None:
+        yield rules.text
     by_option = [f"{name} {_written(value)}" for value, name in _own(config) if value]
     yield from by_option
     deselected = config.stash.get(DESELECTED, 0)
-    if deselected and not (rerun or by_option):
+    if deselected and not (rerun or rules or by_option):
         yield f"{deselected} cases deselected"
     yield from _paths(config)
 

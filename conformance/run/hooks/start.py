@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from conformance.errors import TargetUnreachable
 from conformance.report.model.run import Scope
+from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
+from conformance.run.hooks.stash import RULES
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import RunOptions, value_of
 from conformance.run.planning import ids_of, why_not
@@ -18,15 +21,16 @@ from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import reachable_musts
 from conformance.spec import Impact
-from conformance.target.clock import Clock, SimulatedClock
+from conformance.target.clock import Clock, SimulatedClock, SystemClock
 from conformance.target.locks import held, locks_of
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
+from conformance.target.waiting import is_answering, wait_for_target
 
 
-def open_session(config: pytest.Config) -> RunSession:
-    """The session that the options ask for. Raises SuiteError, OSError.
+def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSession:
+    """The session that the options ask for, introduced by its first lines. Raises SuiteError, OSError.
 
     With neither target nor profile the bundled portal is started, and ends with pytest.
     """
@@ -44,15 +48,39 @@ def open_session(config: pytest.Config) -> RunSession:
         min_tested=value_of(config, "min_tested"),
         history=value_of(config, "history"),
         rerun=value_of(config, "rerun"),
+        rules=config.stash.get(RULES, None),
         record_costs=value_of(config, "record_costs"),
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
+    for line in introduction(profile, options, items, selection=selection_of(config)):
+        say(config, line)
     stack.enter_context(_locks(config, profile, options))
-    clock = _clock(config, profile)
-    if isinstance(clock, SimulatedClock):
-        clock.move(0)  # where the profile's clock is none, nothing is begun
+    _wait_for(config, profile)
+    clock = _tried(_clock(config, profile), profile)
     return RunSession.open(profile, clock, options)
+
+
+def _tried(clock: Clock, profile: Profile) -> Clock:
+    """The clock, moved by nothing where it can be moved; this machine's where the target does not answer
+    either, which the run reports. SuiteError: the profile's clock is none, so that nothing is begun."""
+    if not isinstance(clock, SimulatedClock):
+        return clock
+    try:
+        clock.move(0)
+    except TargetUnreachable:
+        if is_answering(profile):
+            raise
+        return SystemClock()
+    return clock
+
+
+def _wait_for(config: pytest.Config, profile: Profile) -> None:
+    """Waits for the target to answer, where the user asks for it."""
+    limit = value_of(config, "wait_for_target")
+    if limit is not None:
+        seconds = seconds_of(str(limit), option="--wait-for-target")
+        wait_for_target(profile, seconds, on_wait=lambda line: say(config, line))
 
 
 def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> AbstractContextManager[None]:
@@ -65,11 +93,7 @@ def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> Abst
 
 
 def announce_limits(config: pytest.Config, run: RunSession) -> None:
-    """Says before anything else what the run cannot tell, whatever it finds."""
-    if run.options.bundled:
-        say(config, "No --profile and no --target: this judges the bundled reference portal, and no other.")
-    elif not run.profile.accounts:
-        say(config, "No --profile: without [accounts] nothing can be judged that needs a token.")
+    """Says what the run cannot tell, whatever it finds."""
     if run.scope.selection:
         say(config, f"A selection of the cases: {run.scope.selection}.")
 

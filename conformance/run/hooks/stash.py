@@ -7,6 +7,7 @@ import pytest
 from conformance.report.model.run import Run
 from conformance.run.schedule import Steps
 from conformance.run.session import RunSession
+from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verify import Verify
 
 SESSION = pytest.StashKey[RunSession]()
@@ -15,5 +16,7 @@ VERIFY = pytest.StashKey[Verify]()
 STEPS = pytest.StashKey[Steps]()
 DESELECTED = pytest.StashKey[int]()
 """How many cases were collected and are not to run."""
+RULES = pytest.StashKey[RuleSelection | None]()
+"""The rules that the options select."""
 DUE = pytest.StashKey[tuple[float, str]]()
 """The moment at which a suspended case goes on, and what it waits for."""

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from conformance.report.formats.closing import closing_block, verdict_line
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
+from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import SESSION
 from conformance.run.options import value_of
 from conformance.run.planning import ids_of
 from conformance.run.session import RunSession
 from conformance.target.clock import SimulatedClock, wall
-from conformance.verdicts.findings import Finding
+from conformance.verdicts.findings import Finding, Verdict
 
 SHORT_WAIT = 3.0
 """Seconds of a wait that is not worth a line."""
@@ -23,7 +25,13 @@ SHORT_WAIT = 3.0
 
 def say(config: pytest.Config, line: str) -> None:
     """A line of its own between the dots, to be read at once also where a case waits or a log is kept."""
-    if value_of(config, "brief") or not config.pluginmanager.has_plugin("terminalreporter"):
+    if value_of(config, "brief"):
+        return
+    display = display_of(config)
+    if display is not None:
+        display.line(line)
+        return
+    if not config.pluginmanager.has_plugin("terminalreporter"):
         return
     terminal, capture = config.get_terminal_writer(), config.pluginmanager.get_plugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
@@ -41,10 +49,25 @@ def wait_announcer(config: pytest.Config) -> Callable[[float, str], None]:
         if run is None or isinstance(run.clock, SimulatedClock):
             return
         run.waited(why, seconds, wall())
-        if seconds >= SHORT_WAIT:
+        display = display_of(config)
+        if display is not None:
+            display.waiting(one_line(run.secrets.redact(why), 120), seconds)
+        elif seconds >= SHORT_WAIT:
             say(config, waiting(why, seconds))
 
     return announce
+
+
+def show_findings(config: pytest.Config, run: RunSession, findings: Sequence[Finding]) -> None:
+    """Shows what contradicts the specification for the first time, where the run has a display."""
+    display = display_of(config)
+    if display is None or value_of(config, "brief"):
+        return
+    for finding in findings:
+        if finding.times == 1 and finding.verdict in (Verdict.FAIL, Verdict.WARN):
+            statement = run.ledger.requirements[finding.requirement].statement
+            text = one_line(run.secrets.redact(f"{statement} ({finding.endpoint})"), 300)
+            display.finding(finding.verdict.value.upper(), finding.requirement, text)
 
 
 def finding_text(run: RunSession, finding: Finding) -> str:
@@ -68,15 +91,20 @@ def case_properties(item: pytest.Item, findings: Sequence[Finding]) -> Iterator[
 
 def closing_lines(config: pytest.Config, run: Run, *, colour: bool) -> Iterator[str]:
     """The summary of a run that has ended, and what a reader must not miss: errors, and what was left."""
-    brief = value_of(config, "brief")
-    yield from summary_lines(run, colour=colour, quiet=brief)
+    brief, out = value_of(config, "brief"), value_of(config, "out")
+    if brief:
+        yield verdict_line(run, out)
+        return
+    yield from _notices(config, run)
+    yield from summary_lines(run, colour=colour, quiet=False)
+    yield from closing_block(run, out)
+
+
+def _notices(config: pytest.Config, run: Run) -> Iterator[str]:
+    """What stands before the summary of a run: errors of the suite, and what was not restored."""
     for place, error in run.ending.errors.items():
         yield f"error of the suite in {place}: {error}"
-    if not brief:
-        drawn = f"--effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}"
-        yield f"examples drawn with {drawn}"
-    if run.ending.unreachable:
-        yield run.ending.unreachable
+    yield f"examples drawn with --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}"
     for left in run.ending.left_behind:
         yield f"Not restored: {one_line(left, 600)}."
     if run.ending.cleanup:

@@ -97,6 +97,11 @@ class ProfileAccount:
             else ""
         )
 
+    @property
+    def is_otp_proven(self) -> bool:
+        """Whether the target accepted an authenticator code of the profile's secret in this run."""
+        return self._portal.codes.is_proven(self._otp_secret)
+
     # --- codes
 
     @property

@@ -21,6 +21,9 @@ from conformance.traffic.redaction.redact import Secrets
 
 Kind = Literal["creating", "changing", "password"]
 
+WRITTEN_OUT = "backslashreplace"
+"""What no encoding can carry, half of a surrogate pair, becomes the escape that JSON has for it."""
+
 LEDGER = "changes.jsonl"
 """The ledger's name in the folder of a run's reports."""
 
@@ -176,6 +179,12 @@ class ChangeLedger:
             row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
             self._write(row if present is None else {**row, "present": present})
 
+    def leave(self, key: str, reason: str, present: Json = None) -> None:
+        """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
+        with self._lock:
+            row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
+            self._write(row if present is None else {**row, "present": present})
+
     def close(self) -> None:
         with self._lock:
             if self._file is not None:
@@ -202,7 +211,10 @@ class ChangeLedger:
                 if self._cut:
                     os.truncate(self.path, self.path.stat().st_size - self._cut)
                 self._file = os.fdopen(
-                    os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a", encoding="utf-8"
+                    os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600),
+                    "a",
+                    encoding="utf-8",
+                    errors=WRITTEN_OUT,
                 )
                 os.fchmod(self._file.fileno(), 0o600)
                 if self.target:

@@ -29,6 +29,7 @@ class Codes:
         self._secrets = secrets
         self._lock = threading.Lock()
         self._used = used or UsedSteps()
+        self._proven: set[str] = set()
 
     def totp(self, secret: str) -> str:
         """A code that has not been used, waiting for the next time step where it must. Raises OutOfTime."""
@@ -88,6 +89,11 @@ class Codes:
                 for step in range(now - 2, now + 3):
                     if totp_at(secret, step) == code:
                         self._used.record(secret, step)
+                        self._proven.add(secret)
+
+    def is_proven(self, secret: str) -> bool:
+        """Whether the target accepted a code of this secret: else the secret itself may be wrong."""
+        return secret in self._proven
 
     def wrong_totp(self, secret: str) -> str:
         """Six digits that are no code of this authenticator within ten minutes to either side."""

@@ -22,6 +22,8 @@ from conformance.traffic.capture.bodies import answered, body_of
 from conformance.traffic.exchange import Exchange, Header, Plain, Request, Response
 from conformance.traffic.redaction.redact import Secrets, secrets_in
 
+DRAINED = httpx.ByteStream(b"")
+
 ENCODINGS = "gzip, deflate"
 """Content encodings that can be undone here; no other is asked for."""
 
@@ -140,6 +142,8 @@ class Transport:
             return self._read(answer)
         finally:
             answer.close()
+            # An answer and its stream hold each other, and with them a body of any size.
+            answer.stream = DRAINED
 
     def _read(self, answer: httpx.Response) -> Response:
         headers = [(name.decode("latin-1"), _text(value)) for name, value in answer.headers.raw]

@@ -32,6 +32,9 @@ UNTRIED = 2
 GREETING_SECONDS = 0.05
 """How long it is waited; a server of HTTP speaks only when it is asked."""
 
+LISTENING_SECONDS = 0.05
+"""How long it is waited for what may follow an answer, where a kind of request is sent for the first time."""
+
 EARLY = "bytes came before the request was sent: the connection was closed"
 UNASKED = "unexpected bytes followed the answer: the connection was closed"
 
@@ -60,6 +63,9 @@ class Wire(httpx.BaseTransport):
         self._lock = threading.Lock()
         self._untried = UNTRIED
         self._speaks_unasked = False
+        self._keeps_connections = True
+        """Whether no bytes ever followed an answer: they might pass for the answer to the next request."""
+        self._listened_after: set[bool] = set()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         deadline = Deadline(float(request.extensions["timeout"]["read"]))
@@ -70,10 +76,13 @@ class Wire(httpx.BaseTransport):
         connection = self._reused(_place_of(request.url)) or self._greeted(request.url, deadline)
         try:
             answer = connection.ask(head, request.read(), deadline, most=self._most)
+            is_reusable = connection.is_reusable()
+            if is_reusable and self._is_listened_after("authorization" in request.headers):
+                self._demand_silence(connection)
         except BaseException:
             connection.close()
             raise
-        if connection.is_reusable():
+        if is_reusable and self._keeps_connections:
             self._keep(connection)
         else:
             connection.close()
@@ -96,8 +105,22 @@ class Wire(httpx.BaseTransport):
             since, connection = found
             if time.monotonic() - since < FRESH and not connection.is_readable():
                 return connection
-            self._speaks_unasked = self._speaks_unasked or connection.holds_bytes(0.0)
+            if connection.holds_bytes(0.0):
+                self._speaks_unasked, self._keeps_connections = True, False
             connection.close()
+
+    def _is_listened_after(self, is_authorized: bool) -> bool:
+        """Whether it is waited for what may follow an answer: once without a token, and once with one."""
+        with self._lock:
+            is_first = is_authorized not in self._listened_after
+            self._listened_after.add(is_authorized)
+        return is_first
+
+    def _demand_silence(self, connection: Connection) -> None:
+        """Waits for what may follow an answer; where something does, no connection is used twice."""
+        if connection.holds_bytes(LISTENING_SECONDS):
+            self._keeps_connections = False
+            raise httpx.RemoteProtocolError(UNASKED)
 
     def _greeted(self, url: httpx.URL, deadline: Deadline) -> Connection:
         """A new connection on which nothing came; it is waited for what comes at first, and where unasked
@@ -252,7 +275,7 @@ class Connection:
         return httpx.Response(
             head.status_code,
             headers=head.headers.raw_items(),
-            stream=httpx.ByteStream(bytes(body[:most])),
+            stream=httpx.ByteStream(bytes(memoryview(body)[:most])),
             extensions={IS_CUT: is_cut},
         )
 

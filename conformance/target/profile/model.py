@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote, urlsplit
@@ -256,6 +257,21 @@ class Expect(ProfileTable):
         return chapters
 
 
+class AcceptedRow(ProfileTable):
+    """A difference of replays that is accepted until a day; ``path`` has ``[*]`` for each index."""
+
+    endpoint: str
+    path: str
+    kind: str
+    reason: str
+    ticket: str = ""
+    expires: date | None = None
+
+
+class ReplaySettings(ProfileTable):
+    accept: list[AcceptedRow] = []
+
+
 class Profile(ProfileTable):
     """The whole profile. ``source`` names the file in messages and reports."""
 
@@ -271,6 +287,7 @@ class Profile(ProfileTable):
     readings: dict[str, Json] = {}
     clock: ClockSettings = ClockSettings()
     expect: Expect = Expect()
+    replay: ReplaySettings = ReplaySettings()
 
     _source: str = PrivateAttr("profile")
     _hidden: tuple[str, ...] = PrivateAttr(())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
-from conformance.traffic.exchange import Exchange, Json, Message
+from conformance.traffic.exchange import Exchange, Json, Message, split_url
 from conformance.traffic.facts import fact
 
 HEADERS = {
@@ -151,7 +151,7 @@ def _in_headers(message: Message) -> Iterator[tuple[str, str]]:
 def _in_query(url: str) -> Iterator[tuple[str, str]]:
     query = url.partition("?")[2]
     if query and _may_hold_secrets(tuple([pair.partition("=")[0] for pair in query.split("&")])):
-        for name, value in parse_qsl(urlsplit(url).query):
+        for name, value in parse_qsl(split_url(url).query):
             kind = _kind(_plain(name))
             if kind is not None:
                 yield value, kind
@@ -202,5 +202,5 @@ def _texts(value: Json, kind: str) -> Iterator[tuple[str, str]]:
         yield value, kind
         if value.startswith("otpauth:"):
             yield from (
-                (secret, "secret") for name, secret in parse_qsl(urlsplit(value).query) if name == "secret"
+                (secret, "secret") for name, secret in parse_qsl(split_url(value).query) if name == "secret"
             )

@@ -241,7 +241,7 @@ class Secrets:
     def _spans(self, text: str) -> list[Span]:
         """Where which secret stands, in no order, and overlapping where they do."""
         spans = self._forms.spans(text)
-        if self._numbers:
+        if len(self._numbers) > FEW or any(number in text for number in self._numbers):
             spans.extend(self._number_spans(text))
         if self._older:
             spans.extend(self._older_spans(text))

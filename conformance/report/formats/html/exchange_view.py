@@ -11,7 +11,8 @@ from http import HTTPStatus
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, marked, place
 from conformance.report.model.run import FindingEntry
-from conformance.report.model.visible import cut, one_line
+from conformance.report.model.visible import one_line
+from conformance.traffic.clip import cut
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Message
 
 MOST_EXCHANGES = 6

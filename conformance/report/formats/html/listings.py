@@ -7,6 +7,7 @@ from itertools import chain
 
 from conformance.report.formats.html import chart
 from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.differences import difference_groups
 from conformance.report.formats.page import spelled
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.marked import literal
@@ -36,6 +37,7 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
     return {
         "regressions": _regressions(run),
         "more_regressions": _more(len(run.regressions)),
+        "differences": difference_groups(run),
         "readings": [_reading(reading) for reading in run.readings],
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),
         "observations": [_observation(observation) for observation in others[:MOST_ROWS]],

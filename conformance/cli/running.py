@@ -1,0 +1,57 @@
+"""Runs pytest on the cases for ``portal-conformance run``; its page of cases goes to the reports."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from conformance.cli.console import RunConsole, console_for
+from conformance.run.catalogue import pytest_arguments
+from conformance.run.hooks.display import NAME
+from conformance.run.hooks.stash import FINAL
+
+PAGE = "cases.html"
+QUIETLY = ("-q", "--tb=short", "--no-header", "--disable-warnings")
+PLUGINS = ("-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin")
+
+
+class Display:
+    """A plugin that registers the display of a run by its name."""
+
+    def __init__(self, console: RunConsole) -> None:
+        self._console = console
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.pluginmanager.register(self._console, NAME)
+
+
+class Ending:
+    """A plugin that notes whether a run ended with reports; a wrong option ends pytest before."""
+
+    def __init__(self) -> None:
+        self.has_reports = False
+
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        self.has_reports = FINAL in config.stash
+
+
+def run(options: Iterable[str], *, further: Sequence[str], out: Path, quiet: bool) -> int:
+    """Runs the cases; the exit code. pytest-html writes its page when pytest starts, so it is moved to the
+    reports when there are some."""
+    ending, console = Ending(), console_for(list(further), quiet=quiet)
+    with TemporaryDirectory() as folder:
+        page = Path(folder, PAGE)
+        html = (f"--html={page}", "--self-contained-html")
+        words = [*pytest_arguments(), *QUIETLY, *PLUGINS, *html, *further, *options]
+        if console is None:
+            code = pytest.main(words, plugins=[ending])
+        else:  # what is shown leaves by the stream that pytest would capture otherwise
+            code = pytest.main([*words, "--capture=sys"], plugins=[ending, Display(console)])
+        if ending.has_reports:
+            shutil.move(page, out / PAGE)
+    return int(code)

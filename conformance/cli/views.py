@@ -1,0 +1,154 @@
+"""How a run is shown while it goes on: drawn anew on a terminal, line by line in a log."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TextIO, cast
+
+from conformance.cli.layout import laid_out
+from conformance.cli.output import RedactedStream
+from conformance.report.formats.terminal import waiting, wants_colour
+from conformance.report.model.words import duration
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+LOG_SECONDS = 5.0
+"""Seconds between two lines of a log, as long as cases end."""
+
+STILL_SECONDS = 30.0
+"""Seconds between two lines of a log where no case ends."""
+
+FRAMES_PER_SECOND = 5
+
+
+@dataclass
+class Progress:
+    """How far a run is. ``until`` is the tick at which a wait ends."""
+
+    cases: int = 0
+    ended: int = 0
+    case: str = ""
+    why: str = ""
+    until: float = 0.0
+    findings: dict[str, int] = field(default_factory=lambda: {"FAIL": 0, "WARN": 0})
+    began: float = field(default_factory=time.monotonic)
+
+    def wait(self, why: str, seconds: float) -> None:
+        self.why, self.until = why, time.monotonic() + seconds
+
+    @property
+    def activity(self) -> str:
+        """What the run waits for, and how much longer; else the case that runs."""
+        left = self.until - time.monotonic()
+        return f"waiting {duration(left)} for {self.why}" if left > 0 else self.case
+
+    @property
+    def numbers(self) -> str:
+        """``110 of 915 cases · 12 % · 42 s · 3 FAIL``."""
+        share = 100 * self.ended // self.cases if self.cases else 0
+        found = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
+        took = duration(time.monotonic() - self.began)
+        return " · ".join([f"{self.ended} of {self.cases} cases", f"{share} %", took, *found])
+
+
+class View(Protocol):
+    """Shows a run. ``line`` takes a text that may hold colours of ours."""
+
+    def start(self) -> None: ...
+
+    def line(self, text: str) -> None: ...
+
+    def waits(self, why: str, seconds: float) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class LogView:
+    """Lines for a log: what is found, each long wait, and every few seconds how far the run is."""
+
+    def __init__(self, stream: RedactedStream, progress: Progress) -> None:
+        self._stream = stream
+        self._progress = progress
+        self._stopped = threading.Event()
+        self._last = (time.monotonic(), 0)
+        self._thread = threading.Thread(target=self._repeat, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def line(self, text: str) -> None:
+        print(self._stream.clean(text), file=self._stream, flush=True)
+
+    def waits(self, why: str, seconds: float) -> None:
+        if seconds >= LOG_SECONDS:
+            self.line(waiting(why, seconds))
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _repeat(self) -> None:
+        while not self._stopped.wait(1.0):
+            since, ended = self._last
+            pause = LOG_SECONDS if self._progress.ended != ended else STILL_SECONDS
+            if time.monotonic() - since >= pause:
+                self._last = (time.monotonic(), self._progress.ended)
+                self.line(f"{self._progress.numbers} · {self._progress.activity}")
+
+
+class LiveView:
+    """A display at the foot of a terminal, with what is found above it."""
+
+    def __init__(self, stream: RedactedStream, progress: Progress) -> None:
+        from rich.console import Console  # only a terminal needs it
+        from rich.live import Live
+
+        self._stream = stream
+        self._progress = progress
+        colour = wants_colour(stream)
+        self.console = Console(
+            file=cast(TextIO, stream.for_display()),
+            force_terminal=True,
+            color_system="standard" if colour else None,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        self._live = Live(
+            get_renderable=self._drawn,
+            console=self.console,
+            refresh_per_second=FRAMES_PER_SECOND,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def start(self) -> None:
+        self._live.start()
+
+    def line(self, text: str) -> None:
+        self.console.print(laid_out(self._stream.clean(text)))
+
+    def waits(self, why: str, seconds: float) -> None:
+        """The display counts a wait down by itself."""
+
+    def stop(self) -> None:
+        self._live.stop()
+
+    def _drawn(self) -> RenderableType:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        progress = self._progress
+        drawn = Table.grid(expand=True)
+        drawn.add_row(
+            ProgressBar(total=max(progress.cases, 1), completed=progress.ended, width=self.console.width // 2)
+        )
+        for text, style in ((progress.numbers, ""), (progress.activity, "dim")):
+            drawn.add_row(Text(self._stream.clean(text), style=style, no_wrap=True, overflow="ellipsis"))
+        return drawn

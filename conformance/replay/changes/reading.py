@@ -1,0 +1,122 @@
+"""Reads what a change is about to replace, with the token of the session that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from conformance.errors import Untestable
+from conformance.replay.changes.ways import FieldsUndo
+from conformance.replay.rebuild.actions import NoteChange
+from conformance.spec.endpoints import ACCOUNT, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
+from conformance.spec.requests import UNFILTERED
+from conformance.target.portal import Portal
+from conformance.target.portal.login import refusal
+from conformance.target.portal.records import records_in
+from conformance.target.portal.restoring.restore import LISTED_BY
+from conformance.traffic.exchange import ABSENT, Json, dig, steps
+
+LISTINGS = frozenset({CHANNELS_QUERY, CHANNEL_TYPES_QUERY})
+ID_FIELDS = ("userBizId", "bizId", "accountBizId", "invitationBizId", "id")
+
+
+def record_before(portal: Portal, change: NoteChange, read: str) -> Mapping[str, Json]:
+    """The record that a change is about, as it is now. Untestable: the target does not show it."""
+    id = id_in(change.body)
+    options: dict[str, str] = {}
+    body: Json = ABSENT
+    if read in LISTINGS or read == ACCOUNT:
+        if id is None:
+            raise Untestable("the request names no record by an id")
+        body = {**UNFILTERED[read], "bizId": id} if read in LISTINGS else ABSENT
+        options = {"userBizId": id} if read == ACCOUNT else {}
+    answer = portal.call(
+        read,
+        json=body,
+        token=change.token,
+        client_hash=change.client_hash,
+        **options,  # type: ignore[arg-type]
+    )
+    if not answer.success:
+        raise Untestable(f"{read} was refused: {refusal(answer)}", "target")
+    data = answer.data
+    if read in LISTINGS:
+        items = records_in(dig(answer.envelope, steps("data.items")))
+        data = next((item for item in items if item.get("bizId") == id), None)
+    if not isinstance(data, dict):
+        raise Untestable(f"{read} does not show the record")
+    return data
+
+
+def body_before(change: NoteChange, before: Mapping[str, Json], undo: FieldsUndo) -> Json:
+    """The body that sets the fields of a request to what they were. Untestable: one of them is not shown."""
+    if not isinstance(change.body, dict):
+        raise Untestable("the request has no fields")
+    return dict(_fields_before(change.body, before, undo))
+
+
+def _fields_before(
+    body: dict[str, Json], before: Mapping[str, Json], undo: FieldsUndo
+) -> Iterator[tuple[str, Json]]:
+    for name, value in body.items():
+        if name in ID_FIELDS:
+            yield name, value
+            continue
+        shown = before.get(undo.names.get(name, name), ABSENT)
+        if shown is ABSENT:
+            raise Untestable(f"{undo.read} does not show {name}")
+        if _holds_a_password(shown):
+            raise Untestable(f"{undo.read} shows {name} without its password")
+        yield name, _as_sent(value, shown)
+
+
+def _as_sent(sent: Json, shown: Json) -> Json:
+    """A coded value in the form in which the request sends it."""
+    if isinstance(shown, dict) and isinstance(sent, str | int):
+        return shown.get("code" if isinstance(sent, str) else "value")
+    return shown
+
+
+def _holds_a_password(value: Json) -> bool:
+    return isinstance(value, dict) and any("password" in name.lower() for name in value)
+
+
+def id_in(body: Json) -> str | None:
+    """The id of the record that a request is about."""
+    if not isinstance(body, dict):
+        return None
+    named = (body[name] for name in ID_FIELDS if isinstance(body.get(name), str))
+    return next(named, None)
+
+
+def new_name(portal: Portal, change: NoteChange) -> str | None:
+    """The name by which a record that is about to be created can be found in its listing; None where another
+    record has it already, or none is sent."""
+    sent = change.body if isinstance(change.body, dict) else {}
+    texts = ((key, value) for key, value in sent.items() if isinstance(value, str))
+    name = next((value for key, value in texts if key.endswith(("Name", "Code", "Email"))), None)
+    if name is None:
+        return None
+    records = _listed(portal, change, change.key)
+    return None if records is None or any(_shows(each, name) for each in records) else name
+
+
+def is_named(portal: Portal, change: NoteChange, created_by: str, name: str) -> bool:
+    """Whether the record that a change is about shows a name in the listing of what an operation creates."""
+    id = id_in(change.body)
+    records = _listed(portal, change, created_by) or ()
+    return any(each.get("bizId") == id and _shows(each, name) for each in records)
+
+
+def _listed(portal: Portal, change: NoteChange, created_by: str) -> list[dict[str, Json]] | None:
+    """The records among which one stands that an operation creates; None where no listing shows them."""
+    listing = LISTED_BY.get(created_by)
+    if listing is None:
+        return None
+    key, items = listing
+    body = UNFILTERED.get(key, ABSENT)
+    answer = portal.call(key, json=body, token=change.token, client_hash=change.client_hash)
+    return list(records_in(dig(answer.envelope, steps(items)))) if answer.success else None
+
+
+def _shows(record: dict[str, Json], name: str) -> bool:
+    return any(isinstance(value, str) and name in value for value in record.values())

@@ -1,0 +1,225 @@
+"""The changes of a replay: in the ledger before they are sent, restored once the replay is over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.errors import NoAnswer, TargetUnreachable, Untestable
+from conformance.replay.changes.reading import body_before, id_in, is_named, new_name, record_before
+from conformance.replay.changes.ways import (
+    NO_WAY_BACK,
+    PASSWORDS,
+    REMOVALS,
+    UNDO,
+    CreationUndo,
+    FieldsUndo,
+    SwitchUndo,
+)
+from conformance.replay.rebuild.actions import NoteChange
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, OTP_SETUP
+from conformance.target.portal import Portal
+from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.restoring import cleanup_command, restored_in_words
+from conformance.traffic.exchange import Exchange, Json, dig, steps
+
+
+class ReplayChanges:
+    """Notes what the requests of a replay change, as the cases of a run do, and restores it.
+
+    ``lost`` counts what cannot be restored, by endpoint and reason. The ledger is ``changes.jsonl`` under
+    ``out``; raises LedgerError where it holds changes at another target.
+    """
+
+    def __init__(self, portal: Portal, out: Path) -> None:
+        self._portal = portal
+        self.ledger = ChangeLedger(
+            out / LEDGER,
+            run_id=portal.run_id,
+            clock=portal.clock,
+            target=portal.url,
+            secrets=portal.secrets,
+        )
+        self.lost: Counter[tuple[str, str]] = Counter()
+        self._numbers: Counter[str] = Counter()
+        self._passwords: dict[str, tuple[str, int]] = {}
+        """By password that the replay made: whose it is, and its number."""
+        self._open: dict[int, list[int]] = {}
+        """By position, the ledger's entries of the request that is on its way."""
+        self._set: dict[int, tuple[str, str]] = {}
+        """By position, the account that gets another password, and that password."""
+        self._created: dict[str, int] = {}
+        """By id of a record that the replay created, the ledger's entry."""
+        self._noted: set[tuple[str, str | None, frozenset[str]]] = set()
+
+    def new_password(self, account: str) -> str:
+        """A password for an account of the profile, which a clean-up can compute again."""
+        self._numbers[account] += 1
+        number = self._numbers[account]
+        password = self._portal.account(account).next_password(number)
+        self._passwords[password] = (account, number)
+        return password
+
+    def present_password(self, account: str) -> str:
+        """The password that an account of the profile has now."""
+        return self._portal.account(account).password
+
+    def note(self, change: NoteChange) -> None:
+        """Writes a change down before its request is sent. LedgerError: it cannot be written."""
+        try:
+            self._note(change)
+        except (Untestable, NoAnswer) as problem:
+            self._lose(change, problem.reason)
+
+    def _note(self, change: NoteChange) -> None:
+        own = self._created.get(id_in(change.body) or "") or self._own_by_name(change)
+        if change.key in PASSWORDS:
+            self._note_password(change)
+        elif own is not None:
+            if change.key in REMOVALS:
+                self._open[change.position] = [-own]
+        elif change.key in NO_WAY_BACK:
+            self._lose(change, NO_WAY_BACK[change.key])
+        elif change.account is None:
+            raise Untestable("the recording does not show whose session it is")
+        else:
+            self._note_undo(change, change.account)
+
+    def _own_by_name(self, change: NoteChange) -> int | None:
+        """The ledger's entry of the record that a request removes, where its creation returned no id."""
+        if change.key not in REMOVALS:
+            return None
+        for entry in self.ledger.pending:
+            is_of_kind = entry.kind == "creating" and entry.undo_key == change.key and entry.result is None
+            if is_of_kind and entry.name and is_named(self._portal, change, entry.key, entry.name):
+                return entry.id
+        return None
+
+    def _note_undo(self, change: NoteChange, account: str) -> None:
+        undo, ledger = UNDO[change.key], self.ledger
+        if isinstance(undo, CreationUndo):
+            name = new_name(self._portal, change)
+            number = ledger.creating(change.key, undo.key, undo.body, name=name, account=account)
+            self._open[change.position] = [number]
+            return
+        sent = change.body if isinstance(change.body, dict) else {}
+        signature = change.key, id_in(change.body), frozenset(sent)
+        if signature in self._noted:
+            return  # the first of them holds what was there before all
+        before = record_before(self._portal, change, undo.read)
+        if isinstance(undo, FieldsUndo):
+            number = ledger.changed(
+                change.key, change.key, body_before(change, before, undo), account=account
+            )
+        elif _is_set(before, undo):
+            return
+        else:
+            number = ledger.changed(change.key, undo.key, change.body, account=account)
+        self._noted.add(signature)
+        self._open[change.position] = [number]
+
+    def _note_password(self, change: NoteChange) -> None:
+        if change.account is None:
+            self._lose(change, "the account is none of the profile's")
+            return
+        account = self._portal.account(change.account)
+        new = _new_password(change.body, account.password)
+        made = self._passwords.get(new or "")
+        if made is not None:
+            self._open[change.position] = [self.ledger.changing_password(account.name, made[1], change.key)]
+        if new is not None and (made is not None or new == account.profile_password):
+            self._set[change.position] = (account.name, new)
+
+    def finish(self, position: int, live: Exchange) -> None:
+        """Takes the response to a request that was noted: what was refused has changed nothing."""
+        numbers = self._open.pop(position, ())
+        password = self._set.pop(position, None)
+        if live.response is None:
+            return  # nobody knows: it stays in the ledger
+        for number in numbers:
+            if number < 0:
+                if live.success:
+                    self.ledger.undone(-number)
+            elif not live.success:
+                self.ledger.undone(number)
+            else:
+                self._take_result(number, live)
+        if password is not None and live.success:
+            self._take_password(*password)
+
+    def _take_result(self, number: int, live: Exchange) -> None:
+        operation = live.request.operation
+        key = operation.key if operation else ""
+        if not isinstance(UNDO.get(key), CreationUndo):
+            return
+        settings = self._portal.profile.operations.get(key)
+        id = live.at((settings.result_id if settings else None) or "data.bizId")
+        if isinstance(id, str):
+            self.ledger.created(number, id)
+            self._created[id] = number
+
+    def _take_password(self, name: str, password: str) -> None:
+        account = self._portal.account(name)
+        account.password_changed_to(password)
+        if password == account.profile_password:
+            for change in self.ledger.pending:
+                if change.kind == "password" and change.account == name:
+                    self.ledger.undone(change.id)
+
+    def _lose(self, change: NoteChange, reason: str) -> None:
+        """Notes what is not restored; a secret that the replay sets there stands in the ledger alone."""
+        self.lost[change.key, reason] += 1
+        present: Json = None
+        if change.key in (ACCOUNT_PASSWORD_RESET, OTP_SETUP, *PASSWORDS):
+            present = change.body
+        self.ledger.leave(change.key, reason, present)
+
+    def restore_earlier(self) -> None:
+        """Restores what a replay that was killed left in the same ledger, before anything is sent."""
+        if self.ledger.pending:
+            self._attempt_restore(run=None)
+
+    def restore(self) -> list[str]:
+        """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
+        return self._attempt_restore(run=None) if self.ledger.pending else []
+
+    def _attempt_restore(self, *, run: str | None) -> list[str]:
+        try:
+            return restored_in_words(self._portal, self.ledger, run=run)
+        except TargetUnreachable:
+            return self.pending("the target could not be reached")
+
+    def pending(self, reason: str) -> list[str]:
+        """What the replay changed and has not restored, as sentences that end in a reason."""
+        return [self._portal.secrets.redact(f"{change.subject}: {reason}") for change in self.ledger.pending]
+
+    @property
+    def cleanup_command(self) -> str:
+        """The command line that restores what is left."""
+        return cleanup_command(self._portal, self.ledger) or ""
+
+    def notes(self) -> Iterator[str]:
+        """What was not restored because nothing restores it, as sentences."""
+        for (key, reason), times in sorted(self.lost.items()):
+            yield f"Not restored, {times} times {key}: {reason}. The values are in {self.ledger.path}."
+
+    def close(self) -> None:
+        self.ledger.close()
+
+
+def _is_set(before: object, undo: SwitchUndo) -> bool:
+    shown = dig(before, steps(undo.place))
+    return type(shown) is type(undo.value) and shown == undo.value
+
+
+def _new_password(body: Json, present: str) -> str | None:
+    """The password that a request sets: the field that says so, else one that is not the present one."""
+    if not isinstance(body, dict):
+        return None
+    sent = {
+        name: value for name, value in body.items() if "password" in name.lower() and isinstance(value, str)
+    }
+    named = (value for name, value in sent.items() if "new" in name.lower())
+    others = (value for value in sent.values() if value != present)
+    return next(named, None) or next(others, None)

@@ -1,0 +1,180 @@
+"""The differences of a replay by what they mean: which of them are held against the target, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from conformance.replay.compare.meaning import GRAVEST_FIRST, Meaning
+from conformance.replay.compare.outcome import OutcomeTally, State
+from conformance.replay.options import FailOn, ReplayOptions
+from conformance.report.across.accepted import (
+    Acceptance,
+    AcceptedDifference,
+    against_rows,
+    key_of,
+    load,
+    updated,
+    write,
+)
+from conformance.report.across.baseline import Baseline
+from conformance.report.model.run import Regression
+from conformance.traffic.clip import clipped
+from conformance.traffic.exchange import ABSENT, Json
+
+DRIFT_BASIS = "state, time or data: it differs from one replay of the same build to the next"
+SHOWN_EXCHANGES = 20
+"""Exchanges of a group that ``results.json`` names."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is held against the target, what was accepted, and the baseline with the differences in it."""
+
+    acceptance: Acceptance
+    differences: Sequence[Regression]
+    baseline: Baseline | None
+
+    @property
+    def regressions(self) -> list[Regression]:
+        return list(self.acceptance.held)
+
+    def notes(self) -> Iterator[str]:
+        if self.acceptance.accepted:
+            places = len({row.key for _, row in self.acceptance.accepted})
+            yield f"{len(self.acceptance.accepted)} differences at {places} places are accepted."
+        for row in self.acceptance.expired:
+            yield f"No longer accepted since {row.expires}: {row.endpoint} {row.path} ({row.reason})."
+        for row in self.acceptance.unseen:
+            yield f"Accepted and not seen: {row.endpoint} {row.path} {row.kind} ({row.reason})."
+
+
+def decided(
+    tally: OutcomeTally,
+    options: ReplayOptions,
+    accepted: Sequence[Mapping[str, Any]],
+    baseline: Baseline | None,
+) -> Decision:
+    """Decides what is held against the target. ``accepted`` are the profile's rows; the file of accepted
+    differences and the baseline are written where the user asks for that. UsageError: one cannot be used."""
+    differences = list(weighed_differences(tally))
+    weighty = held_from(differences, options.fail_on)
+    rows = [*_profile_rows(accepted), *_file_rows(options, weighty)]
+    if baseline is not None:
+        if options.baseline_update:
+            open_differences = against_rows(weighty, rows).held
+            regressions = updated(baseline.regressions, open_differences)
+            baseline = replace(baseline, regressions=regressions)
+        rows.extend(baseline.regressions)
+    return Decision(against_rows(weighty, rows), differences, baseline)
+
+
+def _profile_rows(accepted: Sequence[Mapping[str, Any]]) -> Iterator[AcceptedDifference]:
+    yield from (AcceptedDifference(**row) for row in accepted)
+
+
+def _file_rows(options: ReplayOptions, weighty: Sequence[Regression]) -> Sequence[AcceptedDifference]:
+    path = options.accept
+    if path is None:
+        return ()
+    rows = load(path) if path.exists() or not options.accept_update else ()
+    if options.accept_update:
+        rows = updated(rows, weighty)
+        write(rows, path)
+    return rows
+
+
+def check_rows(path: Path | None, *, is_updated: bool) -> None:
+    """UsageError: the file of accepted differences cannot be used."""
+    if path is not None and (path.exists() or not is_updated):
+        load(path)
+
+
+def weighed_differences(tally: OutcomeTally) -> Iterator[Regression]:
+    """Every difference of compared exchanges with its meaning, in the order of the recording."""
+    for outcome in sorted(tally.kept, key=lambda outcome: outcome.number):
+        if outcome.state not in (State.REGRESSED, State.CHANGED):
+            continue
+        stated = dict(outcome.requirements)
+        for difference, meaning in zip(outcome.differences, outcome.meanings, strict=True):
+            more: dict[str, Any] = {"recorded_exchange": outcome.number}
+            if difference.path in stated:
+                more["requirement"] = stated[difference.path]
+            yield Regression(
+                exchange=outcome.line or 0,
+                endpoint=outcome.endpoint,
+                path=difference.path,
+                kind=difference.kind,
+                recorded=clipped(plain(difference.recorded)),
+                replayed=clipped(plain(difference.replayed)),
+                meaning=meaning.meaning.value,
+                basis=meaning.basis,
+                **more,
+            )
+
+
+def held_from(differences: Iterable[Regression], fail_on: FailOn) -> list[Regression]:
+    """The differences that are at least as grave as the user asks for."""
+    grave = GRAVEST_FIRST[: GRAVEST_FIRST.index(Meaning(fail_on)) + 1]
+    return [each for each in differences if each.meaning in grave]
+
+
+def groups_of(decision: Decision, drift: Mapping[tuple[str, str, str], int]) -> list[dict[str, Json]]:
+    """A row for each difference, however many answers show it, the gravest first. ``drift`` counts what is
+    none, by operation, place and kind."""
+    reasons = {row.key: row.reason for _, row in decision.acceptance.accepted}
+    groups: dict[tuple[str, str, str, str], dict[str, Json]] = {}
+    for each in decision.differences:
+        endpoint, path, kind = key_of(each)
+        group = groups.setdefault(
+            (each.meaning, endpoint, path, kind),
+            {
+                "meaning": each.meaning,
+                "endpoint": endpoint,
+                "path": path,
+                "kind": kind,
+                "basis": each.basis,
+                "times": 0,
+                "recorded": each.recorded,
+                "replayed": each.replayed,
+                "exchanges": [],
+                "accepted": reasons.get((endpoint, path, kind)),
+            },
+        )
+        _count(group, each.exchange)
+    for group in groups.values():
+        group.pop("last", None)
+    for (endpoint, path, kind), times in drift.items():
+        groups[Meaning.DRIFT, endpoint, path, kind] = {
+            "meaning": Meaning.DRIFT.value,
+            "endpoint": endpoint,
+            "path": path,
+            "kind": kind,
+            "basis": DRIFT_BASIS,
+            "times": times,
+        }
+    return sorted(groups.values(), key=lambda group: GRAVEST_FIRST.index(Meaning(group["meaning"])))
+
+
+def _count(group: dict[str, Json], exchange: int) -> None:
+    """Counts an answer once, however many of its items differ alike."""
+    if group.get("last") != exchange:
+        group["times"] += 1
+        group["last"] = exchange
+        if len(group["exchanges"]) < SHOWN_EXCHANGES:
+            group["exchanges"].append(exchange)
+
+
+def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
+    """The groups as a terminal shows them, drift last."""
+    for group in groups:
+        times = "once" if group["times"] == 1 else f"{group['times']} times"
+        accepted = f"; accepted: {group['accepted']}" if group.get("accepted") else ""
+        place = f"{group['endpoint']}  {group['path'] or 'body'} {group['kind']}"
+        yield f"{group['meaning'].upper()} {place}, {times}: {group['basis']}{accepted}"
+
+
+def plain(value: Json) -> Json:
+    return None if value is ABSENT else value

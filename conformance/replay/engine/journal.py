@@ -1,0 +1,112 @@
+"""The journal of a replay: what became of each exchange, on the disk, so that a killed replay can go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+from msgspec.structs import replace as with_fields
+
+from conformance.errors import UsageError
+from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.engine.step import ReplayStep
+from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.redaction.redact import Secrets
+
+JOURNAL = "replayed.jsonl"
+"""The journal's name in the folder of the reports; it is removed when a replay has ended."""
+
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class JournalHead(msgspec.Struct):
+    """What was replayed where: a replay goes on only with the same."""
+
+    recordings: list[str]
+    target: str
+
+
+class JournalEntry(msgspec.Struct, omit_defaults=True):
+    """One exchange that has ended. ``outcome`` is None where both responses were the same; ``line`` is that
+    of the live one in the log."""
+
+    position: int
+    line: int | None = None
+    outcome: ExchangeOutcome | None = None
+
+
+@dataclass
+class ReplayJournal:
+    """Appends entries, and has them written by ``flush``: after the log's lines that they name."""
+
+    path: Path
+    head: JournalHead
+    secrets: Secrets
+
+    def __post_init__(self) -> None:
+        self._waiting: list[str] = []
+        self._file: TextIO | None = None
+
+    def add(self, step: ReplayStep) -> None:
+        self._waiting.append(self._text(step))
+
+    def flush(self) -> None:
+        if not self._waiting:
+            return
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            is_new = not self.path.exists()
+            self._file = self.path.open("a", encoding="utf-8")
+            if is_new:
+                self._file.write(_ENCODE(self.head).decode() + "\n")
+        self._file.writelines(self._waiting)
+        self._waiting.clear()
+        self._file.flush()
+
+    def remove(self) -> None:
+        """Removes the journal of a replay that has ended."""
+        if self._file is not None:
+            self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def _text(self, step: ReplayStep) -> str:
+        outcome = step.outcome
+        if outcome.state is State.SAME:
+            return f'{{"position":{step.position},"line":{outcome.line}}}\n'
+        plain = with_fields(outcome, differences=tuple(map(_plain, outcome.differences)))
+        text = _ENCODE(JournalEntry(step.position, outcome.line, plain)).decode()
+        return self.secrets.redact_line(text) + "\n"
+
+
+def _plain(difference: Difference) -> Difference:
+    recorded, replayed = (
+        None if value is ABSENT else value for value in (difference.recorded, difference.replayed)
+    )
+    return replace(difference, recorded=recorded, replayed=replayed)
+
+
+def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[JournalEntry]:
+    """The entries of a journal whose lines are in the log, which has so many. UsageError: there is none, or
+    it is that of another replay."""
+    try:
+        text = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        raise UsageError(f"{path.parent}: there is no replay to resume. Leave out --resume.") from None
+    if not text or _decoded(text[0], JournalHead) != head:
+        raise UsageError(f"{path}: it is of another recording or target. Choose another --out.")
+    for line in text[1:]:
+        entry = _decoded(line, JournalEntry)
+        if isinstance(entry, JournalEntry) and (entry.line is None or entry.line <= lines):
+            yield entry
+
+
+def _decoded(text: str, kind: type[msgspec.Struct]) -> Json:
+    """None where a crash cut the line off."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except ValueError:
+        return None

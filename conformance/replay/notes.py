@@ -1,0 +1,98 @@
+"""What a person should know of a finished replay, as sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from conformance.errors import TargetUnreachable
+from conformance.replay.assembly import Replay
+from conformance.replay.compare.outcome import OutcomeTally, State
+from conformance.replay.options import Lag
+from conformance.replay.recording.plan import ReplayPlan
+
+LACKING = ("the profile has no account", "[accounts.")
+REASONED = frozenset({State.NOT_COMPARABLE, State.NOT_REPLAYABLE, State.SKIPPED, State.UNWANTED})
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedReplay:
+    """A replay whose last exchange has ended."""
+
+    replay: Replay
+    lag: Lag
+    started: datetime
+    gone: TargetUnreachable | None = None
+    interrupted: bool = False
+    blocked: str | None = None
+    """Why the target's ingress lets nothing through; then nothing was sent."""
+    left_behind: tuple[str, ...] = ()
+    """What was changed and could not be restored, as sentences."""
+
+    @property
+    def plan(self) -> ReplayPlan:
+        return self.replay.plan
+
+    @property
+    def tally(self) -> OutcomeTally:
+        return self.replay.sessions.tally
+
+
+def notes_of(finished: FinishedReplay) -> Iterator[str]:
+    """What the profile lacks, how the replay ended, and what its counts mean, in this order."""
+    yield from _misfits(finished)
+    yield from _end(finished)
+    yield from finished.replay.machine.changes.notes()
+    yield from _counts(finished)
+    yield from _weaknesses(finished.replay)
+    yield from _lateness(finished.lag)
+
+
+def _misfits(finished: FinishedReplay) -> Iterator[str]:
+    """What the profile lacks, each once."""
+    for problem in finished.replay.machine.assessor.credentials.problems:
+        yield f"The profile does not fit: {problem}. Nothing is held against the target for it."
+    kept = finished.tally.kept
+    reasons = (outcome.reason for outcome in kept if outcome.state is State.NOT_REPLAYABLE)
+    for reason in dict.fromkeys(reason for reason in reasons if reason.startswith(LACKING)):
+        yield f"The profile does not fit: {reason}."
+
+
+def _end(finished: FinishedReplay) -> Iterator[str]:
+    plan, tally = finished.plan, finished.tally
+    if finished.interrupted:
+        left = len(plan.store) - tally.counts.total() - plan.ignored.total()
+        yield f"Interrupted: {left} of the recorded exchanges were not replayed."
+    if finished.gone is not None:
+        yield str(finished.gone)
+    if finished.blocked is not None:
+        yield finished.blocked
+
+
+def _counts(finished: FinishedReplay) -> Iterator[str]:
+    plan, tally = finished.plan, finished.tally
+    states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
+    yield f"{len(plan.store)} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
+    yield from plan.notes
+    yield from finished.replay.machine.rebuilder.context.notes
+    for why, times in plan.ignored.most_common():
+        yield f"{times} entries were ignored: {why}."
+    reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
+    for (state, reason), times in reasons.most_common(20):
+        yield f"{times} {state.value}: {reason}."
+
+
+def _weaknesses(replay: Replay) -> Iterator[str]:
+    """What was compared more weakly than it stands in the recording."""
+    excused = replay.noise.excused
+    if excused:
+        yield f"{excused.total()} differences at {len(excused)} places were noise, compared more weakly."
+    for value, lives in list(replay.correlation.ambiguous.items())[:10]:
+        yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
+
+
+def _lateness(lag: Lag) -> Iterator[str]:
+    if lag.count:
+        yield f"Requests went out {lag.total / lag.count:.3f} s late on average, {lag.most:.3f} s at most."

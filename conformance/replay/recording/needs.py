@@ -1,0 +1,73 @@
+"""What a selection needs: the sign-ins and the sources of the values that the selected requests send."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+
+from conformance.replay.recording.lines import PlanLine
+from conformance.replay.recording.omissions import Omissions
+from conformance.replay.recording.plan import ReplayPlan
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND
+from conformance.traffic.exchange import dig
+
+
+def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
+    """Has the plan send what the selected requests need, of what is left out for one of these reasons.
+
+    It is sent and not compared. What stays left out is noted anew: later responses may differ for it.
+    """
+    finder = _Needs(plan)
+    wanted = [at for at in plan.order if plan.session_of[at] >= 0 and at not in plan.refused]
+    while wanted:
+        for position in finder.of(wanted.pop()):
+            if plan.refused.get(position) in reasons:
+                del plan.refused[position]
+                plan.needed.add(position)
+                wanted.append(position)
+    plan.omissions = Omissions()
+    for position in plan.refused:
+        if plan.session_of[position] >= 0:
+            plan.omit(position, plan.line(position))
+
+
+class _Needs:
+    """The positions that each request needs. Mails and sign-ins are indexed once."""
+
+    def __init__(self, plan: ReplayPlan) -> None:
+        self._plan = plan
+        self._mails: defaultdict[str, list[int]] = defaultdict(list)
+        """By login session, the requests that have its code mailed."""
+        self._sign_ins: defaultdict[int, list[int]] = defaultdict(list)
+        """By session, the sign-ins that were completed in it."""
+        for position in plan.order:
+            if plan.session_of[position] < 0:
+                continue
+            line = plan.line(position)
+            key = line.operation.key if line.operation else ""
+            if key == LOGIN_MFA_SEND:
+                self._mails[str(dig(line.sent, ["sessionId"]))].append(position)
+            elif key == LOGIN_COMPLETE and line.response is not None and line.response.status < 300:
+                self._sign_ins[plan.session_of[position]].append(position)
+
+    def of(self, position: int) -> Iterator[int]:
+        plan, line = self._plan, self._plan.line(position)
+        for placed in line.values():
+            source = plan.sources.get(placed.value)
+            if source is not None:
+                yield source
+        if line.operation is not None and line.operation.key == LOGIN_COMPLETE:
+            mails = self._mails.get(str(dig(line.sent, ["sessionId"])), ())
+            yield from (mail for mail in mails if self._is_before(mail, position))
+        if self._lacks_token(line):
+            before = [at for at in self._sign_ins[plan.session_of[position]] if self._is_before(at, position)]
+            yield from before[-1:]
+
+    def _is_before(self, earlier: int, position: int) -> bool:
+        return self._plan.number_of(earlier) < self._plan.number_of(position)
+
+    def _lacks_token(self, line: PlanLine) -> bool:
+        """Whether a request was signed in, and its source leaves the token out."""
+        return "authorization" in line.request.lacks and not (
+            line.operation is not None and line.operation.is_prelogin
+        )

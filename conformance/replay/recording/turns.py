@@ -1,0 +1,151 @@
+"""The order between sessions: which exchanges must have ended before one is sent, at any concurrency.
+
+Sessions side by side may overtake each other, but not where they touch the same account or the same records:
+what one of them writes, the others read as they did when recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from conformance.replay.recording.lineage import RETURNED, SIGN_IN_STEPS
+from conformance.replay.recording.lines import PlanLine
+from conformance.replay.recording.omissions import area_of
+from conformance.replay.recording.plan import ReplayPlan
+from conformance.spec.endpoints import (
+    LOGIN_COMPLETE,
+    LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
+    PASSWORD_FORGOT,
+    PASSWORD_INIT,
+    PASSWORD_RESET,
+    PROFILE_UPDATE,
+    TOKEN_REFRESH,
+)
+from conformance.traffic.exchange import Json, dig
+
+OWN_AREAS = frozenset({"auth", "security", "profile"})
+"""The areas that show and change the caller's own account."""
+
+BY_EMAIL = frozenset({LOGIN_INITIATE, PASSWORD_FORGOT, PASSWORD_INIT, PASSWORD_RESET})
+WRITES_ACCOUNT = SIGN_IN_STEPS | {TOKEN_REFRESH}
+
+ACCOUNTS, INVITATIONS = "accounts", "invitations"
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """The accounts and areas that a request reads and writes, by name."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Subject:
+    """An account or an area: the last position that wrote it, and by session the last that read it since."""
+
+    written: int = -1
+    writer: int = -1
+    readers: dict[int, int] = field(default_factory=dict)
+
+
+def turns_of(plan: ReplayPlan) -> Mapping[int, tuple[int, ...]]:
+    """By position, those of other sessions that must have ended before it is sent. They are all earlier."""
+    turns: dict[int, tuple[int, ...]] = {}
+    subjects: dict[str, _Subject] = {}
+    touches = _Touches(plan)
+    for position in plan.order:
+        session = plan.session_of[position]
+        if session < 0 or position in plan.refused:
+            continue
+        touch = touches.of(position)
+        waits = set(_waits(touch, session, position, subjects))
+        if waits:
+            turns[position] = tuple(sorted(waits))
+    return turns
+
+
+def _waits(touch: Touch, session: int, position: int, subjects: dict[str, _Subject]) -> Iterator[int]:
+    """The positions that one waits for; takes note of it in the subjects."""
+    for name in touch.reads - touch.writes:
+        subject = subjects.setdefault(name, _Subject())
+        if subject.written >= 0 and subject.writer != session and session not in subject.readers:
+            yield subject.written
+        subject.readers[session] = position
+    for name in touch.writes:
+        subject = subjects.setdefault(name, _Subject())
+        if subject.written >= 0 and subject.writer != session:
+            yield subject.written
+        yield from (last for reader, last in subject.readers.items() if reader != session)
+        subjects[name] = _Subject(position, session)
+
+
+class _Touches:
+    """What each exchange touches. Follows whose login session or token a request carries."""
+
+    def __init__(self, plan: ReplayPlan) -> None:
+        self._plan = plan
+        self._owners: dict[str, str] = {}
+        """By login session or token, the email of its account."""
+        self._latest: dict[int, str] = {}
+        """By session, the email that signed in last."""
+        self._cached: dict[tuple[int, int], Touch] = {}
+
+    def of(self, position: int) -> Touch:
+        plan = self._plan
+        session, request = plan.session_of[position], plan.requests[position]
+        cached = self._cached.get((session, request))
+        if cached is not None:
+            return cached
+        line = plan.line(position)
+        key = line.operation.key if line.operation else ""
+        email = self._email(line, key, session)
+        self._follow(line, key, session, email)
+        touch = _touch(line, key, email)
+        if not touch.writes and line.request.header("authorization") is not None:
+            self._cached[session, request] = touch
+        return touch
+
+    def _email(self, line: PlanLine, key: str, session: int) -> str:
+        sent: Json = line.sent
+        if key in BY_EMAIL:
+            email = dig(sent, ["email"])
+            if isinstance(email, str):
+                return email
+        carried = [dig(sent, [name]) for name in ("sessionId", "refreshToken")]
+        token = (line.request.header("authorization") or "").partition(" ")[2]
+        for value in (*carried, token):
+            if isinstance(value, str) and value in self._owners:
+                return self._owners[value]
+        return self._latest.get(session, "")
+
+    def _follow(self, line: PlanLine, key: str, session: int, email: str) -> None:
+        if key in (LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE):
+            self._latest[session] = email
+        if key not in RETURNED or not email:
+            return
+        data = dig(line.response_json(), ["data"])
+        for name in RETURNED[key]:
+            value = dig(data, [name])
+            if isinstance(value, str):
+                self._owners[value] = email
+
+
+def _touch(line: PlanLine, key: str, email: str) -> Touch:
+    """An unknown caller counts as an account of its own name."""
+    area, account = area_of(line.path), f"account {email}"
+    reads = {account} if area in OWN_AREAS else {account, area}
+    if area in OWN_AREAS:
+        reads.add(ACCOUNTS)
+    if INVITATIONS in line.path:
+        reads.add(INVITATIONS)
+    if line.impact == "read-only" and key not in WRITES_ACCOUNT:
+        return Touch(frozenset(reads), frozenset())
+    writes = {account} if area in OWN_AREAS else {area}
+    if key == PROFILE_UPDATE:
+        writes.add(ACCOUNTS)
+    if INVITATIONS in line.path:
+        writes.add(INVITATIONS)
+    return Touch(frozenset(reads), frozenset(writes))

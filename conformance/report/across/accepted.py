@@ -1,0 +1,162 @@
+"""Accepted differences of replays: rows with a reason and a last day, in a profile, a baseline or a file.
+
+::
+
+    [[accept]]
+    endpoint = "GET /web/v1/system/roles"
+    path = "data[*].roleName"
+    kind = "value"
+    reason = "the roles were renamed in release 7"
+    expires = 2027-01-31
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+from conformance.errors import UsageError
+from conformance.report.model.regressions import pattern_of
+from conformance.report.model.run import Regression
+from conformance.report.model.visible import visible
+
+NEEDED = ("endpoint", "path", "kind", "reason")
+KEYS = (*NEEDED, "ticket", "expires")
+NO_REASON = "say here why this is accepted"
+HEADER = """\
+# Accepted differences of replays. A difference that is listed here does not fail a replay until its last day.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedDifference:
+    """One row. ``path`` has ``[*]`` for each index; ``expires`` is the last day on which it holds."""
+
+    endpoint: str
+    path: str
+    kind: str
+    reason: str
+    ticket: str = ""
+    expires: date | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.endpoint, self.path, self.kind
+
+    def text(self, table: str) -> str:
+        """The row as TOML."""
+        values = {
+            "endpoint": self.endpoint,
+            "path": self.path,
+            "kind": self.kind,
+            "reason": self.reason,
+            "ticket": self.ticket,
+        }
+        lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value or name in NEEDED]
+        if self.expires is not None:
+            lines.append(f"expires = {self.expires.isoformat()}")
+        return "\n".join([f"[[{table}]]", *lines]) + "\n"
+
+
+def key_of(regression: Regression) -> tuple[str, str, str]:
+    """The place of a difference, as a row names it."""
+    return regression.endpoint, pattern_of(regression.path), regression.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What rows make of differences: ``held`` are those that no valid row lists, ``accepted`` the others;
+    ``expired`` are rows whose day has passed and ``unseen`` those that list nothing that was seen."""
+
+    held: tuple[Regression, ...]
+    accepted: tuple[tuple[Regression, AcceptedDifference], ...] = ()
+    expired: tuple[AcceptedDifference, ...] = ()
+    unseen: tuple[AcceptedDifference, ...] = ()
+
+
+def against_rows(
+    regressions: Sequence[Regression], rows: Sequence[AcceptedDifference], today: date | None = None
+) -> Acceptance:
+    """Sets differences against the rows that accept them."""
+    day = today or datetime.now(UTC).date()
+    expired = tuple(row for row in rows if row.expires is not None and row.expires < day)
+    valid = {row.key: row for row in rows if row not in expired}
+    accepted = tuple((each, valid[key_of(each)]) for each in regressions if key_of(each) in valid)
+    places = {key_of(each) for each in regressions}
+    return Acceptance(
+        tuple(each for each in regressions if key_of(each) not in valid),
+        accepted,
+        expired,
+        tuple(row for row in valid.values() if row.key not in places),
+    )
+
+
+def updated(
+    rows: Sequence[AcceptedDifference], regressions: Iterable[Regression]
+) -> tuple[AcceptedDifference, ...]:
+    """The rows, with one for each difference that none of them lists. Reasons and days stay as they are."""
+    known = {row.key: row for row in rows}
+    for each in regressions:
+        known.setdefault(key_of(each), AcceptedDifference(*key_of(each), NO_REASON))
+    return tuple(known[key] for key in sorted(known))
+
+
+def load(path: Path) -> tuple[AcceptedDifference, ...]:
+    """The rows of a file. UsageError: it cannot be read, or a row says something that cannot be."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: there is no such file. --accept-update writes one.") from None
+    except OSError as refused:
+        raise UsageError(f"{path}: cannot be read ({refused.strerror}).") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
+        raise UsageError(f"{path}: not TOML: {broken}.") from None
+    return rows_of(document.get("accept", []), f"{path}: [[accept]]")
+
+
+def rows_of(rows: Any, where: str) -> tuple[AcceptedDifference, ...]:
+    """Rows from TOML tables. UsageError: one lacks something, or has a key that is none."""
+    if not isinstance(rows, list):
+        raise UsageError(f"{where}: rows stand in an array of tables.")
+    return tuple(_row(row, f"{where} number {number}") for number, row in enumerate(rows, 1))
+
+
+def _row(row: Any, where: str) -> AcceptedDifference:
+    if not isinstance(row, dict):
+        raise UsageError(f"{where} is not a table.")
+    unknown = next((name for name in row if name not in KEYS), None)
+    if unknown is not None:
+        raise UsageError(f'{where} has no key "{unknown}". The keys are {", ".join(KEYS)}.')
+    lacking = next((name for name in NEEDED if not str(row.get(name, "")).strip()), None)
+    if lacking is not None:
+        raise UsageError(f"{where} lacks {lacking}. A row names a difference and says why it is accepted.")
+    return AcceptedDifference(**{**row, "expires": _day(row.get("expires"), where)})
+
+
+def _day(value: Any, where: str) -> date | None:
+    if value is None or isinstance(value, datetime):
+        return None if value is None else value.date()
+    if isinstance(value, date):
+        return value
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{where}: expires must be a day such as 2027-01-31.") from None
+
+
+def write(rows: Iterable[AcceptedDifference], path: Path) -> None:
+    """Writes a file as ``load`` reads it. UsageError: it cannot be written."""
+    try:
+        path.write_text(HEADER + "".join(f"\n{row.text('accept')}" for row in rows), encoding="utf-8")
+    except OSError as refused:
+        raise UsageError(f"{path}: cannot be written ({refused.strerror}).") from None
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string: its escapes are JSON's, but for DEL."""
+    return json.dumps(visible(text), ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,0 +1,74 @@
+"""The last lines of a run: the share that was tested, the findings, where the report is, the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.errors import ExitCode
+from conformance.report.model.run import Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import blocking, headline, plural, share_of_musts
+
+REPORT = "report.html"
+
+
+def closing_block(run: Run, out: Path) -> Iterator[str]:
+    """What follows the verdict and its numbers, a line each."""
+    yield f"tested     {share_of_musts(run).removesuffix(' tested')}"
+    yield f"findings   {_findings(run)}"
+    yield f"report     {out / REPORT}"
+    yield f"exit code  {run.exit_code}: {exit_reason(run)}"
+
+
+def verdict_line(run: Run, out: Path) -> str:
+    """The whole result in a line, for ``--quiet``."""
+    head = headline(run)
+    parts = [
+        f"{head.title}: {one_line(head.sentence, 300)}",
+        _findings(run),
+        str(out / REPORT),
+        f"exit code {run.exit_code}",
+        *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
+    ]
+    return " · ".join(parts)
+
+
+def exit_reason(run: Run) -> str:
+    """Why a run has its exit code."""
+    if run.exit_code == ExitCode.FAILED:
+        return ", ".join(_failures(run))
+    if run.exit_code == ExitCode.CONFORMANT:
+        return "nothing failed" if not run.summary.fail else "every failure is in the baseline"
+    return REASONS[ExitCode(run.exit_code)]
+
+
+REASONS = {
+    ExitCode.INTERRUPTED: "the run was interrupted",
+    ExitCode.INTERNAL_ERROR: "the suite itself failed",
+    ExitCode.USAGE: "the command, the profile or a file is wrong",
+    ExitCode.INCONCLUSIVE: "too little was tested for a verdict",
+    ExitCode.UNREACHABLE: "the target could not be reached, or stopped answering",
+    ExitCode.LEFT_BEHIND: "not everything that the run changed could be restored",
+}
+
+
+def _failures(run: Run) -> Iterator[str]:
+    """What fails the run."""
+    if run.regressions:
+        yield plural(len(run.regressions), "regression")
+    blockers = [blocker.requirement.verdict for blocker in blocking(run)]
+    if "fail" in blockers:
+        yield f"{plural(blockers.count('fail'), 'requirement')} failed"
+    if "warn" in blockers:
+        yield f"{plural(blockers.count('warn'), 'warning')} with --strict"
+    if run.baseline is not None and run.baseline.stale:
+        yield f"{plural(len(run.baseline.stale), 'stale entry')} in the baseline"
+    if run.baseline is not None and run.baseline.expired:
+        yield f"{plural(len(run.baseline.expired), 'expired entry')} in the baseline"
+
+
+def _findings(run: Run) -> str:
+    summary = run.summary
+    counts = f"{summary.fail} FAIL · {summary.warn} WARN · {plural(summary.open, 'open reading')}"
+    return f"{counts} · {plural(len(run.regressions), 'regression')}" if run.command == "replay" else counts

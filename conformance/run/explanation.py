@@ -1,0 +1,120 @@
+"""A rule explained: its place, why it has its level, what decides it, and how to see both verdicts."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from conformance.run.catalogue import CaseRow, collect, deciders
+from conformance.spec import REQUIREMENTS, Requirement
+from conformance.target.bundled import FAULTS
+
+LEVEL_REASONS = {
+    "must": "the specification states it; a portal that differs gets a FAIL",
+    "should": "the specification shows it in a sample or implies it; a portal that differs gets a WARN",
+    "open": "the specification is silent or ambiguous; what a portal does is recorded as a reading",
+}
+NOTHING = "signing in and reading"
+SHOWN = 8
+"""How many endpoints, cases or checks are listed in the text."""
+
+LOCAL = "local.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """A case or check that decides a rule. ``needs``: what it cannot do without."""
+
+    name: str
+    needs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``serve_failing`` starts a portal that contradicts the rule; None where no fault does."""
+
+    id: str
+    level: str
+    level_reason: str
+    section: str
+    statement: str
+    endpoints: Sequence[str]
+    decided_by: Sequence[Decider]
+    reading: str | None
+    untestable: str | None
+    serve_failing: str | None
+    serve_passing: str
+    judge: str
+
+
+def explain(rules: Iterable[str]) -> list[Explanation]:
+    """Explains rules, in the specification's order."""
+    wanted = frozenset(rules)
+    names, cases = deciders(), {row.id: row for row in collect()}
+    rows = [row for row in REQUIREMENTS.values() if row.id in wanted]
+    return [_explanation(row, names[row.id], cases) for row in rows]
+
+
+def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, CaseRow]) -> Explanation:
+    fault = next((fault.name for fault in FAULTS.values() if row.id in fault.breaks), None)
+    serve = f"portal-conformance serve --port 8000 --profile-out {LOCAL}"
+    impact = _least_impact([cases[name] for name in names if name in cases])
+    return Explanation(
+        id=row.id,
+        level=row.level,
+        level_reason=LEVEL_REASONS[row.level],
+        section=row.section,
+        statement=row.statement,
+        endpoints=row.operations,
+        decided_by=[Decider(name, _needs(cases.get(name))) for name in names],
+        reading=row.reading,
+        untestable=row.untestable,
+        serve_failing=f"{serve} --fault {shlex.quote(fault)}" if fault else None,
+        serve_passing=serve,
+        judge=f"portal-conformance run --profile {LOCAL} --only {row.id} --impact {impact}",
+    )
+
+
+def _least_impact(cases: Sequence[CaseRow]) -> str:
+    """The impact that lets the first case of them run."""
+    levels = [row.impact for row in cases]
+    return next((level for level in ("read-only", "mutating", "disruptive") if level in levels), "read-only")
+
+
+def _needs(case: CaseRow | None) -> str:
+    if case is None:
+        return "an answer of one of the endpoints"
+    parts = [*([] if case.impact == "read-only" else [f"--impact {case.impact}"]), *case.needs]
+    return ", ".join(parts) or NOTHING
+
+
+def as_json(explanations: Sequence[Explanation]) -> str:
+    return json.dumps([asdict(each) for each in explanations], indent=2, ensure_ascii=False)
+
+
+def as_lines(each: Explanation) -> Iterator[str]:
+    """An explanation as a person reads it, a line each."""
+    yield f"{each.id}  {each.statement}"
+    yield f"level       {each.level}: {each.level_reason}"
+    yield f"place       {each.section}"
+    yield from _listed("endpoints", each.endpoints)
+    if each.reading:
+        yield f"reading     {each.reading}: [readings] in the profile pins it"
+    if each.untestable:
+        yield f"untested    {each.untestable}"
+    yield from _listed("decided by", [f"{row.name} (needs {row.needs})" for row in each.decided_by])
+    if each.serve_failing and each.level != "open":
+        verdict = "FAIL" if each.level == "must" else "WARN"
+        yield f"{verdict:<10}  {each.serve_failing}"
+        yield f"PASS        {each.serve_passing}"
+        yield f"then        {each.judge}"
+
+
+def _listed(label: str, values: Sequence[str]) -> Iterator[str]:
+    """The first values below each other, and how many more there are."""
+    for number, value in enumerate(values[:SHOWN]):
+        yield f"{'' if number else label:<10}  {value}"
+    if len(values) > SHOWN:
+        yield f"{'':<10}  and {len(values) - SHOWN} more"

@@ -1,0 +1,40 @@
+"""The rules that a run repeats: those of ``--rerun``, and those of ``--failed``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.report.model.run import Run
+from conformance.run.readings import pinned_by
+from conformance.spec import BY_KEY, REQUIREMENTS, present_id
+
+
+def rerun_requirements(rerun: str) -> frozenset[str]:
+    """The requirements that a ``--rerun`` names: by id, by a finding's signature, or by a pinned reading.
+
+    UsageError: it names an endpoint, of which a run cannot be repeated alone.
+    """
+    if rerun in BY_KEY:
+        raise UsageError(
+            f"--rerun {rerun}: an endpoint is not a requirement, case or finding. Give the id of one, "
+            f"or -k with a part of a case's name."
+        )
+    first = present_id(rerun.split()[0])
+    return frozenset(({first} & REQUIREMENTS.keys()) | pinned_by(first))
+
+
+def failed_rules(out: Path) -> frozenset[str]:
+    """The rules that failed by the report in a folder, and those that only warned where it is strict.
+
+    UsageError: there is no report, or nothing failed.
+    """
+    path = out / "results.json"
+    if not path.is_file():
+        raise UsageError(f"--failed: there is no {path}. Run all cases first, or name another --out.")
+    last = Run.read(path)
+    weighed = ("fail", "warn") if last.strict else ("fail",)
+    rules = frozenset(row.id for row in last.requirements if row.verdict in weighed)
+    if not rules:
+        raise UsageError(f"--failed: by {path} nothing failed. Run without it.")
+    return rules

@@ -1,0 +1,161 @@
+"""What ``run`` shows while it goes on and when it ends: on a terminal, in a log, and with ``--quiet``."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.cli.console import wants_pytest
+from conformance.cli.output import RedactedStream
+from conformance.cli.views import LiveView, LogView, Progress
+from conformance.tests.deployment import Done, command, deployed
+from conformance.traffic.redaction.redact import Secrets
+
+FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
+ONE = ("--rerun", BROKEN)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    with deployed(tmp_path_factory.mktemp("faulty"), faults=[FAULT]) as portal:
+        return portal.run(*ONE)
+
+
+def test_the_first_lines_say_what_is_judged_before_anything_is_sent(faulty: Done) -> None:
+    first = faulty.said.splitlines()
+
+    assert re.fullmatch(r"portal-conformance \d+\.\d+\.\d+", first[0])
+    assert re.fullmatch(r"target   http://127\.0\.0\.1:\d+", first[1])
+    assert first[2].startswith("profile  ")
+    assert first[3].startswith("impact   ")
+    assert re.match(r"rules    \d+ selected, \d+ of them can be tried", first[4])
+
+
+def test_a_finding_is_shown_once_as_it_comes_and_the_last_block_counts_it(faulty: Done) -> None:
+    lines = faulty.said.splitlines()
+
+    came = [line for line in lines if line.startswith(f"FAIL {BROKEN}  ")]
+    assert len(came) == 2, "as it comes, and in the summary"
+    assert lines[-6].startswith("Not conformant  1 requirement of the specification is contradicted.")
+    assert lines[-3].startswith("findings   1 FAIL · 0 WARN")
+    assert lines[-2] == f"report     {faulty.out / 'report.html'}"
+    assert lines[-1] == "exit code  1: 1 requirement failed"
+
+
+def test_nothing_of_pytest_is_shown(faulty: Done) -> None:
+    assert not re.search(
+        r"^\.+|=====|\d+ (passed|failed)|Generated html|test session", faulty.said, re.MULTILINE
+    )
+    assert (faulty.out / "cases.html").is_file()
+
+
+def test_quiet_is_one_line(tmp_path: Path) -> None:
+    with deployed(tmp_path, faults=[FAULT]) as portal:
+        run = portal.run(*ONE, "--quiet")
+
+    assert len(run.said.splitlines()) == 1
+    assert run.said.startswith("Not conformant: ")
+    assert run.said.rstrip().endswith("exit code 1")
+
+
+def test_a_selection_without_cases_is_named(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        run = portal.run("-k", "no_case_has_this_name")
+
+    assert run.code == 5
+    assert "No case is selected." in run.said
+
+
+@pytest.mark.parametrize(
+    "words, wanted", [(["-v"], True), (["--co"], True), (["--durations=3"], True), (["-x"], False)]
+)
+def test_who_asks_pytest_for_its_lines_gets_them(words: list[str], wanted: bool) -> None:
+    assert wants_pytest(words) is wanted
+
+
+def test_on_a_terminal_the_progress_is_drawn_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with deployed(tmp_path, faults=[FAULT]) as portal:
+        words = command("run", "--profile", str(portal.profile), "--out", str(tmp_path / "out"), *ONE)
+        shown = on_terminal(words, columns=60)
+
+    assert "cases · " in shown
+    assert "\x1b[2K" in shown
+    assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1, "the cursor comes back"
+    assert shown.rstrip().endswith("exit code  1: 1 requirement failed")
+
+
+def on_terminal(words: list[str], *, columns: int) -> str:
+    """What a command writes to a terminal of this width."""
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    process = subprocess.Popen(words, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environ)
+    os.close(theirs)
+    pieces: list[bytes] = []
+    while True:
+        try:
+            piece = os.read(ours, 65_536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    process.wait()
+    os.close(ours)
+    return b"".join(pieces).decode()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_secret_is_redacted_before_a_line_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    secrets, screen = Secrets(), Terminal()
+    secrets.add("a-planted-secret-of-forty-characters-or-so", "password")
+
+    LiveView(RedactedStream(screen, [secrets]), Progress()).line(
+        "waits for a-planted-secret-of-forty-characters-or-so"
+    )
+
+    assert "planted" not in screen.getvalue()
+    assert "[password-1]" in screen.getvalue()
+
+
+def test_a_target_cannot_move_the_cursor_of_the_display() -> None:
+    screen = Terminal()
+
+    LiveView(RedactedStream(screen, []), Progress()).line("FAIL \x1b[2A\x1b[?25l gone")
+
+    assert "\x1b[2A" not in screen.getvalue()
+    assert "\x1b[?25l" not in screen.getvalue()
+
+
+def test_a_wait_is_counted_down_and_then_forgotten() -> None:
+    progress = Progress(cases=4, ended=1, case="a case")
+
+    progress.wait("the resend cooldown", 0.2)
+    during = progress.activity
+    time.sleep(0.25)
+
+    assert during == "waiting 0.2 s for the resend cooldown"
+    assert progress.activity == "a case"
+    assert progress.numbers.startswith("1 of 4 cases · 25 % · ")
+
+
+def test_a_log_names_long_waits_only() -> None:
+    log = io.StringIO()
+    view = LogView(RedactedStream(log, []), Progress())
+
+    view.waits("a code", 1.0)
+    view.waits("the resend cooldown", 60.0)
+
+    assert log.getvalue().startswith("waiting 1 min 0 s for the resend cooldown, until ")
+    assert log.getvalue().count("\n") == 1

@@ -1,0 +1,197 @@
+"""A replay does no harm: what it changes at the target is noted first, and restored afterwards."""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from conformance import record
+from conformance.replay import replay
+from conformance.target.portal import Portal
+from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.tests.replays import options_for, profile_of
+from conformance.tests.scripted_client import Walker, walk
+from reference_impl import serve as reference
+
+
+def recorded(out: Path, visit: object) -> Path:
+    """A recording of what ``visit`` does with a walker that is reached through the recorder."""
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        visit(Walker(recorder.url, tomllib.loads(portal.profile())))  # type: ignore[operator]
+    return out
+
+
+def changes_password(walker: Walker) -> None:
+    spare = walker.profile["accounts"]["spare"]
+    walker.sign_in(spare)
+    walker.change_password(spare["password"], "Another-password-1")
+    walker.sign_in({**spare, "password": "Another-password-1"})
+    walker.get("/profile")
+
+
+def leaves_things(walker: Walker) -> None:
+    walker.sign_in(walker.profile["accounts"]["admin"])
+    walker.get("/profile")
+    walker.post("/profile/update", {"accountName": "Renamed by a visit"})
+    walker.channel()
+    walker.post("/invitations", {"inviteeEmail": "guest@example.test", "message": "Hi", "expirationDays": 3})
+    walker.get("/profile")
+
+
+def generates_backup_codes(walker: Walker) -> None:
+    walker.sign_in(walker.profile["accounts"]["admin"])
+    for _ in range(5):
+        walker.get("/profile")
+    walker.post("/security/mfa/backup-codes/generate")
+
+
+def test_a_recorded_password_change_is_restored_and_a_second_replay_signs_in(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", changes_password)
+
+    with reference.start() as portal:
+        profile = profile_of(portal)
+        told = [replay([recording], profile, options_for(tmp_path / str(n))) for n in range(2)]
+        with Portal.connect(profile, impact="disruptive") as visitor:
+            assert visitor.account("spare").token
+
+    assert [each.run.regressions for each in told] == [[], []]
+    assert [each.run.exit_code for each in told] == [0, 0]
+    assert [each.tally.share for each in told] == [1.0, 1.0]
+    assert ChangeLedger.read(tmp_path / "0" / LEDGER).pending == []
+
+
+def test_two_recordings_of_one_command_may_both_change_the_password(tmp_path: Path) -> None:
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    with reference.start() as portal:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        passwords = [spare["password"], "Another-password-1", "Another-password-2"]
+        for file, (old, new) in zip(files, pairwise(passwords), strict=True):
+            options = record.RecordOptions(open_channel=True)
+            with record.serve(portal.url, file, options) as recorder:
+                walker = Walker(recorder.url, profile, hash=file.stem)
+                walker.sign_in({**spare, "password": old})
+                walker.change_password(old, new)
+                walker.sign_in({**spare, "password": new})
+
+    with reference.start() as portal:
+        told = replay(files, profile_of(portal), options_for(tmp_path / "out"))
+
+    assert told.run.regressions == []
+    assert told.run.exit_code == 0
+    assert told.tally.share == 1.0
+
+
+def test_what_a_recording_leaves_is_removed_and_set_back(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+
+    with reference.start() as portal:
+        profile = profile_of(portal)
+        before = _state(portal)
+        told = replay([recording], profile, options_for(tmp_path / "out"))
+        after = _state(portal)
+
+    assert told.run.exit_code == 0
+    assert told.run.regressions == []
+    assert after == before
+
+
+def test_what_cannot_be_restored_is_listed_before_it_is_sent_and_afterwards(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main
+
+    recording = recorded(tmp_path / "traffic.jsonl", generates_backup_codes)
+    with reference.start() as portal:
+        profile = tmp_path / "portal.toml"
+        profile.write_text(portal.profile())
+        out = tmp_path / "out"
+        command = ["replay", str(recording), "--profile", str(profile), "--impact", "disruptive"]
+        main([*command, "--out", str(out), "--dry-run"])
+        foreseen = capsys.readouterr().out
+        main([*command, "--out", str(out)])
+        captured = capsys.readouterr()
+
+    sentence = "backup-codes/generate: cannot be restored: the account's earlier backup codes become invalid"
+    assert sentence in foreseen
+    assert sentence in captured.err
+    assert "Not restored, 1 times POST" in captured.out
+    notes = json.loads((out / "results.json").read_text())["notes"]
+    assert any("Not restored" in note and "backup-codes/generate" in note for note in notes)
+
+
+def test_a_password_that_cannot_be_restored_stands_in_the_ledger_alone(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", changes_password)
+
+    with reference.start(variants=["password-history"]) as portal:
+        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+
+    row = json.loads((tmp_path / "out" / LEDGER).read_text().splitlines()[-1])
+    assert told.run.exit_code == 7
+    assert row["present"]["email"] == "spare@example.test"
+    assert row["present"]["password"] not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_second_replay_on_the_same_target_reports_nothing_false(tmp_path: Path) -> None:
+    recording = tmp_path / "traffic.jsonl"
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, recording, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        walk(recorder.url, portal.profile())
+        portal.portal.clock.advance(30)
+        several_people(recorder.url, portal.profile(), portal.portal.clock.now() - time.time())
+
+    with reference.start() as portal:
+        profile = profile_of(portal)
+        told = [replay([recording], profile, options_for(tmp_path / str(n))) for n in range(3)]
+
+    assert [[(one.endpoint, one.path) for one in each.run.regressions] for each in told] == [[], [], []]
+    assert [each.tally.share >= 0.95 for each in told] == [True] * 3
+    assert [each.run.ending.left_behind for each in told] == [[], [], []]
+    assert [each.run.exit_code for each in told] == [0, 0, 0]
+
+
+def several_people(base: str, profile_text: str, ahead: float) -> None:
+    """Three people who sign in twice, change and leave things, and look at what the others did."""
+    profile = tomllib.loads(profile_text)
+    people = [Walker(base, profile, hash=f"person-{n}", ahead=ahead) for n in range(3)]
+    for walker, name in zip(people, ("admin", "spare", "limited"), strict=True):
+        if name != "limited":
+            walker.sign_in(profile["accounts"][name])
+            walker.look_around()
+        else:
+            walker.sign_in(profile["accounts"][name])
+            walker.get("/profile")
+    changes_password(people[1])
+    people[0].post("/profile/update", {"accountName": "Renamed by a visit"})
+    people[0].channel()
+    people[0].post(
+        "/invitations", {"inviteeEmail": "a-guest@example.test", "message": "Hi", "expirationDays": 3}
+    )
+    people[0].look_around()
+    people[1].look_around()
+    people[1].sign_out()
+    people[0].renew_token()
+    people[0].get("/invitations")
+
+
+def _state(portal: reference.Running) -> object:
+    """What a visitor of the portal sees of the records that the recording changes."""
+    with Portal.connect(profile_of(portal), impact="read-only") as visitor:
+        token = visitor.account("admin").token
+        name = visitor.get("/web/v1/system/profile", token=token).at("data.accountName")
+        invitations = visitor.get("/web/v1/system/invitations", token=token).data
+        channels = visitor.call(
+            "POST /web/v1/system/notifications/channels/query", json={"activeOnly": False}, token=token
+        ).at("data.items")
+    pending = [each for each in invitations if each["invitationStatus"]["code"] == "PENDING"]
+    return name, sorted(each["bizId"] for each in channels), sorted(each["bizId"] for each in pending)

@@ -1,0 +1,83 @@
+"""A replay opens the secure channel as a run does, whatever the recorded portal's key looked like."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conformance import record
+from conformance.replay import replay
+from conformance.replay.compare.outcome import State
+from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for
+from conformance.tests.scripted_client import Walker
+from conformance.traffic import capture
+from reference_impl import serve as reference
+
+CHANGE = "/auth/password/change"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two changes of a password through the secure channel, there and back."""
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        walker = Walker(recorder.url, tomllib.loads(portal.profile()))
+        spare = walker.profile["accounts"]["spare"]
+        walker.sign_in(spare)
+        walker.change_password(spare["password"], "Another-password-1")
+        walker.change_password("Another-password-1", spare["password"])
+    return out
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "key-as-pem",
+        "key-as-jwk",
+        "key-with-more-about-it",
+        "pkcs1-padding",
+        "oaep-sha1",
+        "oaep-sha256-with-mgf1-sha1",
+        "keys-wrapped-as-text",
+        "encrypted-objects",
+        "encrypted-answers",
+        "public-key-with-moving-fields",
+    ],
+)
+def test_a_channel_is_opened_in_the_way_of_the_target(recording: Path, tmp_path: Path, variant: str) -> None:
+    with reference.start(variants=[variant]) as portal:
+        text = re.sub(r"(?ms)^\[secure_channel\].*?\n\n", "", portal.profile())
+        told = replay([recording], parse(text, {}), options_for(tmp_path))
+
+    changes = [one for one in capture.read(tmp_path / "exchanges.jsonl") if one.request.path.endswith(CHANGE)]
+    states = [
+        one.state for one in told.tally.kept if one.endpoint.endswith((CHANGE, "/secure-channel/session"))
+    ]
+    assert [one.success for one in changes][-2:] == [True, True]
+    assert set(states) <= {State.CHANGED}
+    assert told.run.ending.left_behind == []
+
+
+def test_a_key_that_is_replaced_between_two_sessions_is_fetched_again(
+    recording: Path, tmp_path: Path
+) -> None:
+    steps = 0
+    with reference.start() as portal:
+
+        def rotate(step: object) -> None:
+            nonlocal steps
+            steps += 1
+            if steps == 4:
+                portal.portal.secure_keys.clear()
+
+        told = replay([recording], parse(portal.profile(), {}), options_for(tmp_path), on_step=rotate)
+
+    assert told.run.regressions == []
+    assert told.run.exit_code == 0

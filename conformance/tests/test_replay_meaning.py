@@ -1,0 +1,302 @@
+"""What a difference means: each is a contradiction, a breaking change, a permitted change, or drift."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from conformance import record
+from conformance.errors import UsageError
+from conformance.replay.compare.comparer import Comparer
+from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.meaning import Meaning, Meanings
+from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.report.across.accepted import AcceptedDifference, against_rows, load
+from conformance.report.model.run import Regression
+from conformance.spec.endpoints import (
+    COUNTRIES,
+    LOGIN_INITIATE,
+    PROFILE,
+    PROFILE_UPDATE,
+    ROLES,
+    WORKSPACES_MINE,
+)
+from conformance.tests.replays import replayed
+from conformance.tests.scripted_client import walk
+from conformance.tests.traffic import answer
+from reference_impl import serve as reference
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole visit, recorded with the secure channel opened."""
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        walk(recorder.url, portal.profile())
+    return out
+
+
+BREAKING = {
+    "constants-as-seen",
+    "credentials-400",
+    "my-workspaces-in-pages",
+    "otp-only",
+    "pending-by-another-name",
+    "roles-in-another-order",
+    "token-missing-4010",
+    "wrong-code-422",
+    "unfinished-orders",
+    "what-is-left-is-told",
+    "update-answers-the-record-before",
+}
+PERMITTED = {
+    "a-third-factor",
+    "account-status-told",
+    "answers-an-empty-object",
+    "answers-null",
+    "bare-envelope",
+    "created-is-201",
+    "data-left-out",
+    "errors-without-words",
+    "key-as-jwk",
+    "key-as-pem",
+    "label-keys",
+    "label-of-its-own",
+    "labels-without-words",
+    "login-results-by-other-numbers",
+    "never-paginated",
+    "no-rotation",
+    "nulls-left-out",
+    "secure-channel-speaks-1-3-0",
+    "without-timestamp",
+    "without-version",
+}
+
+
+@pytest.mark.parametrize("variant", sorted(BREAKING | PERMITTED))
+def test_a_lawful_variant_contradicts_nothing_and_each_change_names_what_permits_it(
+    recording: Path, tmp_path: Path, variant: str
+) -> None:
+    told = replayed(recording, tmp_path, variants=(variant,))
+
+    found = {group["meaning"] for group in told.groups}
+    assert "contradiction" not in found
+    assert all(group["basis"] for group in told.groups)
+    assert ("breaking" in found) is (variant in BREAKING)
+    assert told.run.ending.left_behind == []
+    assert told.run.exit_code == (1 if variant in BREAKING else 0)
+    assert variant in BREAKING or told.run.regressions == []
+
+
+FAULTS = {
+    "a-method-twice": "contradiction",
+    "login-session-expires-in-text": "contradiction",
+    "inactive-channels-tell-their-password": "contradiction",
+    "refresh-is-refused": "contradiction",
+    "login-session-of-600": "breaking",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_contradicts_or_breaks_and_names_its_requirement(
+    recording: Path, tmp_path: Path, fault: str
+) -> None:
+    told = replayed(recording, tmp_path, faults=(fault,))
+
+    grave = [group for group in told.groups if group["meaning"] in ("contradiction", "breaking")]
+    assert grave
+    assert told.run.exit_code == 1
+    assert {each.meaning for each in told.run.regressions} <= {"contradiction", "breaking"}
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "variant", "code"),
+    [
+        ("contradiction", "wrong-code-422", 0),
+        ("breaking", "wrong-code-422", 1),
+        ("breaking", "without-version", 0),
+        ("permitted", "without-version", 1),
+    ],
+)
+def test_the_user_says_which_meaning_fails_a_replay(
+    recording: Path, tmp_path: Path, fail_on: str, variant: str, code: int
+) -> None:
+    told = replayed(recording, tmp_path, variants=(variant,), fail_on=fail_on)
+
+    assert told.run.exit_code == code
+    assert bool(told.run.regressions) is bool(code)
+
+
+def test_the_same_difference_at_many_answers_is_one_row_with_its_count(
+    recording: Path, tmp_path: Path
+) -> None:
+    told = replayed(recording, tmp_path, variants=("without-version",))
+
+    profile = [group for group in told.groups if group["endpoint"] == PROFILE and group["path"] == "version"]
+    assert [(group["times"], group["meaning"]) for group in profile] == [(6, "permitted")]
+    assert profile[0]["basis"] == "some samples omit version"
+    page = (tmp_path / "report.html").read_text()
+    assert "Permitted changes" in page
+    assert "some samples omit version" in page
+
+
+def test_accepted_differences_are_written_read_and_end_at_their_day(recording: Path, tmp_path: Path) -> None:
+    file, variant = tmp_path / "changes.toml", ("wrong-code-422",)
+
+    first = replayed(recording, tmp_path / "a", variants=variant, accept=file, accept_update=True)
+    second = replayed(recording, tmp_path / "b", variants=variant, accept=file)
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    file.write_text(file.read_text() + f"expires = {yesterday}\n")
+    third = replayed(recording, tmp_path / "c", variants=variant, accept=file)
+
+    assert [told.run.exit_code for told in (first, second, third)] == [0, 0, 1]
+    assert [bool(told.run.regressions) for told in (first, second, third)] == [False, False, True]
+    assert any(group.get("accepted") for group in second.groups)
+    assert any(note.startswith("No longer accepted since") for note in third.notes)
+
+
+def test_a_regression_stands_in_a_baseline_with_its_reason(recording: Path, tmp_path: Path) -> None:
+    file, variant = tmp_path / "known.toml", ("wrong-code-422",)
+
+    updated = replayed(recording, tmp_path / "a", variants=variant, baseline=file, baseline_update=True)
+    after = replayed(recording, tmp_path / "b", variants=variant, baseline=file)
+    other = replayed(recording, tmp_path / "c", variants=("credentials-400",), baseline=file)
+
+    rows = tomllib.loads(file.read_text())["regression"]
+    assert [told.run.exit_code for told in (updated, after, other)] == [0, 0, 1]
+    assert {row["reason"] for row in rows} == {"say here why this is accepted"}
+
+
+def test_rows_of_the_profile_accept_as_well() -> None:
+    seen = Regression(exchange=1, endpoint=ROLES, path="data[3].roleName", kind="value")
+    row = AcceptedDifference(ROLES, "data[*].roleName", "value", "renamed", expires=date(2030, 1, 1))
+
+    assert against_rows([seen], [row], date(2030, 1, 1)).held == ()
+    assert against_rows([seen], [row], date(2030, 1, 2)).expired == (row,)
+    assert against_rows([], [row], date(2030, 1, 1)).unseen == (row,)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[[accept]]\nendpoint = 'a'\npath = ''\nkind = 'value'\n", "lacks path"),
+        ("[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'c'\nreason = 'd'\nmore = 1\n", 'no key "more"'),
+        ("[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'c'\nreason = 'd'\nexpires = 'soon'\n", "a day"),
+        ("accept = 1\n", "array of tables"),
+        ("[[accept", "not TOML"),
+    ],
+)
+def test_a_file_of_accepted_differences_that_says_something_wrong_is_refused(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    file = tmp_path / "changes.toml"
+    file.write_text(text)
+
+    with pytest.raises(UsageError, match=problem):
+        load(file)
+
+
+def pair_of(key: str, **more: object) -> ReplayedExchange:
+    exchange = answer(key, {})
+    return ReplayedExchange(1, replace(exchange, **more), exchange)
+
+
+@pytest.mark.parametrize(
+    ("key", "difference", "meaning"),
+    [
+        (PROFILE, Difference("missing", ("version",), "2.0.0", None), Meaning.PERMITTED),
+        (PROFILE, Difference("missing", ("data", "accountName"), "A", None), Meaning.BREAKING),
+        (PROFILE, Difference("extra", ("data", "more"), None, 1), Meaning.PERMITTED),
+        (PROFILE, Difference("type", ("data", "accountRemark"), None, "x"), Meaning.PERMITTED),
+        (PROFILE, Difference("type", ("data", "accountName"), None, "x"), Meaning.BREAKING),
+        (PROFILE, Difference("value", ("data", "accountName"), "A", "B"), Meaning.BREAKING),
+        (COUNTRIES, Difference("order", ("data",), [], []), Meaning.PERMITTED),
+        (COUNTRIES, Difference("length", ("data",), 6, 2), Meaning.BREAKING),
+        (COUNTRIES, Difference("length", ("data",), 2, 6), Meaning.PERMITTED),
+        (ROLES, Difference("order", ("data",), [], []), Meaning.BREAKING),
+        (LOGIN_INITIATE, Difference("status", ("status",), 401, 400), Meaning.BREAKING),
+        (WORKSPACES_MINE, Difference("type", ("data",), [], {}), Meaning.BREAKING),
+        (PROFILE, Difference("type", ("data", "accessToken"), "eyJ", "opaque"), Meaning.PERMITTED),
+    ],
+)
+def test_the_specification_decides_what_a_difference_means(
+    key: str, difference: Difference, meaning: Meaning
+) -> None:
+    decided = Meanings().of(pair_of(key), difference)
+
+    assert decided.meaning is meaning
+    assert decided.basis
+
+
+def test_another_person_by_another_account_is_drift() -> None:
+    name = Difference("value", ("data", "accountName"), "A", "B")
+    gone = Difference("missing", ("data", "bizId"), "A", None)
+
+    assert Meanings(stand_ins=True).of(pair_of(PROFILE), name).meaning is Meaning.DRIFT
+    assert Meanings(stand_ins=True).of(pair_of(PROFILE), gone).meaning is Meaning.BREAKING
+
+
+def test_a_preflight_is_the_edges() -> None:
+    pair = pair_of(PROFILE)
+    request = replace(pair.recorded.request, method="OPTIONS")
+    preflight = replace(pair, recorded=replace(pair.recorded, request=request))
+
+    assert Meanings().of(preflight, Difference("status", ("status",), 204, 405)).meaning is Meaning.DRIFT
+
+
+@pytest.mark.parametrize(
+    ("recorded_ahead", "live_ahead", "is_drift"),
+    [(30 * 86400, 31 * 86400, True), (0, 0, True), (30 * 86400, 3000 * 86400, False)],
+)
+def test_epoch_numbers_near_their_responses_are_times_whatever_their_name(
+    recorded_ahead: int, live_ahead: int, is_drift: bool
+) -> None:
+    recorded = replace(answer(PROFILE_UPDATE, {}), started="2026-11-22T10:00:00.000Z")
+    live = replace(recorded, started="2027-02-22T10:00:00.000Z")
+    bodies = (
+        {"notAfter": round((each.time + ahead) * 1000) + 138}
+        for each, ahead in ((recorded, recorded_ahead), (live, live_ahead))
+    )
+    old, new = (
+        replace(answer(PROFILE_UPDATE, body), started=each.started)
+        for body, each in zip(bodies, (recorded, live), strict=True)
+    )
+
+    found = _compared(old, new)
+
+    assert (found == []) is is_drift
+
+
+def _compared(old: object, new: object) -> Iterable[Difference]:
+    comparer = Comparer(Correlation(used={}), Noise())
+    return comparer.compare(ReplayedExchange(1, old, new)).differences  # type: ignore[arg-type]
+
+
+def test_learning_on_an_identical_build_leads_to_green(recording: Path, tmp_path: Path) -> None:
+    noise = tmp_path / "noise.toml"
+
+    learning = replayed(recording, tmp_path / "a", learn=noise)
+    told = [replayed(recording, tmp_path / str(n), noise=noise) for n in range(2)]
+
+    assert [each.run.exit_code for each in (learning, *told)] == [0, 0, 0]
+
+
+def test_results_hold_each_difference_with_its_meaning(recording: Path, tmp_path: Path) -> None:
+    replayed(recording, tmp_path, variants=("wrong-code-422",))
+
+    results = json.loads((tmp_path / "results.json").read_text())
+    (regression,) = results["regressions"]
+    assert (regression["meaning"], regression["kind"]) == ("breaking", "status")
+    assert "AUTH.MFA_CODE_INVALID" in regression["basis"]
+    assert results["replay"]["fail_on"] == "breaking"

@@ -1,0 +1,158 @@
+"""A target that falls silent, and a replay that is killed: both end early, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from conformance import record
+from conformance.errors import UsageError
+from conformance.replay import ReplayResult, replay
+from conformance.replay.engine.journal import JOURNAL
+from conformance.replay.engine.step import ReplayStep
+from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for
+from conformance.tests.scripted_client import walk
+from reference_impl import serve as reference
+
+TIMEOUT = 1.0
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole visit."""
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        walk(recorder.url, portal.profile(), changes=False)
+    return out
+
+
+@dataclass
+class Line:
+    """A line to a portal that can be cut without closing it: then nothing comes back."""
+
+    upstream: int
+    is_silent: threading.Event = field(default_factory=threading.Event)
+
+    @contextmanager
+    def open(self) -> Iterator[int]:
+        """The port at which the portal is reached."""
+        with closing(socket.create_server(("127.0.0.1", 0))) as server:
+            threading.Thread(target=self._accept, args=(server,), daemon=True).start()
+            yield server.getsockname()[1]
+
+    def _accept(self, server: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = server.accept()
+                portal = socket.create_connection(("127.0.0.1", self.upstream))
+                for source, sink in ((client, portal), (portal, client)):
+                    threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+
+    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                if not self.is_silent.is_set():
+                    sink.sendall(data)
+            sink.close()
+
+
+def replayed_until_silent(recording: Path, out: Path, *, answers: int) -> tuple[ReplayResult, float]:
+    """A replay whose target falls silent after so many answers, and how long it took."""
+    with reference.start() as portal:
+        line = Line(int(portal.url.rpartition(":")[2]))
+        steps: list[ReplayStep] = []
+
+        def count(step: ReplayStep) -> None:
+            steps.append(step)
+            if len(steps) == answers:
+                line.is_silent.set()
+
+        with line.open() as port:
+            text = re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile())
+            text = text.replace(
+                portal.url + '"\naccess', f'http://127.0.0.1:{port}"\ntimeout = {TIMEOUT}\naccess'
+            )
+            if answers == 0:
+                line.is_silent.set()
+            began = time.monotonic()
+            told = replay([recording], parse(text, {}), options_for(out), on_step=count)
+            return told, time.monotonic() - began
+
+
+@pytest.mark.parametrize("answers", [0, 12])
+def test_a_target_that_hangs_ends_the_replay_early_with_exit_code_6(
+    recording: Path, tmp_path: Path, answers: int
+) -> None:
+    told, seconds = replayed_until_silent(recording, tmp_path, answers=answers)
+
+    assert told.run.exit_code == 6
+    assert told.run.regressions == []
+    assert seconds < 10 * TIMEOUT
+    assert any("no answer" in note for note in told.notes)
+
+
+def spread(recording: Path, out: Path, *, seconds: float) -> Path:
+    """The recording, with so many seconds from each exchange to the next."""
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    lines = [json.loads(line) for line in recording.read_text().splitlines()]
+    for at, line in enumerate(lines):
+        line["started"] = (began + timedelta(seconds=at * seconds)).isoformat().replace("+00:00", "Z")
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return out
+
+
+def test_a_killed_replay_leaves_its_exchanges_and_goes_on(recording: Path, tmp_path: Path) -> None:
+    slow, out, profile = tmp_path / "slow.jsonl", tmp_path / "out", tmp_path / "portal.toml"
+    total = len(spread(recording, slow, seconds=0.2).read_text().splitlines())
+    with reference.start() as portal:
+        profile.write_text(re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile()))
+        command = [sys.executable, "-m", "conformance.cli", "replay", str(slow), "--profile", str(profile)]
+        command += ["--impact", "disruptive", "--out", str(out)]
+        killed = subprocess.Popen([*command, "--pace", "recorded"], stdout=subprocess.DEVNULL)
+        wait_until(lambda: lines_of(out / "exchanges.jsonl") >= 15)
+        killed.kill()
+        killed.wait()
+        before = lines_of(out / "exchanges.jsonl")
+
+        resumed = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
+
+    results = json.loads((out / "results.json").read_text())
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert results["regressions"] == []
+    assert results["replay"]["compared"] == total
+    assert sum(results["replay"]["states"].values()) == total
+    assert lines_of(out / "exchanges.jsonl") < before + total
+    assert not (out / JOURNAL).exists()
+
+
+def test_a_replay_that_is_resumed_with_another_recording_is_refused(recording: Path, tmp_path: Path) -> None:
+    told, _ = replayed_until_silent(recording, tmp_path, answers=12)
+    other = spread(recording, tmp_path / "other.jsonl", seconds=1)
+    with reference.start() as portal, pytest.raises(UsageError, match="of another recording or target"):
+        replay([other], parse(portal.profile(), {}), options_for(tmp_path, resume=True))
+
+    assert told.run.exit_code == 6
+
+
+def lines_of(path: Path) -> int:
+    return path.read_text().count("\n") if path.exists() else 0
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert is_so()

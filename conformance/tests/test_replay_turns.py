@@ -1,0 +1,94 @@
+"""Sessions side by side keep the order in which they touch the same account or the same records."""
+
+from __future__ import annotations
+
+import re
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conformance import record
+from conformance.replay import replay
+from conformance.replay.compare.outcome import State
+from conformance.replay.recording.analysis import planned
+from conformance.replay.recording.plan import ReplaySelection
+from conformance.replay.recording.store import Store
+from conformance.replay.recording.turns import turns_of
+from conformance.target.profile.model import parse
+from conformance.tests.replays import options_for
+from conformance.tests.scripted_client import Walker
+from reference_impl import serve as reference
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight browsers of three people who read what others of them write, sign out and renew their tokens."""
+    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        profile = tomllib.loads(portal.profile())
+        accounts = profile["accounts"]
+        walkers = [Walker(recorder.url, profile, hash=f"browser-{n}") for n in range(8)]
+        for at, walker in enumerate(walkers):
+            walker.sign_in(accounts["spare" if at % 2 else "limited"])
+            portal.portal.clock.advance(10)
+        ahead = portal.portal.clock.now() - time.time()
+        admin = Walker(recorder.url, profile, hash="admin", ahead=ahead)
+        admin.sign_in(accounts["admin"])
+        admin.post("/profile/update", {"accountName": "Renamed"})
+        take_turns(admin, walkers)
+    return out
+
+
+def take_turns(admin: Walker, walkers: list[Walker]) -> None:
+    other = Walker(admin.base, admin.profile, hash="another browser")
+    other.token, other.refresh = walkers[1].token, walkers[1].refresh
+    admin.post("/invitations", {"inviteeEmail": "spare@example.test", "message": "Hi", "expirationDays": 3})
+    for walker in walkers:
+        walker.get("/profile")
+        walker.get("/profile/invitations")
+        walker.get("/security/sessions/config")
+    invited = admin.get("/invitations")["data"][0]["bizId"]
+    admin.post("/invitations/cancel", {"invitationBizId": invited, "reason": "Mistaken"})
+    for walker in walkers:
+        walker.get("/profile/invitations")
+    channel = admin.channel()
+    admin.post("/notifications/channels/query", {"bizId": channel, "activeOnly": False})
+    admin.post("/notifications/channels/delete", {"bizId": channel})
+    spare = walkers[1].profile["accounts"]["spare"]
+    walkers[3].change_password(spare["password"], "Another-password-1")
+    walkers[5].change_password("Another-password-1", spare["password"])
+    other.get("/profile")
+    walkers[1].sign_out()
+    other.get("/profile")
+    other.post("/auth/token/refresh", {"refreshToken": other.refresh}, Authorization="")
+    walkers[2].renew_token()
+    walkers[0].get("/profile")
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 3, 5, 8])
+def test_nothing_false_is_reported_at_any_concurrency(
+    recording: Path, tmp_path: Path, concurrency: int
+) -> None:
+    with reference.start() as portal:
+        profile = parse(re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile()), {})
+        told = replay([recording], profile, options_for(tmp_path, concurrency=concurrency))
+
+    assert [(one.endpoint, one.path, one.recorded, one.replayed) for one in told.run.regressions] == []
+    assert told.tally.counts == {State.SAME: told.tally.wanted}
+    assert told.run.exit_code == 0
+
+
+def test_each_turn_waits_for_earlier_exchanges_of_other_sessions_alone(recording: Path) -> None:
+    with Store([recording]) as store:
+        plan = planned(store, ReplaySelection(impact="disruptive"))
+        turns = turns_of(plan)
+
+    assert turns
+    for position, earlier in turns.items():
+        assert all(plan.number_of(each) < plan.number_of(position) for each in earlier)
+        assert all(plan.session_of[each] != plan.session_of[position] for each in earlier)

@@ -1,0 +1,216 @@
+"""``--only``, ``--skip`` and ``--failed``: which rules count, in a run, a plan, a check and a listing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+from conformance.errors import UsageError
+from conformance.report.model.run import Run
+from conformance.run.explanation import explain
+from conformance.run.plan import PlanChoice, plan
+from conformance.run.rerun import failed_rules
+from conformance.run.testable import deciding
+from conformance.spec import REQUIREMENTS
+from conformance.target.bundled import running_portal
+from conformance.tests.deployment import deployed
+from conformance.tests.sample_run import conformant, sample
+from conformance.verdicts.selection import is_specific, rules_of, select_rules
+
+LOGIN_INITIATE = "POST /web/v1/system/auth/login/initiate"
+
+
+@pytest.mark.parametrize(
+    "pattern, holds",
+    [
+        ("LOGIN-021", lambda row: row.id == "LOGIN-021"),
+        ("login-021", lambda row: row.id == "LOGIN-021"),
+        ("LOGIN-*", lambda row: row.id.startswith("LOGIN-")),
+        ("PAGE-00?", lambda row: row.id.startswith("PAGE-00")),
+        ("login", lambda row: row.chapter == "LOGIN"),
+        ("should", lambda row: row.level == "should"),
+        ("Response envelope", lambda row: row.section == "Response envelope"),
+        (LOGIN_INITIATE, lambda row: LOGIN_INITIATE in row.operations and is_specific(row)),
+        (LOGIN_INITIATE.split()[1], lambda row: LOGIN_INITIATE in row.operations and is_specific(row)),
+        ("*/login/initiate", lambda row: LOGIN_INITIATE in row.operations and is_specific(row)),
+    ],
+)
+def test_a_pattern_names_rules_by_id_prefix_chapter_section_endpoint_or_level(pattern, holds) -> None:  # type: ignore[no-untyped-def]
+    expected = {row.id for row in REQUIREMENTS.values() if holds(row)}
+
+    assert expected
+    assert rules_of(pattern) == expected
+
+
+@pytest.mark.parametrize(
+    "pattern, nearest",
+    [
+        ("LOGN-*", "LOGIN-*"),
+        ("LOGN", "LOGIN"),
+        ("LOGIN-999", "LOGIN-0"),
+        ("musst", "must"),
+        ("/web/v1/system/profil", "/web/v1/system/profile"),
+        ("POST /web/v1/system/auth/login/initate", LOGIN_INITIATE),
+    ],
+)
+def test_an_unknown_pattern_is_an_error_with_the_nearest(pattern: str, nearest: str) -> None:
+    with pytest.raises(UsageError) as wrong:
+        rules_of(pattern, option="--skip")
+
+    assert str(wrong.value).startswith(f"--skip {pattern}: no rule")
+    assert nearest in str(wrong.value).partition("The nearest are")[2]
+
+
+def test_what_is_skipped_is_taken_from_what_is_selected() -> None:
+    selection = select_rules(["LOGIN", "PAGE"], ["should", "open"])
+
+    assert selection is not None
+    assert selection.text == "--only LOGIN, --only PAGE, --skip should, --skip open"
+    assert {REQUIREMENTS[rule].level for rule in selection.rules} == {"must"}
+    assert {REQUIREMENTS[rule].chapter for rule in selection.rules} == {"LOGIN", "PAGE"}
+    assert not selection.excludes("READING-of-a-profile")
+
+
+def test_without_options_there_is_no_selection_and_one_of_nothing_is_an_error() -> None:
+    assert select_rules([], []) is None
+    with pytest.raises(UsageError, match="no rule is left"):
+        select_rules(["LOGIN-021"], ["LOGIN"])
+
+
+def test_failed_takes_the_failures_of_the_last_report(tmp_path: Path) -> None:
+    run = sample().run()
+    (tmp_path / "results.json").write_text(run.text(), encoding="utf-8")
+
+    assert failed_rules(tmp_path) == {row.id for row in run.requirements if row.verdict == "fail"}
+
+    strict = run.model_copy(update={"strict": True})
+    (tmp_path / "results.json").write_text(strict.text(), encoding="utf-8")
+    assert failed_rules(tmp_path) > {row.id for row in run.requirements if row.verdict == "fail"}
+
+
+def test_failed_without_a_report_or_a_failure_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Run all cases first"):
+        failed_rules(tmp_path)
+
+    (tmp_path / "results.json").write_text(conformant().run().text(), encoding="utf-8")
+    with pytest.raises(UsageError, match="nothing failed"):
+        failed_rules(tmp_path)
+
+
+def test_a_rule_that_checks_alone_decide_is_tried_by_the_cases_of_its_endpoints() -> None:
+    assert deciding({"LOGIN-021"}, {"LOGIN-021"}) == {"LOGIN-021"}
+    assert any(rule.startswith("OP-") for rule in deciding({"ENV-001"}, {"LOGIN-021"}))
+
+
+def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
+    faults = ["countries-value-off-by-one", "success-message-done"]
+    with deployed(tmp_path, faults=faults) as portal:
+        run = portal.run("--only", "CONSTANT-*", "--skip", "open")
+        first = Run.read(run.out / "results.json")
+        failed = portal.run("--failed")
+    again = Run.read(failed.out / "results.json")
+
+    assert (run.code, failed.code) == (1, 1)
+    for each in (first, again):
+        assert {finding.requirement for finding in each.findings} == {"CONSTANT-020"}
+        left_out = next(row for row in each.requirements if row.id == "ENV-007")
+        assert (left_out.verdict, left_out.reason) == ("untested", f"not selected by {each.scope.selection}")
+    assert "A selection of the cases: --only CONSTANT-*, --skip open." in run.said
+    assert "A selection of the cases: --failed." in failed.said
+    assert "rules    1 selected" in failed.said
+    assert (first.scope.selection, again.scope.selection) == ("--only CONSTANT-*, --skip open", "--failed")
+
+
+def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
+    with running_portal() as profile:
+        whole = plan(profile, "disruptive")
+        some = plan(profile, "disruptive", PlanChoice(select_rules(["LOGIN"], [])))
+        again = plan(profile, "disruptive", PlanChoice(rerun="LOGIN-021"))
+
+    assert 0 < again.cases < some.cases < whole.cases
+    assert (
+        some.musts
+        == some.testable
+        == sum(
+            row.chapter == "LOGIN" and row.level == "must" and row.can_hold for row in REQUIREMENTS.values()
+        )
+    )
+
+
+def test_requirements_lists_the_selected_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["requirements", "--only", "LOGIN-*", "--skip", "open", "--format", "json"]) == 0
+
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["id"].partition("-")[0] for row in rows} == {"LOGIN"}
+    assert {row["level"] for row in rows} == {"must", "should"}
+
+
+def test_requirements_in_short_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["requirements", "--only", "LOGIN-02*", "--short"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [
+        rule for rule in REQUIREMENTS if rule.startswith("LOGIN-02")
+    ]
+
+
+@pytest.mark.parametrize("command", [["run"], ["plan"], ["check", "x.jsonl"], ["requirements"]])
+def test_each_command_refuses_an_unknown_pattern(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main([*command, "--only", "LOGN-*"]) == 4
+    assert "The nearest are LOGIN-*" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_of_some_rules_finds_no_other(tmp_path: Path) -> None:
+    with deployed(tmp_path, faults=["success-message-done"]) as portal:
+        traffic = portal.run("--rerun", "CONSTANT-020").out / "exchanges.jsonl"
+
+    for pattern, warned in (("ENV-007", True), ("ENV-001", False)):
+        out = tmp_path / pattern
+        assert main(["check", str(traffic), "--out", str(out), "--only", pattern]) == 0
+        found = json.loads((out / "results.json").read_text("utf-8"))["findings"]
+        assert bool(found) is warned
+
+
+def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["explain", "LOGIN-022", "page-008"]) == 0
+
+    pages, login = capsys.readouterr().out.split("\n\n")
+    assert login.startswith(f"LOGIN-022  {REQUIREMENTS['LOGIN-022'].statement}\nlevel       must: ")
+    assert f"place       {REQUIREMENTS['LOGIN-022'].section}\n" in login
+    assert "decided by  cases/authentication/test_emailed_code.py::" in login
+    assert "(needs inboxes)" in login
+    assert re.search(
+        r"^FAIL        portal-conformance serve .* --fault send-is-refused$", login, re.MULTILINE
+    )
+    assert "\nWARN        " in pages
+    assert "check pages.total_pages_of_the_pagination_object (needs an answer" in pages
+
+
+def test_what_explain_proposes_contradicts_the_rule_and_the_other_does_not(tmp_path: Path) -> None:
+    (rule,) = explain(["CONSTANT-020"])
+    assert rule.serve_failing is not None
+    fault = rule.serve_failing.rpartition(" ")[2]
+    options = rule.judge.partition("local.toml ")[2].split()
+
+    codes = []
+    for faults in ([fault], []):
+        with deployed(tmp_path, faults=faults) as portal:
+            codes.append(portal.run(*options).code)
+
+    assert codes == [1, 0]
+
+
+def test_explain_of_an_unknown_rule_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "LOGN-022"]) == 4
+    assert "The nearest are LOGIN-022" in capsys.readouterr().err

@@ -1,0 +1,105 @@
+"""The rules that a user selects by ``--only`` and ``--skip``: by id, prefix, chapter, endpoint or level."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from conformance.errors import UsageError
+from conformance.spec import BY_KEY, REQUIREMENTS, Requirement, present_id
+
+LEVELS = ("must", "should", "open")
+CHAPTERS = tuple(dict.fromkeys(row.chapter for row in REQUIREMENTS.values()))
+SECTIONS = {row.section.casefold(): row.section for row in REQUIREMENTS.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSelection:
+    """The rules that are selected, and the options that select them, as they were written."""
+
+    rules: frozenset[str]
+    text: str
+
+    def excludes(self, rule: str) -> bool:
+        """Whether a rule of the specification is left out; one that the profile adds never is."""
+        return rule in REQUIREMENTS and rule not in self.rules
+
+
+def select_rules(
+    only: Sequence[str], skip: Sequence[str], *, failed: Iterable[str] | None = None
+) -> RuleSelection | None:
+    """The selected rules; None where nothing is left out. ``failed``: the rules of ``--failed``.
+
+    UsageError: a pattern names no rule, or no rule is left.
+    """
+    if not only and not skip and failed is None:
+        return None
+    rules = frozenset(REQUIREMENTS)
+    if only:
+        rules = frozenset(rule for pattern in only for rule in rules_of(pattern, option="--only"))
+    if failed is not None:
+        rules &= frozenset(failed)
+    rules -= frozenset(rule for pattern in skip for rule in rules_of(pattern, option="--skip"))
+    text = ", ".join(_written(only, skip, is_failed=failed is not None))
+    if not rules:
+        raise UsageError(f"{text}: no rule is left. `portal-conformance requirements` lists all of them.")
+    return RuleSelection(rules, text)
+
+
+def _written(only: Sequence[str], skip: Sequence[str], *, is_failed: bool) -> Iterator[str]:
+    yield from (["--failed"] if is_failed else [])
+    yield from (f"--only {pattern}" for pattern in only)
+    yield from (f"--skip {pattern}" for pattern in skip)
+
+
+def rules_of(pattern: str, *, option: str = "--only") -> frozenset[str]:
+    """The rules that a pattern names. UsageError: none; the message has the nearest pattern."""
+    rules = _named(pattern.strip())
+    if not rules:
+        near = difflib.get_close_matches(pattern.strip(), _names(), n=3, cutoff=0.5)
+        near = near or difflib.get_close_matches(pattern.strip().upper(), _names(), n=3, cutoff=0.5)
+        nearest = f" The nearest are {', '.join(near)}." if near else ""
+        raise UsageError(
+            f"{option} {pattern}: no rule, prefix such as LOGIN-*, chapter, endpoint or level.{nearest}"
+        )
+    return rules
+
+
+def _named(pattern: str) -> frozenset[str]:
+    if pattern.lower() in LEVELS:
+        return _rules(row for row in REQUIREMENTS.values() if row.level == pattern.lower())
+    if pattern.upper() in CHAPTERS:
+        return _rules(row for row in REQUIREMENTS.values() if row.chapter == pattern.upper())
+    if pattern.casefold() in SECTIONS:
+        return _rules(row for row in REQUIREMENTS.values() if row.section == SECTIONS[pattern.casefold()])
+    if "/" in pattern:
+        return _of_endpoints(pattern)
+    if any(sign in pattern for sign in "*?["):
+        return frozenset(rule for rule in REQUIREMENTS if fnmatchcase(rule, pattern.upper()))
+    return frozenset({present_id(pattern.upper())} & REQUIREMENTS.keys())
+
+
+def _of_endpoints(pattern: str) -> frozenset[str]:
+    """The rules about endpoints: those that bind endpoints of one group alone. ``pattern`` is a key, or a
+    path without its method, and may have wildcards."""
+    keys = {key for key, row in BY_KEY.items() if fnmatchcase(key, pattern) or fnmatchcase(row.path, pattern)}
+    return _rules(
+        row for row in REQUIREMENTS.values() if keys.intersection(row.operations) and is_specific(row)
+    )
+
+
+def is_specific(row: Requirement) -> bool:
+    """Whether a rule is about the endpoints of one group, and not about answers of all kinds."""
+    return len({BY_KEY[key].group for key in row.operations}) == 1
+
+
+def _rules(rows: Iterable[Requirement]) -> frozenset[str]:
+    return frozenset(row.id for row in rows)
+
+
+def _names() -> list[str]:
+    """Everything that a pattern may name."""
+    paths = dict.fromkeys(row.path for row in BY_KEY.values())
+    return [*REQUIREMENTS, *CHAPTERS, *(f"{chapter}-*" for chapter in CHAPTERS), *LEVELS, *paths, *BY_KEY]
