@@ -8,9 +8,12 @@ from contextlib import contextmanager
 from conformance.cases import Account, Exchange, Json, Portal
 from conformance.checks.model.agreement import KINDS, are_different
 
-MOVES_BY_ITSELF = frozenset({"updatedAt", "updatedBy"})
+MOVES_BY_ITSELF = frozenset(
+    {"updatedAt", "updatedBy", "accountStatus", "channelStatus", "typeStatus", "enabled"}
+)
+"""What a change leaves behind, and states: what is changed may have to be enabled anew."""
+
 TOGETHER = (
-    frozenset({"typeStatus", "enabled"}),
     frozenset({"typeCode", "typeValue"}),
     frozenset({"channelHost", "emailConfig"}),
 )

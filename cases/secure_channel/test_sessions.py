@@ -83,7 +83,8 @@ def _may_hold_an_id(data: Json, name: str = "") -> bool:
     """Whether some value in an answer may be a key's id: any short text or number, unless its name says
     something else, and a text that stands alone, as it may hold both."""
     if isinstance(data, dict):
-        return any(_may_hold_an_id(value, key) for key, value in data.items())
+        has_ids = any(any(letter.isdigit() for letter in key) for key in data)
+        return has_ids or any(_may_hold_an_id(value, key) for key, value in data.items())
     if isinstance(data, list):
         return any(_may_hold_an_id(value, name) for value in data)
     if isinstance(data, bool) or not isinstance(data, str | int):
