@@ -120,5 +120,5 @@ def offered(key: str) -> str:
 def judged_in(row: Operation, kind: Kind) -> tuple[str, ...]:
     """The requirements that the checks decide by answers of a kind: what asking brings to light."""
     shown = shape_of(row).not_shown if row.data and kind == "success" else set()
-    checked = {one.requirement for one in CHECKS if row.key in one.on.keys and kind in one.on.kinds}
+    checked = {check.requirement for check in CHECKS if row.key in check.on.keys and kind in check.on.kinds}
     return tuple(sorted(shown | checked))

@@ -57,10 +57,10 @@ class Agenda(Generic[Item]):
 
     def __init__(self, planned: Iterable[Planned[Item]]) -> None:
         cases = list(planned)
-        self._waiting = [one for one in cases if one.waits and not one.sign_ins]
-        leaving = any(one.leaves for one in cases)
-        self._signing = sorted((one for one in cases if one.sign_ins), key=lambda one: one.rank(leaving))
-        self._others = [one for one in cases if not one.waits and not one.sign_ins][::-1]
+        self._waiting = [case for case in cases if case.waits and not case.sign_ins]
+        leaving = any(case.leaves for case in cases)
+        self._signing = sorted((case for case in cases if case.sign_ins), key=lambda case: case.rank(leaving))
+        self._others = [case for case in cases if not case.waits and not case.sign_ins][::-1]
         self._turn: Planned[Item] | None = None
         self._suspended: list[Due[Item]] = []
         self._number = 0
@@ -117,10 +117,10 @@ class Agenda(Generic[Item]):
     @property
     def rest(self) -> list[Item]:
         """What has not been begun."""
-        return [one.item for one in (*self._waiting, *self._signing, *reversed(self._others))]
+        return [case.item for case in (*self._waiting, *self._signing, *reversed(self._others))]
 
 
 def sign_ins_together(planned: Sequence[Planned[Item]]) -> int:
     """How many sign-ins the cases begin, where each goes on with those that are left."""
-    begun = sum(one.sign_ins for one in planned)
-    return begun - min(sum(one.leaves for one in planned), sum(one.reuses for one in planned))
+    begun = sum(case.sign_ins for case in planned)
+    return begun - min(sum(case.leaves for case in planned), sum(case.reuses for case in planned))

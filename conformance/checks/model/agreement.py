@@ -243,18 +243,17 @@ def _compared(
     for id in different:
         values = here.shown[id], there.shown[id]
         fields = [
-            (name, one, other)
-            for name, one, other in zip(kind.fields, *values, strict=True)
-            if are_different(one, other)
+            (name, value, other)
+            for name, value, other in zip(kind.fields, *values, strict=True)
+            if are_different(value, other)
         ]
         agree = agree and not fields
         if is_settled and not any(_has_just_changed(kind, row, there.last) for row in values):
             path = next(path for path, record in records(exchange) if record.get("bizId") == id)
-            for name, one, other in fields:
-                found = _contradiction(kind, exchange, f"{path}.{name}", (one, other), (first, there.last))
-                yield replace(
-                    found, other=OtherPlace(there.last.n, endpoint_of(there.last.exchange()), id, name)
-                )
+            for name, value, other in fields:
+                odd = _contradiction(kind, exchange, f"{path}.{name}", (value, other), (first, there.last))
+                place = OtherPlace(there.last.n, endpoint_of(there.last.exchange()), id, name)
+                yield replace(odd, other=place)
     if agree:
         yield HELD
 
@@ -268,8 +267,8 @@ def _contradiction(
         f"{kind.article} shows another value at {place} (exchange {between.n}), which was read between two "
         f"answers here that are alike (exchanges {first.n} and {exchange.n}), without a write in between"
     )
-    found = contradicts(exchange, path, values[1], values[0], message)
-    return replace(found, also=(first.exchange(), between.exchange()))
+    odd = contradicts(exchange, path, values[1], values[0], message)
+    return replace(odd, also=(first.exchange(), between.exchange()))
 
 
 def _has_just_changed(kind: Kind, values: tuple[Json, ...], visit: Visit) -> bool:
