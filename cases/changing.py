@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from conformance.cases import Account, Exchange, Json, Portal
+from conformance.checks.model.agreement import KINDS, are_different
+
+MOVES_BY_ITSELF = frozenset(
+    {"updatedAt", "updatedBy", "accountStatus", "channelStatus", "typeStatus", "enabled"}
+)
+"""What a change leaves behind, and states: what is changed may have to be enabled anew."""
+
+TOGETHER = (
+    frozenset({"typeCode", "typeValue"}),
+    frozenset({"channelHost", "emailConfig"}),
+)
+"""Fields of which one follows from the other."""
+
+
+def changed_beside(
+    kind: str, before: Mapping[str, Json], after: Mapping[str, Json], *, named: Collection[str]
+) -> dict[str, Json]:
+    """What a record shows otherwise after a change, beside the fields that the change named.
+
+    ``kind`` is the requirement by which such records agree with each other.
+    """
+    groups = [group for group in TOGETHER if group & set(named)]
+    spared = MOVES_BY_ITSELF.union(named, *groups)
+    return {
+        name: after[name]
+        for name in KINDS[kind].fields
+        if name not in spared
+        and name in before
+        and name in after
+        and are_different(before[name], after[name])
+    }
 
 
 class Change:

@@ -164,16 +164,22 @@ def check(
     return Checked(run, traffic.count, traffic.ignored)
 
 
-def run(files: Sequence[str | Path], options: CheckOptions, *, output: str = "text") -> int:
-    """``check`` for the command line: prints what was found, and returns the exit code."""
+def run(
+    files: Sequence[str | Path],
+    options: CheckOptions,
+    *,
+    output: str = "text",
+    show: Callable[[str], None] = print,
+) -> int:
+    """``check`` for the command line: shows what was found line by line, and returns the exit code."""
     checked = check(files, options)
     if output == "json":
         print(checked.run.text(), end="")
         return checked.run.exit_code
     for line in summary_lines(checked.run, colour=wants_colour(sys.stdout), quiet=False):
-        print(line)
+        show(line)
     for line in closing_block(checked.run, options.out):
-        print(line)
+        show(line)
     return checked.run.exit_code
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.accounts.queries import accounts, by_email, changed_but, matching, several_pages
-from cases.changing import put_back
+from cases.changing import changed_beside, put_back
 from cases.premises import (
     asked_for_nobody,
     authorized,
@@ -92,7 +92,7 @@ def body_for(portal: Portal, account: str) -> dict[str, Json]:
     return body if isinstance(body, dict) else {"userBizId": account}
 
 
-@requirement("ACCOUNT-035", "ACCOUNT-038", offered(ACCOUNT_UPDATE))
+@requirement("ACCOUNT-035", "ACCOUNT-038", "ACCOUNT-047", offered(ACCOUNT_UPDATE))
 @needs("accounts.spare", ACCOUNT_UPDATE)
 @impact("mutating")
 def test_an_update_is_read_back_and_touches_nobody_else(
@@ -124,6 +124,13 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         )
         stored = shown(listing)
         verify("ACCOUNT-035", holds(listing, "data.accounts", stored == new, new, updated, actual=stored))
+
+        now_shown = next(
+            (record for record in accounts(listing) if record.get("bizId") == before["bizId"]), {}
+        )
+        beside = changed_beside("AGREE-001", before, now_shown, named=body)
+        kept = {name: before[name] for name in beside}
+        verify("ACCOUNT-047", holds(listing, "data.accounts", not beside, kept, updated, actual=beside))
 
         listing, now = several_pages(portal, admin)
         others = changed_but(before["bizId"], everyone, now)

@@ -24,7 +24,7 @@ from conformance.cases import (
     offered,
     requirement,
 )
-from conformance.checks.records import moment, portal_time
+from conformance.checks.records import are_alike, moment, portal_time
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE, PROFILE
 
 INVALID = "VALIDATION.INVALID_PARAMETER"
@@ -105,22 +105,31 @@ DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
 
 
-def _verify_stored(portal: Portal, verify: Verify, admin: Account, made: Invited, marker: str) -> None:
+def _verify_stored(portal: Portal, verify: Verify, admin: Account, invitation: Invited, marker: str) -> None:
     """What the record shows under the names that the caller's own invitations have."""
-    record = made.record or {}
+    record = invitation.record or {}
     for field, value in (("inviteeEmail", address_of(marker)), ("message", marker)):
-        if is_shown_whole(shown := record.get(field)):
-            verify("INVITE-010", holds(made.sent, "data", shown == value, value, made.accepted, actual=shown))
+        shown = record.get(field)
+        if isinstance(shown, str) and is_shown_whole(shown):
+            same = are_alike(shown, value)
+            verify(
+                "INVITE-010", holds(invitation.sent, "data", same, value, invitation.accepted, actual=shown)
+            )
     if isinstance(inviter := record.get("inviterBizId"), str):
         own = text(granted(portal.call(PROFILE, token=admin.token)), "data.bizId")
-        verify("INVITE-011", holds(made.sent, "data", inviter == own, own, made.accepted, actual=inviter))
+        verify(
+            "INVITE-011",
+            holds(invitation.sent, "data", inviter == own, own, invitation.accepted, actual=inviter),
+        )
     if (expires := moment(record.get("expiresAt"))) is not None:
-        lasts = expires - portal_time(made.accepted)
+        lasts = expires - portal_time(invitation.accepted)
         in_time = abs(lasts - EXPIRES_AFTER * DAY) <= DAY + HOUR
         expected = f"{EXPIRES_AFTER} days after the invitation"
         verify(
             "INVITE-009",
-            holds(made.sent, "data", in_time, expected, made.accepted, actual=record["expiresAt"]),
+            holds(
+                invitation.sent, "data", in_time, expected, invitation.accepted, actual=record["expiresAt"]
+            ),
         )
 
 

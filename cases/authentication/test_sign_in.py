@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 
 from cases.authentication.steps import (
     LEEWAY_SECONDS,
@@ -51,6 +52,7 @@ from conformance.errors import CannotSignIn
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE
 from conformance.target.profile.model import Factor
+from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back
 
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 
@@ -73,7 +75,7 @@ def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     yield from code_at_hand(portal, account)
     session = _begun(portal, account, verify)
     factor = factor_for(account, session, preferring="OTP")
-    verify.untested(COMPLETES[other_than(factor)], f"[accounts.{account.name}] signs in by {factor}")
+    _completed_by_others(portal, verify, other_than(factor))
     code = yield from right_code(portal, account, session, factor)
 
     refused = _refusals(portal, account, verify, session, factor=factor, code=code)
@@ -85,6 +87,18 @@ def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     _used_code_again(portal, account, verify, accepted, factor=factor, code=code)
 
     yield from _tokens_end(portal, verify, refreshed)
+
+
+def _completed_by_others(portal: Portal, verify: Verify, factor: Factor) -> None:
+    """The sign-ins by which the run's other accounts work show as well that a factor completes."""
+    for name in ("admin", "spare"):
+        if not portal.has_account(name) or portal.account(name).mfa != factor:
+            continue
+        with suppress(Untestable):
+            signed_in = portal.account(name).signed_in()
+            verify(COMPLETES[factor], is_success(signed_in.completed, signed_in.initiated))
+            return
+    verify.untested(COMPLETES[factor], f"no account of the profile signs in by {factor}")
 
 
 def _begun(portal: Portal, account: Account, verify: Verify) -> Exchange:
@@ -179,12 +193,15 @@ def _gives_tokens(portal: Portal, verify: Verify, accepted: Exchange) -> Exchang
     verify("TOKEN-010", is_success(refreshed, accepted))
     _is_of_the_account(portal, verify, refreshed, own)
 
-    again = answered(portal.login.refresh(text(refreshed, "data.refreshToken")))
-    verify("TOKEN-027", is_success(again, refreshed))
-    if not again.success:
+    second = portal.login.refresh(text(refreshed, "data.refreshToken"))
+    if is_held_back(second) or (not second.success and second.code not in KNOWN_CODES):
+        verify.untested("TOKEN-027", f"a rate may be kept ({refusal_text(second)})", "environment")
         return refreshed
-    _is_of_the_account(portal, verify, again, own)
-    return again
+    verify("TOKEN-027", is_success(second, refreshed))
+    if not second.success:
+        return refreshed
+    _is_of_the_account(portal, verify, second, own)
+    return second
 
 
 def _is_of_the_account(portal: Portal, verify: Verify, refreshed: Exchange, own: Exchange) -> None:

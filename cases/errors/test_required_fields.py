@@ -64,11 +64,11 @@ EMPTIED = tuple(Emptied(key, field, value, others) for key, field, others in FIE
 def rows() -> list[ParameterSet]:
     return [
         pytest.param(
-            one,
-            id=f"{one.key} {one.field} {'null' if one.value is None else 'empty'}",
-            marks=[requirement(one.requirement), impact(BY_KEY[one.key].impact)],
+            emptied,
+            id=f"{emptied.key} {emptied.field} {'null' if emptied.value is None else 'empty'}",
+            marks=[requirement(emptied.requirement), impact(BY_KEY[emptied.key].impact)],
         )
-        for one in EMPTIED
+        for emptied in EMPTIED
     ]
 
 

@@ -29,7 +29,8 @@ CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
 
 @requirement(
-    "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051", "CHANNEL-056"
+    "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051", "CHANNEL-056",
+    "CHANNEL-061",
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -98,9 +99,10 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
             )
             verify("CHANNEL-054", is_error(refused, "4030", *channel.steps))
 
-        deactivated = authorized(
-            portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
-        )
+        deactivated = portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
+        if portal.profile.bot_challenge.token is None and deactivated.code == "4030":
+            verify("CHANNEL-054", is_error(deactivated, "4030", *channel.steps))
+        authorized(deactivated)
         verify("CHANNEL-030", is_success(deactivated, *channel.steps))
         channel.steps.append(deactivated)
         if deactivated.success:

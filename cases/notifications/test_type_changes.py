@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cases.changing import changed_beside
 from cases.notifications.making import TYPE, OwnRecord, a_record, differences
 from cases.premises import code_of, without
 from conformance.cases import Account, Json, Portal, Verify, equal, holds, impact, needs, requirement
@@ -11,7 +12,7 @@ CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 
 @requirement(
     "CHANNELTYPE-026", "CHANNELTYPE-027", "CHANNELTYPE-028", "CHANNELTYPE-029", "CHANNELTYPE-030",
-    "CHANNELTYPE-031",
+    "CHANNELTYPE-031", "CHANNELTYPE-033",
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -41,8 +42,13 @@ def has_status(channel_type: OwnRecord, requirement: str, code: str) -> None:
         channel_type.verify(requirement, equal(listing, at, code, *channel_type.steps))
 
 
+FRAMES = {"CHANNEL-048": ("AGREE-005", "CHANNEL-061"), "CHANNELTYPE-027": ("AGREE-006", "CHANNELTYPE-033")}
+"""By the requirement of an update: the kind of its records, and the requirement that it changes no more."""
+
+
 def is_updated(channel_type: OwnRecord, requirement: str) -> None:
-    """What the profile's body sends is shown afterwards."""
+    """What the profile's body sends is shown afterwards, and nothing else has changed."""
+    before = channel_type.read()[1]
     updated = channel_type.call("update", requirement)
     if updated is None:
         return
@@ -55,6 +61,12 @@ def is_updated(channel_type: OwnRecord, requirement: str) -> None:
     other = differences(record, new)
     channel_type.verify(
         requirement, holds(listing, "data.items", not other, new, *channel_type.steps, actual=other)
+    )
+    kind, frame = FRAMES[requirement]
+    beside = changed_beside(kind, before or {}, record, named=sent)
+    kept = {name: (before or {})[name] for name in beside}
+    channel_type.verify(
+        frame, holds(listing, "data.items", not beside, kept, *channel_type.steps, actual=beside)
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from cases.pagination.listings import ACCOUNT_LISTING, ORDER_LISTING, Listing
 from cases.premises import granted
 from cases.reading import NO_FILTER, read
-from conformance.cases import BY_KEY, Account, Portal, Untestable, requirement
+from conformance.cases import BY_KEY, LIMITS, Account, Portal, Untestable, requirement
 from conformance.spec.endpoints import (
     ACCOUNTS_QUERY,
     CHANNEL_TYPES_QUERY,
@@ -35,6 +35,23 @@ def test_a_page_and_a_size_may_be_asked_for(
     if page * size >= max(listing.total(listing.get(portal, admin, page=0, size=20)), 1):
         raise Untestable("the listing has no such page", "environment")
     listing.get(portal, admin, page=page, size=size)
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        pytest.param(ACCOUNT_LISTING, id="accounts", marks=requirement(*OF_ACCOUNTS)),
+        pytest.param(ORDER_LISTING, id="orders", marks=requirement(*OF_ORDERS)),
+    ],
+)
+@pytest.mark.parametrize("asked", [{"size": 3}, {"page": 1}], ids=["size", "page"])
+def test_a_page_and_a_size_may_be_asked_for_alone(
+    portal: Portal, admin: Account, listing: Listing, asked: dict[str, int]
+) -> None:
+    """The other one is the default."""
+    if listing.total(listing.get(portal, admin)) <= LIMITS.size:
+        raise Untestable("the listing has one page only", "environment")
+    listing.get(portal, admin, **asked)
 
 
 @requirement("LIMIT-010", "LIMIT-011")

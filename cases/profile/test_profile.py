@@ -7,7 +7,7 @@ import re
 import pytest
 
 from cases.accounts.queries import changed_but, own, several_pages
-from cases.changing import put_back
+from cases.changing import changed_beside, put_back
 from cases.premises import answered, authorized, granted, is_invalid, refusal_text, settled, text, without
 from cases.profile.values import FIELDS, other_value, updatable
 from conformance.cases import (
@@ -60,7 +60,7 @@ def test_each_caller_reads_another_profile(
     )
 
 
-@requirement("PROFILE-003", "PROFILE-004", "PROFILE-008", offered(PROFILE_UPDATE))
+@requirement("PROFILE-003", "PROFILE-004", "PROFILE-008", "PROFILE-011", offered(PROFILE_UPDATE))
 @needs("accounts.spare")
 @impact("mutating")
 def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
@@ -74,8 +74,11 @@ def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare
         after = read_back(portal, spare, name)
 
         verify("PROFILE-004", meets(after, "data.accountName", lambda read: are_alike(read, name), name))
-        for kept in ("bizId", "accountEmail", "createdAt"):
-            verify("PROFILE-008", equal(after, f"data.{kept}", before.at(f"data.{kept}"), before, updated))
+        for own in ("bizId", "accountEmail", "createdAt"):
+            verify("PROFILE-008", equal(after, f"data.{own}", before.at(f"data.{own}"), before, updated))
+        others = changed_beside("AGREE-001", before.data, after.data, named=("accountName",))
+        kept = {name: before.at(f"data.{name}") for name in others}
+        verify("PROFILE-011", holds(after, "data", not others, kept, before, updated, actual=others))
         early, late = moment(before.at("data.updatedAt")), moment(after.at("data.updatedAt"))
         if early is None or late is None:
             raise Untestable("the profile does not show when it was updated", "target")

@@ -60,11 +60,38 @@ def test_two_wrapped_keys_open_a_session_each_time(portal: Portal, verify: Verif
 
 
 def _verify_key_id(portal: Portal, verify: Verify, key: Exchange) -> None:
-    """Where the profile names the field, it must be there; the shape is not shown (N2)."""
+    """Where the profile names the field, it must be there; the shape is not shown (N2), but for a key and an
+    id, which are no less than two values."""
     settings = portal.profile.secure_channel
-    if settings.is_pinned("key_id_field") and isinstance(key.data, dict):
+    if not settings.is_pinned("key_id_field"):
+        verify("SECURE-003", holds(key, "data", _may_hold_an_id(key.data), "a key id beside the key"))
+    elif isinstance(key.data, dict):
         path = f"data.{settings.key_id_field}"
         verify("SECURE-003", holds(key, path, key.at(path) not in (ABSENT, None, ""), "a key id"))
+
+
+OF_THE_KEY = frozenset(
+    {"kty", "n", "e", "alg", "use", "key_ops", "ext", "algorithm", "format", "keySize", "size"}
+)
+"""What describes a key and is the same for many: members of a JWK (RFC 7517), and such."""
+
+LONGEST_ID = 128
+"""Characters from which a text is a key and no id."""
+
+
+def _may_hold_an_id(data: Json, name: str = "") -> bool:
+    """Whether some value in an answer may be a key's id: any short text or number, unless its name says
+    something else, and a text that stands alone, as it may hold both."""
+    if isinstance(data, dict):
+        has_ids = any(any(letter.isdigit() for letter in key) for key in data)
+        return has_ids or any(_may_hold_an_id(value, key) for key, value in data.items())
+    if isinstance(data, list):
+        return any(_may_hold_an_id(value, name) for value in data)
+    if isinstance(data, bool) or not isinstance(data, str | int):
+        return False
+    moments = ("time", "expire", "created", "valid")
+    is_moment = any(word in name.lower() for word in moments) or name.endswith("At")
+    return name == "" or (name not in OF_THE_KEY and not is_moment and 0 < len(str(data)) <= LONGEST_ID)
 
 
 def _opened(portal: Portal, verify: Verify) -> Channel:

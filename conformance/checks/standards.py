@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 from zoneinfo import available_timezones
 
 from conformance.checks.enumerations import entries
@@ -13,6 +14,7 @@ from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import COUNTRIES, TIMEZONES, WORKSPACES_CURRENT
 from conformance.spec.iso import COUNTRY_NUMBERS, LANGUAGES_OF_TWO_LETTERS, is_country
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.facts import data_fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
@@ -45,6 +47,7 @@ def code_rule(requirement: str, name: str, is_right: Callable[[str], bool], expe
             yield HELD
 
 
+@lru_cache(maxsize=256)
 def _is_two_letters_of_a_country(code: str) -> bool:
     """Another form is another rule's."""
     return len(code) != 2 or not code.isascii() or not code.isalpha() or is_country(code)
@@ -82,30 +85,40 @@ def is_zone(code: str) -> bool:
     return not zones or _spelled(code) in zones or NAMED_OTHERWISE.fullmatch(code) is not None
 
 
-ZONED = {"defaultTimezone": OF_ACCOUNTS, "workspaceTimezone": (WORKSPACES_CURRENT,)}
+class Zones(NamedTuple):
+    """The timezone codes of an answer: whether there are any, and those that name a zone in no usual way."""
+
+    are_shown: bool
+    unusual: tuple[tuple[str, str], ...]
+
+
+@data_fact
+def zones(exchange: Exchange) -> Zones:
+    """The same object for answers that repeat each other."""
+    shown = [
+        (f"{path}.{name}", code)
+        for path, record in records(exchange)
+        for name in ("defaultTimezone", "workspaceTimezone")
+        if isinstance(code := record.get(name), str) and code.strip()
+    ]
+    return Zones(bool(shown), tuple((path, code) for path, code in shown if not is_zone(code)))
 
 
 @check("RESOURCE-008", on=successes(TIMEZONES, *OF_ACCOUNTS, WORKSPACES_CURRENT), remembers=True)
 def a_timezone_is_one(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where the portal's own list was read before: it may name zones as it likes."""
     operation, host = exchange.request.operation, exchange.request.parts.netloc
-    if operation is None:
-        return
-    if operation.key == TIMEZONES:
+    if operation is not None and operation.key == TIMEZONES:
         memory[host] = _codes_of_zones(exchange) | memory.get(host, frozenset())
         return
-    listed, is_present = memory.get(host), False
-    for path, record in records(exchange):
-        for name, keys in ZONED.items():
-            code = record.get(name) if operation.key in keys else None
-            if not isinstance(code, str) or not code.strip():
-                continue
-            is_present = is_present or listed is not None
-            if listed is not None and code not in listed and not is_zone(code):
-                yield contradicts(exchange, f"{path}.{name}", "a timezone of the portal's list", code)
-                return
-    if is_present:
+    listed = memory.get(host)
+    if listed is None or not (shown := zones(exchange)).are_shown:
+        return
+    other = next(((path, code) for path, code in shown.unusual if code not in listed), None)
+    if other is None:
         yield HELD
+    else:
+        yield contradicts(exchange, other[0], "a timezone of the portal's list", other[1])
 
 
 def _codes_of_zones(exchange: Exchange) -> frozenset[str]:

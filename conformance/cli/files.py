@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli.layout import print_line, print_text
 from conformance.cli.options import (
     BASELINE,
     BASELINE_UPDATE,
@@ -65,7 +66,7 @@ def check_files(options: Options) -> int:
         redact=options.redact,
         keep=options.keep,
     )
-    return run(options.files, asked, output=options.format)
+    return run(options.files, asked, output=options.format, show=print_line)
 
 
 @command(
@@ -87,9 +88,8 @@ def compare_runs(options: Options) -> int:
     comparison = compare.compare(_results(options.old), _results(options.new))
     if options.out:
         compare_pages.write_all(comparison, options.out)
-    print(
-        compare_pages.as_json(comparison) if options.format == "json" else compare_pages.as_text(comparison)
-    )
+    form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
+    print_text(form(comparison), form=options.format)
     return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
 
 
@@ -111,7 +111,8 @@ def show_matrix(options: Options) -> int:
     runs = [_results(place) for place in options.runs]
     names = [place.parent.name if place.is_file() else place.name for place in options.runs]
     runs_matrix = matrix.write_all(runs, options.out, names) if options.out else matrix.matrix(runs, names)
-    print(matrix.as_json(runs_matrix) if options.format == "json" else matrix.as_text(runs_matrix))
+    form = matrix.as_json if options.format == "json" else matrix.as_text
+    print_text(form(runs_matrix), form=options.format)
     return 0
 
 
@@ -134,7 +135,8 @@ def show_history(options: Options) -> int:
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "history.html").write_text(history.as_html(trends), encoding="utf-8")
-    print(history.as_json(trends) if options.format == "json" else history.as_text(trends))
+    form = history.as_json if options.format == "json" else history.as_text
+    print_text(form(trends), form=options.format)
     return 0
 
 

@@ -10,6 +10,7 @@ from reference_impl.faults import (
     endpoints,
     envelope,
     fields,
+    filtered,
     headers,
     notifications,
     owners,
@@ -52,6 +53,7 @@ _CHAPTERS = (
     refusals,
     sealed,
     effects,
+    filtered,
 )
 
 

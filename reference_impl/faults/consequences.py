@@ -178,4 +178,6 @@ CONSEQUENCES: dict[str, str] = {
     "the-workspace-is-of-no-zone": "AGREE-003",
     "the-profile-speaks-no-language": "AGREE-001 PROFILE-005",
     "the-inviter-is-another": "AGREE-004",
+    "filtered-accounts-are-counted-as-all": "ACCOUNT-028",
+    "later-pages-are-not-filtered": "ACCOUNT-021 ACCOUNT-025",
 }

@@ -1,20 +1,25 @@
 """Effects that are others than asked for, and endpoints that are there by name only (several chapters)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from reference_impl.changes import Change, chosen, handled, rewritten, together
 from reference_impl.errors import Refusal
-from reference_impl.faults.fault import asked, erring, ignoring, of, on_success, refusing, reported
+from reference_impl.faults.fault import asked, erring, ignoring, of, on_success, refusing, reported, then
 from reference_impl.faults.operations import (
     ACCOUNT_PASSWORD,
     ACCOUNT_STATUS,
+    ACCOUNT_UPDATE,
+    CHANNEL_UPDATE,
     INSTITUTION,
     INVITATIONS,
     INVITE,
     LOGOUT,
     ORDERS,
+    PROFILE_UPDATE,
     ROLES,
     SESSIONS,
+    TYPE_UPDATE,
 )
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
@@ -46,7 +51,28 @@ def _failing(operation: str) -> Change:
     return together((erring("BROKEN", "INTERNAL_ERROR", 500), refusing(operation, "BROKEN")))
 
 
+def _too(kind: str, **values: Any) -> Callable[[Portal, Caller, Body], None]:
+    """Other fields of the record are changed with those that are named."""
+
+    def changing(portal: Portal, caller: Caller, body: Body) -> None:
+        portal.records[kind][body.get("userBizId") or body.get("bizId") or caller.account_id].update(values)
+
+    return changing
+
+
+_ELSEWHERE = {"institutionBizId": "institution-of-another"}
+_TOO: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
+    ("PROFILE-011", "an-update-changes-the-institution-too", PROFILE_UPDATE, "account", _ELSEWHERE),
+    ("ACCOUNT-047", "an-update-changes-the-country-too", ACCOUNT_UPDATE, "account", {"defaultCountry": "FR"}),
+    ("CHANNEL-061", "an-update-moves-the-channel", CHANNEL_UPDATE, "channel", _ELSEWHERE),
+    ("CHANNELTYPE-033", "an-update-moves-the-type", TYPE_UPDATE, "channel type", {"displayOrder": 4711}),
+)
+
 FAULTS = (
+    *(
+        of(breaks, name, key, apply=then(key, _too(kind, **values)), spreads=True)
+        for breaks, name, key, kind, values in _TOO
+    ),
     of(
         "ORDER-035",
         "amounts-are-sorted-as-text",

@@ -12,8 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reference_impl.asked import read_body
 from reference_impl.changes import Change, wrapped
-from reference_impl.faults.fault import of
-from reference_impl.faults.operations import CHANGE
+from reference_impl.faults.fault import GONE, of, reported
+from reference_impl.faults.operations import CHANGE, PUBLIC_KEY
 from reference_impl.portal import Portal, SecureSession
 from reference_impl.wrappers import replayed
 
@@ -98,6 +98,13 @@ def _turned(turn: Turning) -> Change:
 
 
 FAULTS = (
+    of(
+        "SECURE-003",
+        "the-public-key-has-no-id",
+        PUBLIC_KEY,
+        apply=reported(PUBLIC_KEY, "", keyId=GONE),
+        also="SECURE-004 SECURE-014",
+    ),
     of("SECURE-028", "a-body-without-a-session-is-of-the-newest", CHANGE, apply=wrapped(NewestChannel)),
     of("SECURE-029", "a-body-without-a-version-is-opened", CHANGE, apply=_turned(_with_version)),
     of("SECURE-030", "a-body-of-any-version-is-opened", CHANGE, apply=_turned(_of_any_version)),

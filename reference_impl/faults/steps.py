@@ -48,8 +48,8 @@ def _without_method(operation: str) -> Change:
 
 
 def _any_method_is_mail(body: Body) -> Body:
-    known = body["method"] in (10011001, 10011002)
-    return body if known else body | {"method": 10011001}
+    is_one = body["method"] in (10011001, 10011002)
+    return body if is_one else body | {"method": 10011001}
 
 
 def _of_another(handler: Handler) -> Handler:

@@ -11,11 +11,9 @@ from conformance.checks.records import records
 from conformance.checks.registry import Memory, check, successes
 from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison
-
-Owned = dict[str, Json]
-"""A session, or an entry of the login history."""
 
 IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
 
@@ -25,11 +23,18 @@ def _key_of(exchange: Exchange) -> str:
     return "" if operation is None else operation.key
 
 
-def _identity(record: Owned, id: str) -> str | None:
-    """An id alone may be a number that is counted for each account. None where something is not shown."""
-    names = (id, "loginTime", "clientIp", "userAgent")
-    values = [value for name in names if isinstance(value := record.get(name), str)]
-    return " ".join(values) if len(values) == len(names) else None
+@data_fact
+def identities(exchange: Exchange) -> tuple[tuple[str, str], ...]:
+    """The places of an answer's entries, and what each of them is recognised by: an id alone may be a number
+    that is counted for each account. The same object for answers that repeat each other."""
+    names = (IDS.get(_key_of(exchange), "bizId"), "loginTime", "clientIp", "userAgent")
+    texts = [
+        (path, [value for name in names if isinstance(value := record.get(name), str)])
+        for path, record in records(exchange)
+    ]
+    return tuple(
+        (f"{path}.{names[0]}", " ".join(values)) for path, values in texts if len(values) == len(names)
+    )
 
 
 @check("MODEL-007", on=successes(PROFILE, *IDS).at_its_moment(), remembers=True)
@@ -43,18 +48,25 @@ def nothing_of_the_callers_is_anothers(exchange: Exchange, memory: Memory) -> It
     caller = memory.get(viewer)
     if not _is_text(caller):
         return
-    yield _first_of_another(exchange, memory, IDS[key], caller)
+    shown, last = identities(exchange), f"{caller} {key}"
+    if memory.get(last) is shown:
+        yield HELD
+        return
+    compared = _first_of_another(exchange, memory, shown, caller)
+    if compared is HELD:
+        memory[last] = shown
+    yield compared
 
 
-def _first_of_another(exchange: Exchange, memory: Memory, id: str, caller: str) -> Comparison:
-    for path, record in records(exchange):
-        identity = _identity(record, id)
-        owner = memory.get(f"{id} {identity}", caller)
+def _first_of_another(
+    exchange: Exchange, memory: Memory, shown: tuple[tuple[str, str], ...], caller: str
+) -> Comparison:
+    for path, identity in shown:
+        owner = memory.get(identity, caller)
         if owner != caller:
             message = f"what account {owner} was shown as its own is shown to account {caller}"
-            return contradicts(exchange, f"{path}.{id}", "an entry of the caller's", record[id], message)
-        if identity is not None:
-            memory[f"{id} {identity}"] = caller
+            return contradicts(exchange, path, "an entry of the caller's", exchange.at(path), message)
+        memory[identity] = caller
     return HELD
 
 

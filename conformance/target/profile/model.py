@@ -419,9 +419,10 @@ def parse(
     if target is not None and isinstance(tables.setdefault("portal", {}), dict):
         tables["portal"]["url"] = target
     hidden: list[str] = []
-    tables = {
-        key: _filled(value, (key,), _Source(name, environ, folder, hidden)) for key, value in tables.items()
-    }
+    source = _Source(name, environ, folder, hidden)
+    tables = {key: _filled(value, (key,), source) for key, value in tables.items()}
+    if source.problems:
+        raise ProfileError("\n".join(source.problems))
     if not tables.get("accounts"):
         raise ProfileError(
             f"{name}: there is no account. Add the table [accounts.admin] with email and password."
@@ -453,12 +454,22 @@ def _validated(tables: dict[str, Any], name: str, hidden: list[str]) -> Profile:
 
 
 class _Source:
-    """Where ``${…}`` takes its values from."""
+    """Where ``${…}`` takes its values from. ``problems`` collects what cannot be taken, so that all of it is
+    reported at once."""
 
     def __init__(self, name: str, environ: Mapping[str, str], folder: Path, hidden: list[str]) -> None:
         self.name, self.environ, self.folder, self.hidden = name, environ, folder, hidden
+        self.problems: list[str] = []
 
     def value(self, reference: str, place: tuple[str, ...]) -> str:
+        """The value of a reference; an empty one where it has none, which is a problem."""
+        try:
+            return self._value(reference, place)
+        except ProfileError as problem:
+            self.problems.append(str(problem))
+            return ""
+
+    def _value(self, reference: str, place: tuple[str, ...]) -> str:
         where = f"{self.name}: {spoken(place)}"
         if reference.startswith("file:"):
             path = self.folder / Path(reference.removeprefix("file:")).expanduser()

@@ -1,0 +1,106 @@
+"""Pages and filters that are right each by itself, and wrong together (chapter "Pagination forms")."""
+
+from collections.abc import Callable
+from typing import Any
+
+from reference_impl.changes import Change, handled
+from reference_impl.faults.fault import asked, of
+from reference_impl.faults.operations import ACCOUNTS_QUERY, CHANNELS_QUERY, ORDERS, TYPES_QUERY
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Handler
+from reference_impl.shapes import Body
+
+PAGE = ("page", "size", "sort", "workspaceId")
+
+
+def _size_needs_page(body: Body) -> Body:
+    return body if body.get("page") is not None else body | {"size": None}
+
+
+def _is_filtered(body: Body) -> bool:
+    return any(value not in (None, "", False) for name, value in body.items() if name not in PAGE)
+
+
+def _unfiltered(body: Body) -> Body:
+    return {name: value for name, value in body.items() if name in PAGE}
+
+
+def _from_the_second_page_on(body: Body) -> Body:
+    return _unfiltered(body) if body.get("page") else body
+
+
+def _counting_all(total: str) -> Callable[[Handler], Handler]:
+    """The total and its pages are those without a filter."""
+
+    def around(handler: Handler) -> Handler:
+        def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+            data = handler(portal, caller, body)
+            if _is_filtered(body):
+                whole = handler(portal, caller, _unfiltered(body))
+                data |= {total: whole[total], "totalPages": whole["totalPages"]}
+            return data
+
+        return listing
+
+    return around
+
+
+def _paged_counting_all(handler: Handler) -> Handler:
+    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        if _is_filtered(body):
+            data["pagination"] |= {"totalRecords": handler(portal, caller, {})["pagination"]["totalRecords"]}
+        return data
+
+    return listing
+
+
+def _without_null_size(operation: str) -> Change:
+    return asked(
+        operation,
+        lambda body: {
+            name: value
+            for name, value in _size_needs_page(body).items()
+            if value is not None or name != "size"
+        },
+    )
+
+
+FAULTS = (
+    of(
+        "PAGE-028 PAGE-029",
+        "a-size-counts-with-a-page-only",
+        ACCOUNTS_QUERY,
+        apply=_without_null_size(ACCOUNTS_QUERY),
+    ),
+    of(
+        "PAGE-037 PAGE-038",
+        "a-size-of-orders-counts-with-a-page-only",
+        ORDERS,
+        apply=_without_null_size(ORDERS),
+    ),
+    of(
+        "ACCOUNT-040",
+        "filtered-accounts-are-counted-as-all",
+        ACCOUNTS_QUERY,
+        apply=handled(ACCOUNTS_QUERY, _counting_all("totalElements")),
+    ),
+    of(
+        "PAGE-008 CHANNELTYPE-024",
+        "types-asked-for-are-counted-as-all",
+        TYPES_QUERY,
+        apply=handled(TYPES_QUERY, _paged_counting_all),
+    ),
+    of(
+        "PAGE-008 CHANNEL-045",
+        "channels-asked-for-are-counted-as-all",
+        CHANNELS_QUERY,
+        apply=handled(CHANNELS_QUERY, _paged_counting_all),
+    ),
+    of(
+        "ACCOUNT-020",
+        "later-pages-are-not-filtered",
+        ACCOUNTS_QUERY,
+        apply=asked(ACCOUNTS_QUERY, _from_the_second_page_on),
+    ),
+)
