@@ -243,7 +243,7 @@ def test_the_specification_decides_what_a_difference_means(
 
 def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not() -> None:
     owners = SessionOwners()
-    entry = {"sessionId": "f3b1c2d4"}
+    entry = {"sessionId": "5d473325-1067-464f-ad5b-a50f4f0a1117"}
 
     def listed(account: str, *entries: object) -> list[Difference]:
         exchange = answer(SESSIONS, list(entries))
@@ -251,6 +251,7 @@ def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not()
 
     assert listed("admin", entry) == listed("admin", entry) == []
     assert listed("spare", {"sessionId": "another"}) == []
+    assert listed("limited", {"sessionId": "another"}) == []
     (foreign,) = listed("spare", {"sessionId": "another"}, entry)
     assert foreign.path == "data[1].sessionId"
     assert Meanings().of(pair_of(SESSIONS), foreign).meaning is Meaning.BREAKING

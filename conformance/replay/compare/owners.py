@@ -13,6 +13,9 @@ from conformance.traffic.exchange import Json, dig
 IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
 """The lists, and the field that identifies an entry."""
 
+SHORTEST_ID = 16
+"""A shorter id may be counted for each account, and says nothing of another one's."""
+
 BASIS = "a list of the caller's own sessions shows one that another account was shown"
 
 
@@ -33,5 +36,6 @@ class SessionOwners:
             data, place = data.get("items"), ("data", "items")
         for at, entry in enumerate(data if isinstance(data, list) else ()):
             id = dig(entry, [name])
-            if isinstance(id, str) and self._owners.setdefault(id, pair.account) != pair.account:
+            is_telling = isinstance(id, str) and len(id) >= SHORTEST_ID
+            if is_telling and self._owners.setdefault(id, pair.account) != pair.account:
                 yield Difference("value", (*place, at, name), None, id)
