@@ -17,6 +17,7 @@ from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.meaning import Meaning, Meanings
 from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.report.across.accepted import AcceptedDifference, against_rows, load
@@ -27,6 +28,7 @@ from conformance.spec.endpoints import (
     PROFILE,
     PROFILE_UPDATE,
     ROLES,
+    SESSIONS,
     WORKSPACES_MINE,
 )
 from conformance.tests.replays import replayed
@@ -237,6 +239,22 @@ def test_the_specification_decides_what_a_difference_means(
 
     assert decided.meaning is meaning
     assert decided.basis
+
+
+def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not() -> None:
+    owners = SessionOwners()
+    entry = {"sessionId": "5d473325-1067-464f-ad5b-a50f4f0a1117"}
+
+    def listed(account: str, *entries: object) -> list[Difference]:
+        exchange = answer(SESSIONS, list(entries))
+        return list(owners.foreign(ReplayedExchange(1, exchange, exchange, account=account)))
+
+    assert listed("admin", entry) == listed("admin", entry) == []
+    assert listed("spare", {"sessionId": "another"}) == []
+    assert listed("limited", {"sessionId": "another"}) == []
+    (foreign,) = listed("spare", {"sessionId": "another"}, entry)
+    assert foreign.path == "data[1].sessionId"
+    assert Meanings().of(pair_of(SESSIONS), foreign).meaning is Meaning.BREAKING
 
 
 def test_another_person_by_another_account_is_drift() -> None:

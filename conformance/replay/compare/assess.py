@@ -16,6 +16,7 @@ from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.meaning import Meaning, MeaningOfDifference, Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
@@ -47,6 +48,7 @@ class Assessor:
     reveals: Callable[[Json], bool] = lambda value: False
     credentials: CredentialCheck = field(default_factory=CredentialCheck)
     meanings: Meanings = field(default_factory=Meanings)
+    owners: SessionOwners = field(default_factory=SessionOwners)
     _judge_recorded: Watch = field(
         default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
     )
@@ -92,7 +94,7 @@ class Assessor:
         return self._different(pair, differences, after)
 
     def _differences(self, pair: ReplayedExchange) -> list[Difference]:
-        differences = self.comparer.compare(pair).differences
+        differences = [*self.comparer.compare(pair).differences, *self.owners.foreign(pair)]
         if self.learns:
             return [each for each in differences if not self.noise.learn(pair.operation, each)]
         return differences

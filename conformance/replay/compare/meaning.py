@@ -9,6 +9,8 @@ from typing import Any
 
 from conformance.judging.fields import field_of, item_of, model_of
 from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
+from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec import BY_KEY, Operation
 from conformance.spec.endpoints import (
@@ -291,7 +293,13 @@ def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferenc
     return None
 
 
+def _foreign_session(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    is_added = difference.kind == "value" and difference.recorded is None
+    return _breaking(FOREIGN_SESSION) if is_added and pair.operation in IDS else None
+
+
 RULES: tuple[Rule, ...] = (
+    _foreign_session,
     _preflight,
     _status_and_code,
     _envelope,
