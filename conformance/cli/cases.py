@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @command("run", *RUN_OPTIONS, passes_on=True)
 def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
-    from conformance.cli.running import run
+    from conformance.cli.live.running import run
 
     use_default_profile(options)
     return run(

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli.console import wants_pytest
+from conformance.cli.live.console import wants_pytest
+from conformance.cli.live.views import LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
-from conformance.cli.views import LiveView, LogView, RunProgress
 from conformance.tests.deployment import Done, command, deployed
 from conformance.traffic.redaction.redact import Secrets
 

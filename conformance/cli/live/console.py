@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from conformance.cli.live.views import LiveView, LogView, RunProgress, RunView
 from conformance.cli.output import RedactedStream
-from conformance.cli.views import LiveView, LogView, RunProgress, RunView
 from conformance.report.formats.terminal import Pen, wants_colour
 from conformance.run.hooks.stash import FINAL
 from conformance.run.hooks.terminal import closing_lines
