@@ -185,10 +185,14 @@ def test_an_account_without_permissions_is_answered_somehow(
     portal: Portal, verify: Verify, limited: Account
 ) -> None:
     unmarked = [row for row in READABLE if row.auth == "unmarked"]
-    answers = [answered(read(portal, row, token=limited.token, ids=some_ids(row))) for row in unmarked]
+    first = answered(read(portal, unmarked[0], token=limited.token, ids=some_ids(unmarked[0])))
+    statuses = {first.status}
+    for row in unmarked[1:]:
+        # One answer at a time: each may be large.
+        statuses.add(answered(read(portal, row, token=limited.token, ids=some_ids(row))).status)
 
-    if not any(exchange.status == 403 for exchange in answers):
-        verify.observe("permission-denied", answers[0], "nothing is refused")
+    if 403 not in statuses:
+        verify.observe("permission-denied", first, "nothing is refused")
 
 
 PRELOGIN = tuple(row for row in OPERATIONS if row.is_prelogin and row.key != LOGIN_INITIATE)
