@@ -24,6 +24,7 @@ from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
+from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
@@ -46,6 +47,10 @@ class CheckOptions:
     baseline_update: bool = False
     no_cache: bool = False
     model: bool = False
+    redact: Sequence[str] = ()
+    """Headers, fields and patterns between slashes whose values are secrets."""
+    keep: Sequence[str] = ()
+    """Headers and fields whose values only look like secrets."""
     rules: RuleSelection | None = None
 
 
@@ -115,11 +120,13 @@ class _Judged:
     ledger: Ledger
     coverage: Coverage = field(default_factory=Coverage)
     secrets: Secrets = field(default_factory=Secrets)
+    finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
 
 
 def _judged(options: CheckOptions) -> _Judged:
-    return _Judged(Ledger(REQUIREMENTS, selection=options.rules))
+    ledger = Ledger(REQUIREMENTS, selection=options.rules)
+    return _Judged(ledger, finder=finder_of(options.redact, options.keep))
 
 
 def check(
@@ -157,16 +164,22 @@ def check(
     return Checked(run, traffic.count, traffic.ignored)
 
 
-def run(files: Sequence[str | Path], options: CheckOptions, *, output: str = "text") -> int:
-    """``check`` for the command line: prints what was found, and returns the exit code."""
+def run(
+    files: Sequence[str | Path],
+    options: CheckOptions,
+    *,
+    output: str = "text",
+    show: Callable[[str], None] = print,
+) -> int:
+    """``check`` for the command line: shows what was found line by line, and returns the exit code."""
     checked = check(files, options)
     if output == "json":
         print(checked.run.text(), end="")
         return checked.run.exit_code
     for line in summary_lines(checked.run, colour=wants_colour(sys.stdout), quiet=False):
-        print(line)
+        show(line)
     for line in closing_block(checked.run, options.out):
-        print(line)
+        show(line)
     return checked.run.exit_code
 
 
@@ -180,6 +193,7 @@ def _judge(
     )
     try:
         for exchange in traffic:
+            judged.finder.register(exchange, judged.secrets)
             log.write(exchange)
             judge(exchange)
             for listener in listeners:
@@ -197,3 +211,4 @@ def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:
     yield from traffic.notes
     yield from judged.coverage.sentences()
     yield from traffic.sentences()
+    yield from judged.finder.lines()

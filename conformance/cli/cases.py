@@ -6,10 +6,11 @@ What a command needs is imported when it runs: pytest and the cases take longer 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import TEXT, Options, argument, command, flag
-from conformance.cli.layout import print_blocks
+from conformance.cli.layout import print_blocks, print_text
 from conformance.cli.options import (
     FORMAT,
     ONLY,
@@ -23,7 +24,7 @@ from conformance.run.options import BY_NAME, as_arguments
 from conformance.spec import REQUIREMENTS, Impact, Requirement
 
 if TYPE_CHECKING:
-    from conformance.run.plan import RunPlan
+    from conformance.run.outlook.plan import RunPlan
 
 
 @command("run", *RUN_OPTIONS, passes_on=True)
@@ -43,15 +44,15 @@ def run_cases(options: Options) -> int:
 @command("plan", *RUN_OPTIONS, FORMAT)
 def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
-    from conformance.run.plan import as_json, as_text
+    from conformance.run.outlook.plan import as_json, as_text
 
     planned = _plan(options)
-    print(as_json(planned) if options.format == "json" else as_text(planned))
+    print_text(as_json(planned) if options.format == "json" else as_text(planned), form=options.format)
     return 0
 
 
 def _plan(options: Options) -> RunPlan:
-    from conformance.run.plan import PlanChoice, plan
+    from conformance.run.outlook.plan import PlanChoice, plan
     from conformance.run.rerun import failed_rules
     from conformance.verdicts.selection import select_rules
 
@@ -77,7 +78,7 @@ def list_requirements(options: Options) -> int:
     selection = select_rules(options.only, options.skip)
     rows = [row for row in REQUIREMENTS.values() if selection is None or row.id in selection.rules]
     if options.short and options.format == "text":
-        print("\n".join(map(_line, rows)))
+        print_blocks([map(_line, rows)])
     else:
         _print_with_cases(rows, form=options.format)
     return 0
@@ -90,10 +91,12 @@ def _print_with_cases(rows: list[Requirement], *, form: str) -> None:
     if form == "json":
         print(json.dumps([_row(row, cases[row.id]) for row in rows], indent=2, ensure_ascii=False))
         return
-    for row in rows:
-        print(_line(row))
-        for case in cases[row.id] or [row.untestable or "no case yet"]:
-            print(f"{'':24} {case}")
+    print_blocks([[line for row in rows for line in _lines(row, cases[row.id])]])
+
+
+def _lines(row: Requirement, cases: list[str]) -> Iterator[str]:
+    yield _line(row)
+    yield from (f"{'':24} {case}" for case in cases or [row.untestable or "no case yet"])
 
 
 def _line(row: Requirement) -> str:
@@ -120,7 +123,7 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
 )
 def explain_rules(options: Options) -> int:
     """Explains rules: their place and level, what decides them, and how to see both verdicts."""
-    from conformance.run.explanation import as_json, as_lines, explain
+    from conformance.run.outlook.explanation import as_json, as_lines, explain
     from conformance.verdicts.selection import rules_of
 
     explanations = explain(rule for name in options.rules for rule in rules_of(name, option="explain"))

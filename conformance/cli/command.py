@@ -151,7 +151,8 @@ def flag(*names: str, **settings: Any) -> click.RichOption:
 def argument(name: str, metavar: str, **settings: Any) -> click.RichArgument:
     """A positional argument: a path, unless ``type`` says another."""
     settings.setdefault("type", PATH)
-    return click.RichArgument([name], metavar=metavar, **settings)
+    shown = f"{metavar}..." if settings.get("nargs") == -1 else metavar
+    return click.RichArgument([name], metavar=shown, **settings)
 
 
 Declared = Callable[[Callable[[Options], int]], click.RichCommand]
@@ -232,7 +233,9 @@ def _is_before_command(wrong: click.NoSuchOption) -> bool:
 def _hint(parameter: click.Parameter | None) -> str:
     if parameter is None:
         return "the value"
-    return parameter.human_readable_name if isinstance(parameter, click.Argument) else parameter.opts[-1]
+    if isinstance(parameter, click.Argument):
+        return parameter.human_readable_name.removesuffix("...")
+    return parameter.opts[-1]
 
 
 def _nearest(names: Sequence[str] | None) -> str:

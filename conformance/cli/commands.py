@@ -38,6 +38,13 @@ COMMANDS = (
         example="portal-conformance run --profile portal.toml",
     ),
     CommandRow(
+        "setup",
+        TEST,
+        "target",
+        summary="ask what a profile needs, write it, and try it out",
+        example="portal-conformance setup",
+    ),
+    CommandRow(
         "plan",
         TEST,
         "cases",

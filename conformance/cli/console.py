@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.cli.output import RedactedStream
-from conformance.cli.views import LiveView, LogView, Progress, View
+from conformance.cli.views import LiveView, LogView, RunProgress, RunView
 from conformance.report.formats.terminal import Pen, wants_colour
 from conformance.run.hooks.stash import FINAL
 from conformance.run.hooks.terminal import closing_lines
@@ -32,10 +32,10 @@ class RunConsole:
     """Shows a run: how far it is, what it waits for, what is found, and how it ended."""
 
     def __init__(self, stream: RedactedStream, *, quiet: bool) -> None:
-        self.progress = Progress()
+        self.progress = RunProgress()
         self._stream = stream
         self._quiet = quiet
-        self._view: View = (
+        self._view: RunView = (
             LiveView(stream, self.progress) if stream.isatty() else LogView(stream, self.progress)
         )
         self._is_started = False

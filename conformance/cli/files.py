@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli.layout import print_line, print_text
 from conformance.cli.options import (
     BASELINE,
     BASELINE_UPDATE,
@@ -16,6 +17,7 @@ from conformance.cli.options import (
     NO_CACHE,
     ONLY,
     OUT,
+    REDACTION,
     SALVAGE,
     SKIP,
     STRICT,
@@ -42,6 +44,7 @@ RUN = "a results.json, or the folder of a run"
     BASELINE_UPDATE,
     OUT,
     flag("--model", help="also compare what several answers say of one thing; slower"),
+    *REDACTION,
     NO_CACHE,
     FORMAT,
 )
@@ -60,8 +63,10 @@ def check_files(options: Options) -> int:
         no_cache=options.no_cache,
         model=options.model,
         rules=select_rules(options.only, options.skip),
+        redact=options.redact,
+        keep=options.keep,
     )
-    return run(options.files, asked, output=options.format)
+    return run(options.files, asked, output=options.format, show=print_line)
 
 
 @command(
@@ -83,9 +88,8 @@ def compare_runs(options: Options) -> int:
     comparison = compare.compare(_results(options.old), _results(options.new))
     if options.out:
         compare_pages.write_all(comparison, options.out)
-    print(
-        compare_pages.as_json(comparison) if options.format == "json" else compare_pages.as_text(comparison)
-    )
+    form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
+    print_text(form(comparison), form=options.format)
     return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
 
 
@@ -107,7 +111,8 @@ def show_matrix(options: Options) -> int:
     runs = [_results(place) for place in options.runs]
     names = [place.parent.name if place.is_file() else place.name for place in options.runs]
     runs_matrix = matrix.write_all(runs, options.out, names) if options.out else matrix.matrix(runs, names)
-    print(matrix.as_json(runs_matrix) if options.format == "json" else matrix.as_text(runs_matrix))
+    form = matrix.as_json if options.format == "json" else matrix.as_text
+    print_text(form(runs_matrix), form=options.format)
     return 0
 
 
@@ -130,7 +135,8 @@ def show_history(options: Options) -> int:
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "history.html").write_text(history.as_html(trends), encoding="utf-8")
-    print(history.as_json(trends) if options.format == "json" else history.as_text(trends))
+    form = history.as_json if options.format == "json" else history.as_text
+    print_text(form(trends), form=options.format)
     return 0
 
 

@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO, cast
 
 from conformance.cli.output import RedactedStream
 
 if TYPE_CHECKING:  # a log needs no rich
     from rich.console import RenderableType
 
-LABEL = re.compile(r" *(?:[\w-]+(?: [\w-]+)?  +(?=\S))?")
-"""What the rest of a line stands below: blanks, and a label of one or two words."""
+LABEL = re.compile(r"[\w-]+(?: [\w-]+)?  +(?=\S)")
+"""A label of one or two words, and the blanks behind it."""
+
+MOST_OF_WIDTH = 0.45
+"""The share of a line that its labels may take, so that there is room beside them."""
 
 
-def laid_out(text: str) -> RenderableType:
-    """A line as a terminal shows it: what does not fit goes on below its beginning."""
+def laid_out(text: str, width: int) -> RenderableType:
+    """A line as a terminal of this width shows it: what does not fit goes on below its beginning."""
     from rich.table import Table
     from rich.text import Text
 
     shown = Text.from_ansi(text)
-    label = LABEL.match(shown.plain)
-    if label is None or not label.end():
+    split = _label_width(shown.plain, int(width * MOST_OF_WIDTH))
+    if not split:
         return shown
     line = Table.grid()
     line.add_column(no_wrap=True)
     line.add_column(overflow="fold")
-    line.add_row(*shown.divide([label.end()]))
+    line.add_row(*shown.divide([split]))
     return line
+
+
+def _label_width(plain: str, most: int) -> int:
+    """How many characters at the beginning of a line are blanks and labels, as far as there is room."""
+    split = len(plain) - len(plain.lstrip(" "))
+    while (label := LABEL.match(plain, split)) is not None and label.end() <= most:
+        split = label.end()
+    return split
 
 
 def print_blocks(blocks: Iterable[Iterable[str]]) -> None:
@@ -38,6 +50,15 @@ def print_blocks(blocks: Iterable[Iterable[str]]) -> None:
     for number, block in enumerate(blocks):
         for line in ("", *block) if number else block:
             print_line(line)
+
+
+def print_text(text: str, *, form: str) -> None:
+    """Prints what a command answers: a text as ``print_blocks`` does, JSON as it is."""
+    if form == "json":
+        print(text)
+        return
+    for line in text.split("\n"):
+        print_line(line)
 
 
 def print_line(line: str) -> None:
@@ -49,4 +70,19 @@ def print_line(line: str) -> None:
     from rich.console import Console
 
     clean = stream.clean(line) if isinstance(stream, RedactedStream) else line
-    Console(file=stream, highlight=False, markup=False, emoji=False).print(laid_out(clean))
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console.print(laid_out(clean, console.width))
+
+
+@contextmanager
+def status_line() -> Iterator[Callable[[str], None]]:
+    """A function that shows on a terminal what a command does now, in a line that goes when it ends."""
+    if not sys.stdout.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    file = sys.stdout.for_display() if isinstance(sys.stdout, RedactedStream) else sys.stdout
+    console = Console(file=cast(TextIO, file), force_terminal=True, color_system=None, markup=False)
+    with console.status("") as status:
+        yield lambda text: status.update(text)

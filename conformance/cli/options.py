@@ -38,6 +38,22 @@ STRICT = flag("--strict", help="a WARN counts as a FAIL")
 SALVAGE = flag("--salvage", help="use the exchanges before the place where a file breaks")
 WAIT = flag("--wait", help="wait for another run on this target, --out or --history to end")
 NO_CACHE = flag("--no-cache", help="judge every exchange anew; slower, with the same result")
+REDACTION = (
+    option(
+        "--redact",
+        multiple=True,
+        metavar="NAME",
+        help="a header or field that holds a secret, or a /pattern/ of one; may be repeated",
+    ),
+    option(
+        "--keep",
+        multiple=True,
+        metavar="NAME",
+        help="a header or field whose values only look like secrets; may be repeated",
+    ),
+)
+"""Which headers and fields of a deployment's own hold secrets, and which only look so."""
+
 FORMAT = option(
     "--format", type=Choice(("text", "json")), default="text", help="output format (default: text)"
 )

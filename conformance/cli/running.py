@@ -30,7 +30,7 @@ class Display:
         config.pluginmanager.register(self._console, NAME)
 
 
-class Ending:
+class ReportWatch:
     """A plugin that notes whether a run ended with reports; a wrong option ends pytest before."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Ending:
 def run(options: Iterable[str], *, further: Sequence[str], out: Path, quiet: bool) -> int:
     """Runs the cases; the exit code. pytest-html writes its page when pytest starts, so it is moved to the
     reports when there are some."""
-    ending, console = Ending(), console_for(list(further), quiet=quiet)
+    ending, console = ReportWatch(), console_for(list(further), quiet=quiet)
     with TemporaryDirectory() as folder:
         page = Path(folder, PAGE)
         html = (f"--html={page}", "--self-contained-html")

@@ -5,18 +5,22 @@ What a command needs is imported when it runs, so that its help is quick.
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
-from conformance.cli.options import FORMAT, IMPACT, PROFILE, TARGET, WAIT, profile_of
+from conformance.cli.layout import print_blocks, status_line
+from conformance.cli.options import DEFAULT_PROFILE, FORMAT, IMPACT, PROFILE, TARGET, WAIT, profile_of
 from conformance.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from conformance.spec import Impact
     from conformance.target.doctor import Diagnosis
+    from conformance.target.profile.learned import Learned
     from conformance.target.profile.model import Profile
+    from conformance.traffic.exchange import Json
 
 LEEWAY = 50
 """One must in so many may stay untested for reasons that only a run shows."""
@@ -60,46 +64,132 @@ def _served_words(options: Options) -> Iterator[str]:
             yield f"{spelling}={value}"
 
 
-@command("doctor", TARGET, PROFILE, IMPACT, FORMAT)
+@command(
+    "doctor",
+    TARGET,
+    PROFILE,
+    IMPACT,
+    flag("--write", help="write what was learned into the profile"),
+    FORMAT,
+    examples=("portal-conformance doctor --profile portal.toml --write",),
+)
 def examine(options: Options) -> int:
     """Probes a target; exit code 4, 6 or 1 where the profile, the connection or the target is wrong."""
+    return diagnose(options)
+
+
+def diagnose(options: Options) -> int:
+    """Probes a target, prints what works, and writes what was learned where the options ask for it."""
+    from conformance.run.outlook.unlocking import unlocked
     from conformance.target import doctor
 
     profile = profile_of(options)
     if profile is None:
         raise UsageError("doctor needs --profile FILE. `portal-conformance init` prints one to fill in.")
-    results = doctor.examine(profile)
-    print(doctor.as_json(results) if options.format == "json" else doctor.as_text(results))
-    if options.format == "text":
-        print(f"\n{_expectation(profile, options.impact or 'read-only', results)}")
-    wrong = {result.fault_class for result in results if result.state == "wrong"}
-    if "environment" in wrong:
+    if options.write and not options.profile:
+        raise UsageError("--write needs --profile FILE, the file that it writes to.")
+    impact: Impact = options.impact or "read-only"
+    with status_line() as show:
+        results = doctor.examine(profile, on_check=lambda part: show(f"trying {part} …"))
+        missing = [result.part for result in results if result.state == "missing"]
+        gains = unlocked(profile, impact, missing)
+    ordered = sorted(gains, key=lambda part: (-gains[part].most, part))
+    unlocks = {part: gains[part].spoken for part in ordered}
+    if options.format == "json":
+        print(doctor.as_json(results, unlocks))
+    else:
+        print_blocks([doctor.as_text(results, unlocks).splitlines()])
+        _print_learned(profile, impact, results)
+    if options.write:
+        _write_learned(options.profile, _learned(profile, impact, results))
+    return _exit_code(results)
+
+
+def _exit_code(results: list[Diagnosis]) -> ExitCode:
+    """6 only where no portal can be reached; 4 for what the profile has wrong, or what it names; 1 for what
+    the target does, or an earlier run has left."""
+    wrong = [result for result in results if result.state == "wrong"]
+    if any(result.part == "portal.url" and result.fault_class == "environment" for result in wrong):
         return ExitCode.UNREACHABLE
-    if wrong & {"configuration", "credentials"}:
+    if {result.fault_class for result in wrong} & {"configuration", "credentials", "environment"}:
         return ExitCode.USAGE
     return ExitCode.FAILED if wrong else ExitCode.CONFORMANT
 
 
-def _expectation(profile: Profile, impact: Impact, results: list[Diagnosis]) -> str:
-    """The ``[expect]`` table that fits what was found, ready to paste into the profile."""
-    from conformance.run.plan import plan  # collects the cases, with pytest: no other command here needs it
-
-    works = [name for name in WAYS_IN if _works(f"accounts.{name}", results)]
-    if not works:
-        return "No [expect] table is proposed: no account can sign in."
-    testable = plan(profile, impact).testable
-    return "\n".join(
-        (
-            f"# What a run with --impact {impact} must test at least; below it, exit code 5.",
-            "[expect]",
-            f"musts = {testable - testable // LEEWAY}",
-            f"accounts = {json.dumps(works)}",
-        )
+def _learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> Learned:
+    """What the profile does not say yet: settings that were found out, records, and what a run must test."""
+    from conformance.run.outlook.plan import (
+        plan,  # collects the cases, with pytest: no other command here needs it
     )
+    from conformance.target.profile.learned import Learned
+
+    records: dict[str, str] = {}
+    tables: dict[str, dict[str, Json]] = {}
+    for result in results:
+        table = result.part.partition(".")[0]
+        if table == "records":
+            records |= {name: str(value) for name, value in result.learned.items()}
+        elif result.learned:
+            tables.setdefault(table, {}).update(result.learned)
+    works = [name for name in WAYS_IN if _works(f"accounts.{name}", results)]
+    if works:
+        testable = plan(profile, impact).testable
+        tables["expect"] = {"musts": testable - testable // LEEWAY, "accounts": list(works)}
+    return Learned(tables, records)
+
+
+def _print_learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> None:
+    """Prints what was learned, ready to paste into the profile."""
+    from conformance.target.profile.learned import as_toml
+
+    learned = _learned(profile, impact, results)
+    if "expect" not in learned.tables:
+        print("\nNo [expect] table is proposed: no account can sign in.")
+    if learned:
+        print("\n# To paste into the profile, or to write into it by --write.")
+        print(f"# [expect]: what a run with --impact {impact} must test at least; below it, exit code 5.")
+        print(as_toml(learned), end="")
+
+
+def _write_learned(path: Path, learned: Learned) -> None:
+    from conformance.target.profile.learned import written
+
+    before = path.read_text(encoding="utf-8")
+    after = written(before, learned)
+    if after == before:
+        print(f"Nothing was learned that {path} does not say.", file=sys.stderr)
+        return
+    path.write_text(after, encoding="utf-8")
+    print(f"Wrote what was learned to {path}.", file=sys.stderr)
 
 
 def _works(part: str, results: list[Diagnosis]) -> bool:
     return any(result.part == part and result.state == "works" for result in results)
+
+
+@command(
+    "setup",
+    option(
+        "--profile",
+        metavar="FILE",
+        type=PATH,
+        default=DEFAULT_PROFILE,
+        help="the profile to write (default: portal.toml); an existing file is not overwritten",
+    ),
+)
+def set_up(options: Options) -> int:
+    """Asks for a profile on a terminal, writes it, and runs the doctor on it."""
+    from conformance.cli.conversation import hold
+
+    return hold(options, is_terminal=sys.stdin.isatty(), try_out=_try_out)
+
+
+def _try_out(path: Path) -> int:
+    """Runs the doctor on a new profile, and writes what it learns into it."""
+    values = Options(
+        profile=path, target=None, impact=None, format="text", write=True, command="doctor", further=[]
+    )
+    return diagnose(values)
 
 
 @command("init")
@@ -134,4 +224,4 @@ def clean_up(options: Options) -> int:
     return ExitCode.LEFT_BEHIND if left else ExitCode.CONFORMANT
 
 
-COMMANDS = {each.name: each for each in (serve_portal, examine, print_profile, clean_up)}
+COMMANDS = {each.name: each for each in (serve_portal, examine, set_up, print_profile, clean_up)}

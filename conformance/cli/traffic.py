@@ -14,6 +14,7 @@ from conformance.cli.options import (
     NO_CACHE,
     OUT,
     PROFILE,
+    REDACTION,
     SALVAGE,
     STRICT,
     TARGET,
@@ -111,11 +112,14 @@ MEANING = (
         metavar="SECONDS",
         help="the longest an exchange may take (default: 60)",
     ),
+    option("--profile", metavar="FILE", type=PATH, help="a profile whose secrets are redacted"),
+    *REDACTION,
     flag("--insecure", help="do not verify the portal's certificate"),
 )
 def record_traffic(options: Options) -> int:
     """Records traffic until it is interrupted."""
     from conformance import record
+    from conformance.target.profile.model import load
 
     return record.run(
         options.upstream,
@@ -126,7 +130,10 @@ def record_traffic(options: Options) -> int:
             open_channel=options.open_channel,
             verify=not options.insecure,
             timeout=options.timeout,
+            redact=options.redact,
+            keep=options.keep,
         ),
+        profile=load(options.profile) if options.profile else None,
         judge=options.judge,
     )
 

@@ -25,7 +25,7 @@ FRAMES_PER_SECOND = 5
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """How far a run is. ``until`` is the tick at which a wait ends."""
 
     cases: int = 0
@@ -54,7 +54,7 @@ class Progress:
         return " · ".join([f"{self.ended} of {self.cases} cases", f"{share} %", took, *found])
 
 
-class View(Protocol):
+class RunView(Protocol):
     """Shows a run. ``line`` takes a text that may hold colours of ours."""
 
     def start(self) -> None: ...
@@ -69,7 +69,7 @@ class View(Protocol):
 class LogView:
     """Lines for a log: what is found, each long wait, and every few seconds how far the run is."""
 
-    def __init__(self, stream: RedactedStream, progress: Progress) -> None:
+    def __init__(self, stream: RedactedStream, progress: RunProgress) -> None:
         self._stream = stream
         self._progress = progress
         self._stopped = threading.Event()
@@ -103,7 +103,7 @@ class LogView:
 class LiveView:
     """A display at the foot of a terminal, with what is found above it."""
 
-    def __init__(self, stream: RedactedStream, progress: Progress) -> None:
+    def __init__(self, stream: RedactedStream, progress: RunProgress) -> None:
         from rich.console import Console  # only a terminal needs it
         from rich.live import Live
 
@@ -131,7 +131,7 @@ class LiveView:
         self._live.start()
 
     def line(self, text: str) -> None:
-        self.console.print(laid_out(self._stream.clean(text)))
+        self.console.print(laid_out(self._stream.clean(text), self.console.width))
 
     def waits(self, why: str, seconds: float) -> None:
         """The display counts a wait down by itself."""

@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -22,7 +22,9 @@ from conformance.judging import Watch, watch
 from conformance.record.channel import OpenChannel
 from conformance.record.log import Log
 from conformance.spec import REQUIREMENTS
+from conformance.target.profile.model import Profile
 from conformance.traffic.addresses import is_loopback
+from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
@@ -48,6 +50,10 @@ class RecordOptions:
     verify: bool | str = True
     timeout: float = 60.0
     bounds: Bounds | None = None
+    redact: Sequence[str] = ()
+    """Headers, fields and patterns between slashes whose values are secrets."""
+    keep: Sequence[str] = ()
+    """Headers and fields whose values only look like secrets."""
 
 
 DEFAULTS = RecordOptions()
@@ -84,6 +90,7 @@ def serve(
     *,
     judge: Watch | None = None,
     secrets: Secrets | None = None,
+    profile: Profile | None = None,
     on_finding: Callable[[Finding], None] = lambda finding: None,
 ) -> Recording:
     """Starts a recorder for the portal at ``upstream`` in a thread.
@@ -97,8 +104,9 @@ def serve(
     if urlsplit(upstream).scheme not in ("http", "https") or not urlsplit(upstream).hostname:
         raise UsageError(f"--upstream {upstream}: give an address such as http://127.0.0.1:8000.")
     secrets = Secrets() if secrets is None else secrets
+    finder = _finder(options, profile, secrets)
     listening = _listening(options.host, options.port)
-    log = Log(Path(out), secrets, judge, on_finding)
+    log = Log(Path(out), secrets, judge, on_finding, finder=finder)
     bounds = options.bounds or protocol.Bounds(upstream_seconds=options.timeout)
     proxy = Proxy(
         upstream,
@@ -114,6 +122,16 @@ def serve(
     while not server.started and thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.005)
     return Recording(f"http://{_shown(options.host)}:{listening.getsockname()[1]}", log, server, thread)
+
+
+def _finder(options: RecordOptions, profile: Profile | None, secrets: Secrets) -> SecretFinder:
+    """Finds what no place shows; the profile's secrets are registered by value."""
+    names: tuple[str, ...] = ()
+    if profile is not None:
+        for value, kind in profile.secrets():
+            secrets.add(value, kind)
+        names = profile.secret_names()
+    return finder_of(options.redact, options.keep, names)
 
 
 def _extra() -> ModuleType:
@@ -143,7 +161,14 @@ def _server(proxy: Any, protocol: type[asyncio.Protocol], connections: int) -> u
     )
 
 
-def run(upstream: str, out: str | Path, options: RecordOptions, *, judge: bool = False) -> int:
+def run(
+    upstream: str,
+    out: str | Path,
+    options: RecordOptions,
+    *,
+    judge: bool = False,
+    profile: Profile | None = None,
+) -> int:
     """Records until interrupted, and prints what was recorded. Exit code 1 if ``judge`` found a FAIL, else
     0."""
     secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
@@ -157,6 +182,7 @@ def run(upstream: str, out: str | Path, options: RecordOptions, *, judge: bool =
         options,
         judge=watch(ledger) if judge else None,
         secrets=secrets,
+        profile=profile,
         on_finding=show,
     )
     with recording:
@@ -165,6 +191,8 @@ def run(upstream: str, out: str | Path, options: RecordOptions, *, judge: bool =
             while recording.thread.is_alive():
                 recording.thread.join(timeout=0.5)
     print(f"Recorded {recording.log.count} exchanges to {out}; redacted {len(secrets)} secrets.")
+    for line in recording.log.finder.lines():
+        print(line)
     if recording.log.unanswered:
         print(f"{recording.log.unanswered} of them got no answer from the portal.")
     failed = any(finding.verdict is Verdict.FAIL for finding in ledger.findings)

@@ -10,6 +10,7 @@ from pathlib import Path
 from conformance.judging import Watch
 from conformance.traffic.capture import Writer
 from conformance.traffic.exchange import Exchange, Plain, Request, Response
+from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding
 
@@ -24,6 +25,7 @@ class Log:
     on_finding: Callable[[Finding], None] = lambda finding: None
     count: int = 0
     unanswered: int = 0
+    finder: SecretFinder = field(default_factory=SecretFinder)
     _reported: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -54,6 +56,7 @@ class Log:
                 plain=plain,
             )
             self.secrets.add_from(exchange)
+            self.finder.register(exchange, self.secrets)
             line = self._writer.line(exchange).decode()
             self._writer.write_line(self.secrets.redact_line(line).encode())
             self.count += 1

@@ -56,7 +56,7 @@ def replay(
     written.
     """
     _refuse_proxy(profile)
-    driver_module = _driver_module()
+    _driver_module()
     started = datetime.now(UTC)
     baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
     secrets = _secrets_of(profile)
@@ -65,6 +65,7 @@ def replay(
         head = head_of_journal(files, profile)
         earlier = earlier_part(head, options)
         earlier.omit_from(plan)
+        journal = ReplayJournal(options.out / JOURNAL, head, secrets)
         for notice in losses_foreseen(plan):
             on_notice(notice)
         clock = clock_of(profile)
@@ -73,25 +74,27 @@ def replay(
         with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
             changes = ReplayChanges(portal, options.out)
             assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
-            journal = ReplayJournal(options.out / JOURNAL, head, secrets)
             ready = assembly.replay(_each(journal.add, on_step))
             earlier.count_in(ready)
-            driver = driver_module.Driver(
-                profile,
-                Lookups(profile, clock, secrets, portal.codes, portal.secure, changes),
-                ready.machine.progress,
-                concurrency=max(1, options.concurrency),
-                probe=lambda: _is_there(portal),
-                on_tick=_each_time(ready.log.flush, journal.flush),
-            )
-            changes.restore_earlier()
-            finished = _run(ready, driver, portal, options, started=started)
+            finished = _run(ready, _driver(ready, portal, journal, options), portal, options, started=started)
         result = finish_replay(finished, profile, options, baseline=baseline)
         if finished.gone is None and not finished.interrupted:
             journal.remove()
         else:
             journal.flush()
         return result
+
+
+def _driver(ready: Replay, portal: Portal, journal: ReplayJournal, options: ReplayOptions) -> Any:
+    changes = ready.machine.changes
+    return _driver_module().Driver(
+        portal.profile,
+        Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
+        ready.machine.progress,
+        concurrency=max(1, options.concurrency),
+        probe=lambda: _is_there(portal),
+        on_tick=_each_time(ready.log.flush, journal.flush),
+    )
 
 
 def _each(*listeners: Callable[[ReplayStep], None]) -> Callable[[ReplayStep], None]:
@@ -126,6 +129,7 @@ def _run(
     positions = sessions_of(ready.plan, options.concurrency)
     sessions = [ready.sessions.session(each) for each in positions]
     try:
+        changes.restore_earlier()
         blocked = _blocked(portal)
         if blocked is None:
             _to_the_end(driver.run(sessions), portal.clock)

@@ -21,6 +21,7 @@ def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Itera
     musts = [result for result in results if _is_must(result)]
     tested = sum(result.verdict in TESTED for result in musts)
     yield from _accounts(portal)
+    yield from _answers(portal)
     yield from _musts(portal.profile, tested, scope)
     yield from _chapters(portal.profile, musts)
 
@@ -59,6 +60,13 @@ def _accounts(portal: Portal) -> Iterator[str]:
             yield f"[accounts.{name}] never held a token."
     if not wanted and not portal.token_holders:
         yield "No account ever held a token." if portal.profile.accounts else "The profile has no account."
+
+
+def _answers(portal: Portal) -> Iterator[str]:
+    """A portal that often gives no answer hides what it would have answered."""
+    availability = portal.transport.availability
+    if availability.is_poor:
+        yield f"The portal is not available enough to be judged: {availability.sentence()}."
 
 
 def _musts(profile: Profile, tested: int, scope: Scope) -> Iterator[str]:

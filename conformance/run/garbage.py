@@ -7,7 +7,7 @@ import gc
 from collections.abc import Callable
 from pathlib import Path
 
-DUE_BYTES = 16 * 1024 * 1024
+DUE_BYTES = 4 * 1024 * 1024
 """Bytes of recorded exchanges after which garbage is collected."""
 
 

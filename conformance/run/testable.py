@@ -27,9 +27,14 @@ def reachable_musts(profile: Profile, impact: Impact, tried: Iterable[str]) -> f
 
 def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozenset[str]:
     """The requirements, of any level, that a run can test; ``tried`` as above."""
-    keys = {row.key for row in OPERATIONS if _is_reachable(row, profile, impact)}
+    keys = reachable_endpoints(profile, impact)
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     return TESTABLE.intersection(tried) | by_check
+
+
+def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:
+    """The endpoints of which a success can be expected."""
+    return frozenset(row.key for row in OPERATIONS if _is_reachable(row, profile, impact))
 
 
 def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Literal
@@ -25,15 +25,15 @@ from conformance.spec.endpoints import (
     TRANSFER_ORDERS,
 )
 from conformance.spec.operations import OPERATIONS, operation
-from conformance.target.clock import Clock
+from conformance.target.clock import Clock, SystemClock
 from conformance.target.locks import target_lock
 from conformance.target.portal import Portal, clock_of
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.inboxes import reader
 from conformance.target.portal.login import refusal
 from conformance.target.portal.restoring import cleanup_command
-from conformance.target.profile.model import ACCOUNTS, Profile, Records
-from conformance.traffic.exchange import Exchange
+from conformance.target.profile.model import ACCOUNTS, Profile, Records, SecureChannelSettings
+from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 
 State = Literal["works", "missing", "wrong"]
@@ -55,13 +55,15 @@ READ_BY = {
 class Diagnosis:
     """One part of a profile: ``works``; ``missing``, so that what needs it stays untested; or ``wrong``.
 
-    ``message`` says what was found and what to do. ``fault_class`` is None for what works.
+    ``message`` says what was found and what to do. ``fault_class`` is None for what works. ``learned`` are
+    values that the profile does not have, by their key in the part's table.
     """
 
     part: str
     state: State
     message: str
     fault_class: FaultClass | None = None
+    learned: Mapping[str, Json] = field(default_factory=dict)
 
 
 Check = Callable[[Portal], Iterator[Diagnosis]]
@@ -71,27 +73,29 @@ def examine(
     profile: Profile,
     *,
     on_exchange: Callable[[Exchange], None] = lambda exchange: None,
+    on_check: Callable[[str], None] = lambda part: None,
     handler: httpx.BaseTransport | None = None,
 ) -> list[Diagnosis]:
     """Tries each part of a profile once: at most one sign-in per account, and nothing that changes anything.
 
-    Where the target does not answer as a portal, or lets nothing in, the rest is not tried. ``handler`` takes
-    the place of the network.
+    Where the target does not answer as a portal, lets nothing in, or has no clock where the profile names
+    one, the rest is not tried. ``on_check`` gets
+    the name of each part before it is tried. ``handler`` takes the place of the network.
     """
     diagnoses: list[Diagnosis] = []
     clock = _clock(profile, diagnoses)
-    if clock is None:
-        return diagnoses
+    checks = CHECKS if clock is not None else (_target,)
     try:
         with Portal.connect(
             profile,
             impact="read-only",
-            clock=clock,
+            clock=clock or SystemClock(),
             secrets=Secrets(),
             on_exchange=on_exchange,
             handler=handler,
         ) as portal:
-            for check in CHECKS:
+            for check in checks:
+                on_check(check.__name__.strip("_").replace("_", " "))
                 diagnoses.extend(_safely(check, portal))
                 if check in GATES and diagnoses[-1].state == "wrong":
                     break
@@ -249,7 +253,9 @@ def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
     readings = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
     end = f", with {readings} in place of the profile's" if readings else " as the profile says"
     message = f"opens{end}"
-    yield Diagnosis("secure_channel", "works", message)
+    keys = SecureChannelSettings.model_fields
+    learned = {name: value for name, value in portal.secure.readings.items() if name in keys}
+    yield Diagnosis("secure_channel", "works", message, learned=learned)
 
 
 def _bot_challenge(portal: Portal) -> Iterator[Diagnosis]:
@@ -292,7 +298,7 @@ def _records(portal: Portal) -> Iterator[Diagnosis]:
             yield Diagnosis(part, "missing", reason.reason, reason.fault_class)
             continue
         if not is_in_profile:
-            yield Diagnosis(part, "works", f"taken from a listing: {id}")
+            yield Diagnosis(part, "works", f"taken from a listing: {id}", learned={name: id})
         else:
             yield _given_record(portal, part, name, id)
 
@@ -368,21 +374,51 @@ CHECKS: tuple[Check, ...] = (
 GATES = (_target, _access_code)
 
 
-def as_text(diagnoses: list[Diagnosis]) -> str:
-    """The diagnoses as lines: what is wrong first, then what is missing, then what works."""
+def as_text(diagnoses: list[Diagnosis], unlocks: Mapping[str, str] | None = None) -> str:
+    """The diagnoses as lines: what is wrong first, then what is missing, then what works. ``unlocks`` says by
+    part what a missing one would make testable; what would most comes first."""
     order: tuple[State, ...] = ("wrong", "missing", "works")
+    gains = unlocks or {}
     width = max((len(diagnosis.part) for diagnosis in diagnoses if len(diagnosis.part) <= 24), default=0)
-    ordered = sorted(diagnoses, key=lambda diagnosis: order.index(diagnosis.state))
+    places = {part: number for number, part in enumerate(gains)}
+    ordered = sorted(diagnoses, key=lambda row: (order.index(row.state), places.get(row.part, len(places))))
     numbers = Counter(diagnosis.state for diagnosis in diagnoses)
     counts = ", ".join(f"{numbers[state]} {state}" for state in order)
-    return "\n".join((*(_line(diagnosis, width) for diagnosis in ordered), "", counts))
+    lines = [line for group in _grouped(ordered) for line in _lines(group, width, gains)]
+    return "\n".join((*lines, "", counts))
 
 
-def _line(diagnosis: Diagnosis, width: int) -> str:
+def _grouped(diagnoses: Sequence[Diagnosis]) -> list[list[Diagnosis]]:
+    """The diagnoses in their order; many operations with one message are a group."""
+    groups: dict[object, list[Diagnosis]] = {}
+    for number, row in enumerate(diagnoses):
+        is_operation = row.part.startswith("operations.")
+        groups.setdefault((row.state, row.message) if is_operation else number, []).append(row)
+    return list(groups.values())
+
+
+def _lines(group: Sequence[Diagnosis], width: int, gains: Mapping[str, str]) -> Iterator[str]:
+    first = group[0]
+    if len(group) == 1:
+        yield _line(first, width, gains.get(first.part))
+        return
+    yield f"{first.state:<8} {'operations':<{width}}  {len(group)} of them: {first.message}"
+    for row in group:
+        gain = f" ({gains[row.part]})" if row.part in gains else ""
+        yield f"{'':<8} {row.part.removeprefix('operations.')}{gain}"
+
+
+def _line(diagnosis: Diagnosis, width: int, gain: str | None) -> str:
     blame = f"({diagnosis.fault_class}) " if diagnosis.state == "wrong" else ""
-    return f"{diagnosis.state:<8} {diagnosis.part:<{width}}  {blame}{diagnosis.message}"
+    more = f" ({gain})" if gain else ""
+    return f"{diagnosis.state:<8} {diagnosis.part:<{width}}  {blame}{diagnosis.message}{more}"
 
 
-def as_json(diagnoses: list[Diagnosis]) -> str:
+def as_json(diagnoses: list[Diagnosis], unlocks: Mapping[str, str] | None = None) -> str:
     """The diagnoses as a JSON array, in the order in which they were made."""
-    return json.dumps([asdict(diagnosis) for diagnosis in diagnoses], indent=2, ensure_ascii=False)
+    rows = []
+    for diagnosis in diagnoses:
+        row = asdict(diagnosis)
+        learned, gain = row.pop("learned"), (unlocks or {}).get(diagnosis.part)
+        rows.append(row | ({"learned": learned} if learned else {}) | ({"unlocks": gain} if gain else {}))
+    return json.dumps(rows, indent=2, ensure_ascii=False)

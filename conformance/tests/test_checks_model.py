@@ -49,6 +49,7 @@ from conformance.tests.traffic import (
     workspace,
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.verdicts.findings import OtherPlace
 
 
 def read(n: int, key: str, data: Json, *, seconds: float | None = None, **other: Json) -> Exchange:
@@ -297,6 +298,7 @@ def test_a_finding_names_both_places_and_both_values() -> None:
     assert (finding.expected, finding.actual) == (OTHER, account()["accountPhone"])
     assert finding.exchanges == (4, 5, 6)
     assert ACCOUNT in finding.message
+    assert finding.other == OtherPlace(5, ACCOUNT, "account-1", "accountPhone")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.cli.console import wants_pytest
 from conformance.cli.output import RedactedStream
-from conformance.cli.views import LiveView, LogView, Progress
+from conformance.cli.views import LiveView, LogView, RunProgress
 from conformance.tests.deployment import Done, command, deployed
 from conformance.traffic.redaction.redact import Secrets
 
@@ -121,7 +121,7 @@ def test_a_secret_is_redacted_before_a_line_is_broken(monkeypatch: pytest.Monkey
     secrets, screen = Secrets(), Terminal()
     secrets.add("a-planted-secret-of-forty-characters-or-so", "password")
 
-    LiveView(RedactedStream(screen, [secrets]), Progress()).line(
+    LiveView(RedactedStream(screen, [secrets]), RunProgress()).line(
         "waits for a-planted-secret-of-forty-characters-or-so"
     )
 
@@ -132,14 +132,14 @@ def test_a_secret_is_redacted_before_a_line_is_broken(monkeypatch: pytest.Monkey
 def test_a_target_cannot_move_the_cursor_of_the_display() -> None:
     screen = Terminal()
 
-    LiveView(RedactedStream(screen, []), Progress()).line("FAIL \x1b[2A\x1b[?25l gone")
+    LiveView(RedactedStream(screen, []), RunProgress()).line("FAIL \x1b[2A\x1b[?25l gone")
 
     assert "\x1b[2A" not in screen.getvalue()
     assert "\x1b[?25l" not in screen.getvalue()
 
 
 def test_a_wait_is_counted_down_and_then_forgotten() -> None:
-    progress = Progress(cases=4, ended=1, case="a case")
+    progress = RunProgress(cases=4, ended=1, case="a case")
 
     progress.wait("the resend cooldown", 0.2)
     during = progress.activity
@@ -152,7 +152,7 @@ def test_a_wait_is_counted_down_and_then_forgotten() -> None:
 
 def test_a_log_names_long_waits_only() -> None:
     log = io.StringIO()
-    view = LogView(RedactedStream(log, []), Progress())
+    view = LogView(RedactedStream(log, []), RunProgress())
 
     view.waits("a code", 1.0)
     view.waits("the resend cooldown", 60.0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +14,13 @@ from conformance.run.floor import shortfalls, too_few, undecided
 from conformance.run.testable import MUSTS, reachable_musts
 from conformance.spec import REQUIREMENTS
 from conformance.target.portal import Portal
+from conformance.target.portal.availability import Availability
 from conformance.target.profile.model import Profile, parse
+from conformance.tests.deployment import command
+from conformance.tests.hostile.server import Hostile
+from conformance.tests.hostile.table import ROWS
 from conformance.tests.reached import connected, without
+from conformance.traffic.exchange import Exchange, Request, Response
 from conformance.verdicts.findings import Result, Verdict
 from reference_impl.serve import start
 
@@ -40,6 +47,30 @@ def expecting(portal: Portal, **expect: Any) -> Portal:
 
 
 HALF = Scope(testable=400)
+
+
+@pytest.mark.parametrize("answered, enough", [(400, False), (600, True)])
+def test_a_portal_that_often_gives_no_answer_is_not_judged(answered: int, enough: bool) -> None:
+    request = Request(method="GET", url="http://portal.example.test/web/v1/system/roles")
+    availability = Availability("http://portal.example.test")
+    for number in range(answered + 10):
+        response = Response(status=200) if number < answered else None
+        availability.note(
+            Exchange(n=number, started="2031-05-06T07:08:09Z", request=request, response=response)
+        )
+
+    assert availability.is_poor is not enough
+
+
+def test_a_portal_that_resets_one_request_in_ten_is_inconclusive(tmp_path: Path) -> None:
+    with start(seed=3) as origin, Hostile(ROWS["reset-one-in-ten"], origin.url, tmp_path) as hostile:
+        profile = tmp_path / "portal.toml"
+        profile.write_text(hostile.profile(origin.profile(), timeout=2.0), encoding="utf-8")
+        arguments = ("--profile", str(profile), "--out", str(tmp_path / "out"), "--impact", "read-only")
+        done = subprocess.run(command("run", *arguments), capture_output=True, text=True, check=False)
+
+    assert done.returncode == 5, done.stdout[-2_000:]
+    assert "The portal is not available enough to be judged:" in done.stdout
 
 
 @pytest.mark.parametrize("tested, enough", [(199, False), (200, True)])

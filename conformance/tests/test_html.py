@@ -18,8 +18,10 @@ from conformance.report.model.evidence import read
 from conformance.report.model.run import Run
 from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ACCOUNTS_QUERY
 from conformance.tests.hostile_portal import TEXTS, hostile
 from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
+from conformance.verdicts.findings import Contradiction, OtherPlace
 
 VOID = {"meta", "input", "br", "hr", "img", "link", "rect", "path", "circle"}
 THREE_MEGABYTES = 3_000_000
@@ -237,6 +239,31 @@ def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_
         "[[known]]",
     ):
         assert told in card, told
+
+
+def test_a_finding_of_two_answers_shows_what_the_other_answer_holds(tmp_path: Path) -> None:
+    here = {"bizId": "account-1", "accountPhone": "+1 555 0199", "accountName": "Ada"}
+    there = {"bizId": "account-1", "accountName": "Lovelace", "accountPhone": "+1 555 0100"}
+    listed = {"accounts": [{"bizId": "account-0", "accountPhone": "+1 555 0111"}, there]}
+    run = Sample()
+    run.add(exchange(1, ACCOUNTS_QUERY, answer=envelope(listed)), exchange(2, PROFILE, answer=envelope(here)))
+    contradiction = Contradiction(
+        run.exchanges[1],
+        "data.accountPhone",
+        "+1 555 0100",
+        "+1 555 0199",
+        also=(run.exchanges[0],),
+        other=OtherPlace(1, ACCOUNTS_QUERY, "account-1", "accountPhone"),
+    )
+    run.ledger.decide("AGREE-001", contradiction)
+
+    html = html_of(run, tmp_path)
+    card = html[html.index('id="finding-AGREE-001"') :]
+    sides = card[: card.index("</article>")].partition("<details")[0]
+
+    assert f"Expected in #1, {ACCOUNTS_QUERY}" in sides
+    assert "Lovelace" in sides
+    assert "+1 555 0111" not in sides
 
 
 def test_encrypted_exchanges_are_shown_in_both_forms(tmp_path: Path) -> None:

@@ -70,6 +70,16 @@ def test_what_the_time_budget_does_not_leave_is_named(tmp_path: Path) -> None:
     assert "what cannot be waited for within 30 s is left out by name" in run.said
 
 
+def test_no_case_begins_when_the_time_budget_is_used_up(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        run = portal.run("--impact", "read-only", "--time-budget", "1s")
+
+    reasons = [one["reason"] for one in run.results["requirements"]]
+
+    assert run.code == 5
+    assert reasons.count("the time budget was used up before the case began") > 100
+
+
 @pytest.mark.parametrize("options, code", [([], 0), (["--strict"], 1)])
 def test_in_a_strict_run_of_plain_pytest_a_warning_fails(
     tmp_path: Path, options: list[str], code: int

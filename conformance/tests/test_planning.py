@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.run.plan import as_text, plan
+from conformance.run.outlook.plan import as_text, plan
 from conformance.run.planning import forecast
 from conformance.run.schedule import Planned
 from conformance.spec.endpoints import LOGIN_INITIATE

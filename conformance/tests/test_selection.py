@@ -11,8 +11,8 @@ import pytest
 from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.report.model.run import Run
-from conformance.run.explanation import explain
-from conformance.run.plan import PlanChoice, plan
+from conformance.run.outlook.explanation import explain
+from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.rerun import failed_rules
 from conformance.run.testable import deciding
 from conformance.spec import REQUIREMENTS

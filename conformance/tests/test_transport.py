@@ -93,6 +93,31 @@ def server(*talk: bytes | None) -> Iterator[str]:
             connection.close()
 
 
+@contextmanager
+def closing_late(words: bytes, *, seconds: float) -> Iterator[str]:
+    """Answers one request of each connection, and reads the next one before it hangs up."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(words)
+        connection.settimeout(seconds)
+        with suppress(OSError):
+            connection.recv(65536)
+        connection.close()
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=answer, args=(listening.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        listening.close()
+
+
 def test_an_exchange_is_recorded_as_it_went_over_the_wire() -> None:
     seen: list[Exchange] = []
 
@@ -361,3 +386,16 @@ def test_a_response_and_its_body_are_freed_without_a_collection() -> None:
         gc.enable()
 
     assert left == []
+
+
+def test_a_server_that_closes_after_each_answer_loses_one_request_at_most() -> None:
+    words = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    seen: list[Exchange] = []
+    with closing_late(words, seconds=0.3) as url:
+        wire = transport(known=profile(url), seen=seen)
+        for number in range(6):
+            with suppress(NoAnswer):
+                wire.send("GET", f"/{number}")
+        wire.close()
+
+    assert [exchange.response is None for exchange in seen].count(True) == 1

@@ -33,11 +33,21 @@ CONTRADICTED = {"must": Verdict.FAIL, "should": Verdict.WARN, "open": Verdict.OP
 
 
 @dataclass(frozen=True, slots=True)
+class OtherPlace:
+    """A field of a record in another answer: the number of its exchange, its endpoint, the record's id."""
+
+    exchange: int
+    endpoint: str
+    record: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
 class Contradiction:
     """What was expected at one place of an exchange, and what was seen there instead.
 
     ``path`` is ``status``, ``headers.NAME`` or a place in the body; ``also`` are the exchanges
-    that led here, in order.
+    that led here, in order. ``other`` is where another answer shows what was expected.
     """
 
     exchange: Exchange
@@ -46,6 +56,7 @@ class Contradiction:
     actual: Json
     message: str = ""
     also: tuple[Exchange, ...] = ()
+    other: OtherPlace | None = None
 
 
 class Held(Enum):
@@ -71,6 +82,7 @@ class Finding:
     exchanges: tuple[int, ...] = ()
     times: int = 1
     fault_class: FaultClass = "target"
+    other: OtherPlace | None = None
 
     @property
     def signature(self) -> str:
@@ -329,6 +341,7 @@ def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str
         path=comparison.path,
         case=case,
         exchanges=tuple(dict.fromkeys([*(other.n for other in comparison.also), exchange.n])),
+        other=comparison.other,
     )
 
 

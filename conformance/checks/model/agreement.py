@@ -32,7 +32,7 @@ from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import data_fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts
-from conformance.verdicts.findings import HELD, Comparison, Contradiction, endpoint_of
+from conformance.verdicts.findings import HELD, Comparison, Contradiction, OtherPlace, endpoint_of
 
 VIEWERS_KEPT, PLACES_KEPT, LISTED = 30, 12, 100
 """Of how many viewers it is remembered what they were shown, at how many places of a kind each, and how many
@@ -251,7 +251,10 @@ def _compared(
         if is_settled and not any(_has_just_changed(kind, row, there.last) for row in values):
             path = next(path for path, record in records(exchange) if record.get("bizId") == id)
             for name, one, other in fields:
-                yield _contradiction(kind, exchange, f"{path}.{name}", (one, other), (first, there.last))
+                found = _contradiction(kind, exchange, f"{path}.{name}", (one, other), (first, there.last))
+                yield replace(
+                    found, other=OtherPlace(there.last.n, endpoint_of(there.last.exchange()), id, name)
+                )
     if agree:
         yield HELD
 

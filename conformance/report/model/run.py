@@ -16,7 +16,7 @@ from conformance.report.model.visible import json_text
 from conformance.spec import BY_KEY
 from conformance.spec.requirements import ALIASES, present_id, present_signature
 from conformance.traffic.clip import clipped
-from conformance.verdicts.findings import Finding, Observation, Result
+from conformance.verdicts.findings import Finding, Observation, OtherPlace, Result
 
 SCHEMA = 1
 Level = Literal["must", "should", "open"]
@@ -73,6 +73,15 @@ class RequirementEntry(Part):
         return self.id.rpartition("-")[0] or self.section
 
 
+class OtherPlaceEntry(Part):
+    """Where another answer shows what was expected: its exchange, endpoint, record and field."""
+
+    exchange: int
+    endpoint: str
+    record: str
+    field: str
+
+
 class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null."""
@@ -90,6 +99,7 @@ class FindingEntry(Part):
     signature: str = ""
     fault_class: FaultClass = "target"
     missing: bool = False
+    other: OtherPlaceEntry | None = None
 
     def with_present_id(self) -> Self:
         """The same finding, its requirement by the id that it has now."""
@@ -432,6 +442,18 @@ def _finding(finding: Finding) -> FindingEntry:
         times=finding.times,
         signature=clipped(finding.signature, text=600),
         fault_class=finding.fault_class,
+        other=_other_place(finding.other),
+    )
+
+
+def _other_place(place: OtherPlace | None) -> OtherPlaceEntry | None:
+    if place is None:
+        return None
+    return OtherPlaceEntry(
+        exchange=place.exchange,
+        endpoint=clipped(place.endpoint, text=300),
+        record=clipped(place.record, text=300),
+        field=place.field,
     )
 
 

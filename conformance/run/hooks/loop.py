@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from conformance.errors import FaultClass, NoAnswer, ProfileError, TargetUnreachable, Untestable
+from conformance.errors import FaultClass, NoAnswer, OutOfTime, ProfileError, TargetUnreachable, Untestable
 from conformance.report.model.run import Timed
 from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
@@ -72,6 +72,7 @@ def guarded(item: pytest.Item) -> Generator[None, Any, Any]:
     started = wall()
     try:
         _check_needs(item, verify, run)
+        _check_budget(item, run)
         return (yield)
     except NoAnswer as silent:
         run.is_target_there()
@@ -141,3 +142,10 @@ def _check_needs(item: pytest.Item, verify: Verify, run: RunSession) -> None:
         return
     verify.leave_unbegun(reason)
     pytest.skip(f"UNTESTED (configuration): {reason}")
+
+
+def _check_budget(item: pytest.Item, run: RunSession) -> None:
+    """A case that has begun goes on: it may have something to restore."""
+    left = run.clock.remaining()
+    if left is not None and left <= 0 and STEPS not in item.stash:
+        raise OutOfTime("the time budget was used up before the case began")

@@ -17,6 +17,10 @@ SILENT_ENDPOINTS = 8
 SILENT_REQUESTS = 15
 """Requests without an answer after which the portal is given up, where they are a quarter of all."""
 
+POOR_REQUESTS, POOR_SHARE = 10, 0.02
+"""Requests without an answer, and their share of all, from which on a run cannot tell: what was answered is
+then a matter of chance."""
+
 
 class Availability:
     """Counts the requests of a run by whether they got an answer. Safe from threads."""
@@ -54,6 +58,13 @@ class Availability:
             else:
                 self._in_a_row[endpoint] += 1
                 self._reasons[exchange.error or "no answer"] += 1
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether so many requests had no answer that a verdict would rest on chance."""
+        with self._lock:
+            silent = self._reasons.total()
+            return silent >= POOR_REQUESTS and silent >= self._asked * POOR_SHARE
 
     def sentence(self) -> str | None:
         """Such as "12 of 130 requests had no answer (8 × nothing came within 2 s, 4 × …)"; None where all

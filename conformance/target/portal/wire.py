@@ -32,7 +32,7 @@ UNTRIED = 2
 GREETING_SECONDS = 0.05
 """How long it is waited; a server of HTTP speaks only when it is asked."""
 
-LISTENING_SECONDS = 0.05
+LISTENING_SECONDS = 0.2
 """How long it is waited for what may follow an answer, where a kind of request is sent for the first time."""
 
 EARLY = "bytes came before the request was sent: the connection was closed"
@@ -73,13 +73,16 @@ class Wire(httpx.BaseTransport):
         if self._proxy and request.url.scheme == "http":
             target = f"http://{request.url.netloc.decode('ascii')}".encode() + target
         head = _head_of(request, target, self._proxy if request.url.scheme == "http" else None)
-        connection = self._reused(_place_of(request.url)) or self._greeted(request.url, deadline)
+        reused = self._reused(_place_of(request.url))
+        connection = reused or self._greeted(request.url, deadline)
         try:
             answer = connection.ask(head, request.read(), deadline, most=self._most)
             is_reusable = connection.is_reusable()
             if is_reusable and self._is_listened_after("authorization" in request.headers):
                 self._demand_silence(connection)
         except BaseException:
+            # A server that closes after each answer without saying so would lose request after request.
+            self._keeps_connections = self._keeps_connections and (connection.has_answered or reused is None)
             connection.close()
             raise
         if is_reusable and self._keeps_connections:
@@ -219,6 +222,11 @@ class Connection:
             raise httpx.RemoteProtocolError(str(problem)) from None
         except OSError as problem:
             raise httpx.ReadError(problem.strerror or str(problem)) from None
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether any byte came since the last request."""
+        return self._received > 0
 
     def is_reusable(self) -> bool:
         """Whether another request may follow; begins the next cycle where it may."""

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import unquote, urlsplit
@@ -257,6 +258,21 @@ class Expect(ProfileTable):
         return chapters
 
 
+SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
+
+
+def _secret_fields(body: Json) -> Iterator[str]:
+    """The names of fields that are filled with a secret."""
+    if isinstance(body, dict):
+        for name, value in body.items():
+            if isinstance(value, str) and SECRET_PLACEHOLDERS.search(value) and name != "code":
+                yield name
+            yield from _secret_fields(value)
+    elif isinstance(body, list):
+        for item in body:
+            yield from _secret_fields(item)
+
+
 class AcceptedRow(ProfileTable):
     """A difference of replays that is accepted until a day; ``path`` has ``[*]`` for each index."""
 
@@ -295,6 +311,12 @@ class Profile(ProfileTable):
     @property
     def source(self) -> str:
         return self._source
+
+    def secret_names(self) -> tuple[str, ...]:
+        """The headers and fields that hold a secret by this profile: that of the bot challenge, and fields of
+        bodies that are filled with a password or a code."""
+        bodies = (settings.body for settings in self.operations.values())
+        return (self.bot_challenge.header, *dict.fromkeys(chain.from_iterable(map(_secret_fields, bodies))))
 
     def read_from(self, source: str, hidden: Iterable[str]) -> Self:
         """This profile, which remembers the name of its file and the values that ``${…}`` stands for."""
@@ -397,9 +419,10 @@ def parse(
     if target is not None and isinstance(tables.setdefault("portal", {}), dict):
         tables["portal"]["url"] = target
     hidden: list[str] = []
-    tables = {
-        key: _filled(value, (key,), _Source(name, environ, folder, hidden)) for key, value in tables.items()
-    }
+    source = _Source(name, environ, folder, hidden)
+    tables = {key: _filled(value, (key,), source) for key, value in tables.items()}
+    if source.problems:
+        raise ProfileError("\n".join(source.problems))
     if not tables.get("accounts"):
         raise ProfileError(
             f"{name}: there is no account. Add the table [accounts.admin] with email and password."
@@ -431,12 +454,22 @@ def _validated(tables: dict[str, Any], name: str, hidden: list[str]) -> Profile:
 
 
 class _Source:
-    """Where ``${…}`` takes its values from."""
+    """Where ``${…}`` takes its values from. ``problems`` collects what cannot be taken, so that all of it is
+    reported at once."""
 
     def __init__(self, name: str, environ: Mapping[str, str], folder: Path, hidden: list[str]) -> None:
         self.name, self.environ, self.folder, self.hidden = name, environ, folder, hidden
+        self.problems: list[str] = []
 
     def value(self, reference: str, place: tuple[str, ...]) -> str:
+        """The value of a reference; an empty one where it has none, which is a problem."""
+        try:
+            return self._value(reference, place)
+        except ProfileError as problem:
+            self.problems.append(str(problem))
+            return ""
+
+    def _value(self, reference: str, place: tuple[str, ...]) -> str:
         where = f"{self.name}: {spoken(place)}"
         if reference.startswith("file:"):
             path = self.folder / Path(reference.removeprefix("file:")).expanduser()

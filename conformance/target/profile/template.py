@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from conformance.spec.operations import OPERATIONS, Operation
 from conformance.target.profile.model import ACCOUNTS, PLACEHOLDERS, SecureChannelSettings
@@ -156,6 +157,52 @@ def text() -> str:
         REST,
     )
     return "\n".join((*parts, f"{head}\n{operations}\n"))
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileAnswers:
+    """What a profile cannot do without. Secrets are names of environment variables; ``otp_secret`` is one for
+    an authenticator, ``inbox`` the address that answers with mails, for emailed codes."""
+
+    url: str
+    access_code: str
+    email: str
+    password: str
+    otp_secret: str | None = None
+    inbox: str | None = None
+
+    @property
+    def variables(self) -> list[str]:
+        """The environment variables that hold secrets."""
+        return [name for name in (self.access_code, self.password, self.otp_secret) if name]
+
+
+def filled(answers: ProfileAnswers) -> str:
+    """The whole file with these answers in their places."""
+    whole = text()
+    for place, value in _places(answers):
+        if place not in whole:
+            raise ValueError(f"the template has no {place!r}")
+        whole = whole.replace(place, value, 1)
+    return whole
+
+
+def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
+    """Texts of the template, and what takes their place."""
+    yield 'url = "http://127.0.0.1:8000"', f'url = "{answers.url}"'
+    yield "${PORTAL_ACCESS_CODE}", f"${{{answers.access_code}}}"
+    yield 'email = "admin@example.test"', f'email = "{answers.email}"'
+    yield "${ADMIN_PASSWORD}", f"${{{answers.password}}}"
+    if answers.otp_secret:
+        yield "${ADMIN_OTP_SECRET}", f"${{{answers.otp_secret}}}"
+        yield '# mfa = "OTP"', 'mfa = "OTP"'
+        return
+    yield 'otp_secret = "${ADMIN_OTP_SECRET}"', '# otp_secret = "${ADMIN_OTP_SECRET}"'
+    yield '# mfa = "OTP"', 'mfa = "EMAIL"'
+    yield '# inbox = "mail"', 'inbox = "mail"'
+    if answers.inbox:
+        yield '# [inboxes.mail]\n# kind = "http"', '[inboxes.mail]\nkind = "http"'
+        yield '# url = "http://127.0.0.1:8025/inbox/{email}"', f'url = "{answers.inbox}"'
 
 
 def _others() -> Iterator[tuple[str, str]]:

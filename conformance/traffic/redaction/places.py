@@ -60,6 +60,8 @@ BACKUP_CODES = "/backup-codes/generate"
 BACKUP_CODE = re.compile(r"(?=.*\d)[A-Za-z0-9-]{6,40}\Z")
 """How a backup code looks among other things in an answer whose form is not shown (N5)."""
 
+CODE_LETTERS = re.compile(r"[A-Za-z0-9-]{6,40}\Z")
+
 
 def secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     """The secrets that an exchange shows by their place, as (value, kind).
@@ -128,9 +130,16 @@ def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
         for inner in data.values():
             yield from _backup_codes(inner)
     elif isinstance(data, list):
-        for value, kind in (pair for item in data for pair in _texts(item, "backup-code")):
-            if BACKUP_CODE.match(value):
-                yield value, kind
+        texts = [pair for item in data for pair in _texts(item, "backup-code")]
+        are_alike = _are_codes([value for value, _ in texts])
+        yield from ((value, kind) for value, kind in texts if are_alike or BACKUP_CODE.match(value))
+
+
+def _are_codes(values: list[str]) -> bool:
+    """Whether texts are plainly one set of codes, also where one of them has no digit: of the same length,
+    and without blanks."""
+    lengths = {len(value) for value in values}
+    return len(values) > 2 and len(lengths) == 1 and all(CODE_LETTERS.match(value) for value in values)
 
 
 def _in_headers(message: Message) -> Iterator[tuple[str, str]]:

@@ -40,6 +40,8 @@ class Card:
     expected: Sequence[BodyLine]
     seen: Sequence[BodyLine]
     seen_in: str
+    expected_in: str
+    """Where another answer shows what was expected."""
     cause: str | None
     exchange_words: str
     trail: str
@@ -99,7 +101,8 @@ class Cards:
             endpoints=str(self.numbers.get(finding.endpoint, "")),
             place=finding.path,
             message=_message(finding),
-            expected=expected_lines(finding, last),
+            expected=self._other_lines(finding) or expected_lines(finding, last),
+            expected_in=_expected_in(finding),
             seen=seen_lines(finding, last),
             seen_in=f"in #{finding.exchanges[-1]}" if finding.exchanges else "",
             cause=cause(finding, last),
@@ -118,10 +121,37 @@ class Cards:
             baseline=None if is_known or finding.verdict == "open" else entry_text(finding),
         )
 
+    def _other_lines(self, finding: FindingEntry) -> list[BodyLine]:
+        """What the other answer shows; none where no other shows it, or its record is not at hand."""
+        other = finding.other
+        exchange = None if other is None else self.evidence.exchanges.get(other.exchange)
+        if other is None or exchange is None or exchange.envelope is None:
+            return []
+        lines = around(exchange.envelope, _place_of(exchange.envelope, other.record, other.field))
+        return [replace(line, kind="expected") if line.kind == "seen" else line for line in lines]
+
     def _anchor(self, finding: FindingEntry) -> str:
         name = anchor("finding", finding.requirement)
         self.taken[name] = self.taken.get(name, 0) + 1
         return name if self.taken[name] == 1 else f"{name}-{self.taken[name]}"
+
+
+def _place_of(value: Json, record: str, name: str) -> tuple[str | int, ...]:
+    """The place of a record's field in a body; the body itself where the record is not in it."""
+    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), value)]
+    for path, inner in waiting:
+        if isinstance(inner, dict):
+            if inner.get("bizId") == record and name in inner:
+                return (*path, name)
+            waiting += [((*path, key), item) for key, item in inner.items()]
+        elif isinstance(inner, list):
+            waiting += [((*path, at), item) for at, item in enumerate(inner)]
+    return ()
+
+
+def _expected_in(finding: FindingEntry) -> str:
+    other = finding.other
+    return "" if other is None else f"in #{other.exchange}, {one_line(other.endpoint, 200)}"
 
 
 def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLine]:

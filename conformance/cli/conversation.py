@@ -1,0 +1,79 @@
+"""``setup``: asks what a profile needs, writes it commented and complete, and tries it out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import rich_click as click
+
+from conformance.cli.command import Options
+from conformance.errors import UsageError
+from conformance.target.profile.template import ProfileAnswers, filled
+
+NO_TERMINAL = (
+    "setup asks its questions on a terminal. Without one: `portal-conformance init > portal.toml`, fill in "
+    "the URL, the access code and an account, then `portal-conformance doctor --profile portal.toml --write`."
+)
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int]) -> int:
+    """Asks, writes the profile, and tries it out where every secret is set. UsageError: there is no terminal,
+    or the file exists."""
+    if not is_terminal:
+        raise UsageError(NO_TERMINAL)
+    path: Path = options.profile
+    if path.exists():
+        raise UsageError(f"{path} exists, and is not overwritten. Name another file with --profile.")
+    answers = _asked()
+    path.write_text(filled(answers), encoding="utf-8")
+    print(f"\nWrote {path}. It names secrets by their environment variables, and holds none of them.")
+    unset = [name for name in answers.variables if not os.environ.get(name)]
+    if unset:
+        exports = "\n".join(f"    export {name}=…" for name in unset)
+        print(
+            f"Set these, then try it out:\n{exports}\n    portal-conformance doctor --profile {path} --write"
+        )
+        return 0
+    return try_out(path)
+
+
+def _asked() -> ProfileAnswers:
+    """The answers to the questions, each asked until it has a valid one."""
+    url = click.prompt("Address of the portal", value_proc=_address)
+    access = _variable("Environment variable with the access code", "PORTAL_ACCESS_CODE")
+    email = click.prompt("Email of the account that signs in for most cases", value_proc=_email)
+    password = _variable("Environment variable with its password", "ADMIN_PASSWORD")
+    factor = click.prompt("Its second factor", type=click.Choice(("OTP", "EMAIL")), default="OTP")
+    if factor == "OTP":
+        secret = _variable("Environment variable with its authenticator secret", "ADMIN_OTP_SECRET")
+        return ProfileAnswers(url, access, email, password, otp_secret=secret)
+    inbox = click.prompt(
+        "URL that answers with its mails, {email} in place of the address", value_proc=_address
+    )
+    return ProfileAnswers(url, access, email, password, inbox=inbox)
+
+
+def _variable(question: str, usual: str) -> str:
+    return str(click.prompt(question, default=usual, value_proc=_name))
+
+
+def _address(text: str) -> str:
+    if not re.match(r"https?://[^\s\"\\]+$", text.strip()):
+        raise click.BadParameter("give an address such as https://portal.example.test")
+    return text.strip().rstrip("/")
+
+
+def _email(text: str) -> str:
+    if not re.fullmatch(r"[^@\s\"\\]+@[^@\s\"\\]+", text.strip()):
+        raise click.BadParameter("give an email address")
+    return text.strip()
+
+
+def _name(text: str) -> str:
+    if not VARIABLE.fullmatch(text.strip()):
+        raise click.BadParameter("give the name of an environment variable, and not the secret itself")
+    return text.strip()

@@ -1,0 +1,1 @@
+"""What a run would do and decide, without running it: the plan, what unlocks rules, a rule explained."""

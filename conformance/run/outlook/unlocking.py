@@ -1,0 +1,110 @@
+"""What a part that a profile lacks would unlock: the rules that a run could test with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from conformance.run.catalogue import CaseRow, collect
+from conformance.run.outlook.plan import why_not
+from conformance.run.testable import reachable, reachable_endpoints
+from conformance.spec import BY_KEY, REQUIREMENTS, Impact
+from conformance.target.profile.model import (
+    AccountSettings,
+    BotChallenge,
+    ClockSettings,
+    FixedInbox,
+    OperationSettings,
+    Profile,
+)
+
+ADDRESS = "http://127.0.0.1:1"
+"""Stands for an address in a profile that is only compared, and never used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unlocked:
+    """How many more rules could be tested: with the impact that is allowed, and with the greatest."""
+
+    rules: int
+    most: int
+
+    @property
+    def spoken(self) -> str:
+        """``+2 rules, +85 with --impact disruptive``."""
+        noun = "rule" if max(self.rules, self.most if not self.rules else 0) == 1 else "rules"
+        if not self.rules:
+            return f"+{self.most} {noun} with --impact {DISRUPTIVE}"
+        more = f", +{self.most} with --impact {DISRUPTIVE}" if self.most > self.rules else ""
+        return f"+{self.rules} {noun}{more}"
+
+
+def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[str, Unlocked]:
+    """What each missing part would unlock; without those that unlock nothing."""
+    rows = collect()
+    before = {level: _rules(rows, profile, level) for level in (impact, DISRUPTIVE)}
+    found: dict[str, Unlocked] = {}
+    for part in parts:
+        fuller = with_part(profile, part)
+        more = {level: len(_rules(rows, fuller, level) - rules) for level, rules in before.items()}
+        if any(more.values()):
+            found[part] = Unlocked(more[impact], more[DISRUPTIVE])
+    return found
+
+
+DISRUPTIVE: Impact = "disruptive"
+
+
+def _rules(rows: Iterable[CaseRow], profile: Profile, impact: Impact) -> frozenset[str]:
+    """The rules that can be tested, without those whose endpoints answer with errors only."""
+    keys = reachable_endpoints(profile, impact)
+    possible = (row for row in rows if why_not(row, profile, impact) is None)
+    rules = reachable(profile, impact, {rule for row in possible for rule in row.requirements})
+    return frozenset(rule for rule in rules if not keys.isdisjoint(REQUIREMENTS[rule].operations))
+
+
+def with_part(profile: Profile, part: str) -> Profile:
+    """The profile as if it had a part; the profile itself where the part unlocks nothing by being there."""
+    table, _, name = part.partition(".")
+    add = PARTS.get(part) or PARTS.get(table)
+    return profile if add is None else add(profile, name)
+
+
+def _account(profile: Profile, name: str) -> Profile:
+    account = AccountSettings(email=f"{name}@example.test", password="a password")
+    return profile.model_copy(update={"accounts": {**profile.accounts, name: account}})
+
+
+def _record(profile: Profile, name: str) -> Profile:
+    return profile.model_copy(update={"records": profile.records.model_copy(update={name: "an id"})})
+
+
+def _operation(profile: Profile, name: str) -> Profile:
+    key = name.strip('"')
+    if key not in BY_KEY:
+        return profile
+    return profile.model_copy(update={"operations": {**profile.operations, key: OperationSettings(body={})}})
+
+
+def _inbox(profile: Profile, name: str) -> Profile:
+    accounts = {
+        role: account.model_copy(update={"inbox": account.inbox or "mail"})
+        for role, account in profile.accounts.items()
+    }
+    inboxes = {"mail": FixedInbox(kind="fixed", code="000000"), **profile.inboxes}
+    return profile.model_copy(update={"accounts": accounts, "inboxes": inboxes})
+
+
+PARTS: Mapping[str, Callable[[Profile, str], Profile]] = {
+    "accounts": _account,
+    "records": _record,
+    "operations": _operation,
+    "inboxes": _inbox,
+    "bot_challenge": lambda profile, name: profile.model_copy(
+        update={"bot_challenge": BotChallenge(token="a token")}
+    ),
+    "clock": lambda profile, name: profile.model_copy(update={"clock": ClockSettings(advance=ADDRESS)}),
+    "limits.login_window": lambda profile, name: profile.model_copy(
+        update={"limits": profile.limits.model_copy(update={"login_window": 60.0})}
+    ),
+}

@@ -1,0 +1,90 @@
+"""``setup``: the questions, the profile that they end in, and what it says without a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.cli import main
+from conformance.cli.command import Options
+from conformance.cli.conversation import hold
+from conformance.target.profile.model import HttpInbox, parse
+from conformance.target.profile.template import ProfileAnswers, filled
+
+SECRETS = {"CODE": "c", "PW": "a-long-password", "OTP": "JBSWY3DPEHPK3PXP"}
+
+
+def held(lines: list[str], path: Path) -> tuple[int, list[Path], str]:
+    """The exit code of a conversation, the profiles that were tried out, and what was shown."""
+    tried: list[Path] = []
+
+    def try_out(profile: Path) -> int:
+        tried.append(profile)
+        return 0
+
+    with CliRunner().isolation(input="\n".join([*lines, ""])) as (shown, *_):
+        code = hold(Options(profile=path), is_terminal=True, try_out=try_out)
+        print(end="", flush=True)
+        return code, tried, shown.getvalue().decode()
+
+
+def test_the_answers_end_in_a_whole_commented_profile(tmp_path: Path) -> None:
+    path = tmp_path / "portal.toml"
+    answers = ["portal", "http://127.0.0.1:9/", "CODE", "a@example.test", "not a name", "PW", "OTP", "OTP"]
+
+    code, tried, shown = held(answers, path)
+
+    text = path.read_text(encoding="utf-8")
+    profile = parse(text, SECRETS)
+    assert (code, tried) == (0, [])
+    assert profile.portal.url == "http://127.0.0.1:9"
+    assert profile.accounts["admin"].otp_secret == SECRETS["OTP"]
+    assert "# [accounts.spare]" in text
+    assert "export CODE=…" in shown
+    assert "doctor --profile" in shown
+
+
+def test_with_every_variable_set_the_profile_is_tried_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+    path = tmp_path / "portal.toml"
+
+    _, tried, _ = held(["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"], path)
+
+    assert tried == [path]
+
+
+def test_an_account_with_emailed_codes_gets_its_inbox() -> None:
+    inbox = "http://127.0.0.1:8/mails/{email}"
+    answers = ProfileAnswers("http://127.0.0.1:9", "CODE", "a@example.test", "PW", inbox=inbox)
+
+    profile = parse(filled(answers), SECRETS)
+
+    assert profile.accounts["admin"].mfa == "EMAIL"
+    assert profile.accounts["admin"].otp_secret is None
+    mail = profile.inboxes["mail"]
+    assert isinstance(mail, HttpInbox)
+    assert mail.url == inbox
+
+
+def test_without_a_terminal_it_says_what_to_run_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["setup"]) == 4
+    assert "portal-conformance init > portal.toml" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_profile_that_exists_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "portal.toml"
+    path.write_text("mine", encoding="utf-8")
+
+    with pytest.raises(Exception, match="is not overwritten"):
+        held([], path)
+    assert path.read_text(encoding="utf-8") == "mine"

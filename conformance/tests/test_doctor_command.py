@@ -1,0 +1,136 @@
+"""``doctor``: what is missing and what it would unlock, what was learned as TOML, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+from conformance.errors import ProfileError
+from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
+from conformance.target.bundled import running_portal
+from conformance.target.profile.learned import Learned, as_toml, written
+from conformance.target.profile.model import parse
+from reference_impl import serve
+from reference_impl.serve import Running
+
+
+def minimal(running: Running) -> str:
+    """A profile of which only the address, the access code, one account and the clock are there."""
+    tables = tomllib.loads(running.profile())
+    admin = {key: value for key, value in tables["accounts"]["admin"].items() if key != "inbox"}
+    lines = ["# my portal", "profile = 1", "[portal]"]
+    lines += [f"{key} = {json.dumps(tables['portal'][key])}" for key in ("url", "access_code")]
+    lines += ["[accounts.admin]", *(f"{key} = {json.dumps(value)}" for key, value in admin.items())]
+    return "\n".join([*lines, "[clock]", f"advance = {json.dumps(tables['clock']['advance'])}", ""])
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    return tmp_path / "portal.toml"
+
+
+def test_what_is_missing_says_how_many_rules_it_unlocks_the_most_first(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve.start() as running:
+        profile.write_text(minimal(running), encoding="utf-8")
+        assert main(["doctor", "--profile", str(profile)]) == 0
+
+    missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("missing")]
+    gains = [int(line.rpartition("+")[2].split()[0].rstrip(")")) for line in missing if "(+" in line]
+    assert " stay untested (+" in next(line for line in missing if "bot_challenge" in line)
+    assert "with --impact disruptive)" in next(line for line in missing if "accounts.spare" in line)
+    assert gains == sorted(gains, reverse=True)
+    assert gains[0] > 30
+
+
+def test_a_part_unlocks_what_a_profile_that_has_it_can_test() -> None:
+    with running_portal() as whole:
+        bare = whole.model_copy(update={"accounts": {"admin": whole.accounts["admin"]}, "operations": {}})
+        spare, nothing = "accounts.spare", "secure_channel"
+        gains = unlocked(
+            bare, "disruptive", [spare, nothing, 'operations."POST /web/v1/system/currency-grants"']
+        )
+
+        assert gains[spare].rules > 10
+        assert gains[spare].spoken == f"+{gains[spare].most} rules"
+        reading = unlocked(bare, "read-only", [spare])[spare]
+        assert reading.spoken == f"+{reading.rules} rules, +{reading.most} with --impact disruptive"
+        assert 0 < reading.rules < reading.most
+        assert Unlocked(0, 1).spoken == "+1 rule with --impact disruptive"
+        assert nothing not in gains
+        assert len(gains) == 2
+        assert unlocked(whole, "disruptive", [spare]) == {}
+        assert "spare" in with_part(bare, spare).accounts
+
+
+def test_write_puts_what_was_learned_into_the_profile_and_keeps_the_rest(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve.start() as running:
+        before = minimal(running)
+        profile.write_text(before, encoding="utf-8")
+        assert main(["doctor", "--profile", str(profile), "--write"]) == 0
+        once = profile.read_text(encoding="utf-8")
+        assert main(["doctor", "--profile", str(profile), "--write"]) == 0
+
+    assert once.startswith(before)
+    assert profile.read_text(encoding="utf-8") == once
+    assert "Nothing was learned that" in capsys.readouterr().err
+    assert parse(once, {}).expect.accounts == ["admin"]
+    assert parse(once, {}).records.workspace is None, "a run may change the records that a profile names"
+    assert '\n# workspace = "' in once
+
+
+def test_learned_keys_never_replace_those_of_the_profile() -> None:
+    text = '# mine\n[secure_channel]\nbody = "string" # as documented\n'
+    learned = Learned({"secure_channel": {"body": "object", "rsa_padding": "oaep-sha1"}}, {"role": 'a "b"'})
+
+    after = written(text, learned)
+
+    assert after.startswith(text.rstrip("\n"))
+    assert tomllib.loads(after)["secure_channel"] == {"body": "string", "rsa_padding": "oaep-sha1"}
+    assert '# role = "a \\"b\\""' in after
+    assert written(after, learned) == after
+    assert tomllib.loads(as_toml(learned))["secure_channel"]["body"] == "object"
+    assert not Learned()
+
+
+@pytest.mark.parametrize(
+    "change, code",
+    [
+        (('url = "http://127.0.0.1:', 'url = "http://127.0.0.1:1'), 6),
+        (('access_code = "', 'access_code = "x'), 4),
+        (('password = "', 'password = "x'), 4),
+        (('advance = "http://127.0.0.1:', 'advance = "http://127.0.0.2:1'), 4),
+    ],
+)
+def test_only_an_unreachable_portal_is_exit_code_6(profile: Path, change: tuple[str, str], code: int) -> None:
+    with serve.start() as running:
+        text = minimal(running).replace(*change)
+        if code == 6:
+            text = minimal(running).replace(running.url, "http://127.0.0.1:9")
+        profile.write_text(text, encoding="utf-8")
+
+        assert main(["doctor", "--profile", str(profile)]) == code
+
+
+def test_all_missing_variables_are_named_at_once() -> None:
+    text = (
+        'profile = 1\n[portal]\nurl = "http://127.0.0.1:9"\naccess_code = "${A_CODE}"\n'
+        '[accounts.admin]\nemail = "${A_MAIL}"\npassword = "${file:gone}"\n'
+    )
+
+    with pytest.raises(ProfileError) as wrong:
+        parse(text, {"A_MAIL": ""}, name="p.toml")
+
+    lines = str(wrong.value).splitlines()
+    assert [line.partition(": ")[2].split(" needs ")[0].split(" cannot")[0] for line in lines] == [
+        "[portal] access_code",
+        "[accounts.admin] email",
+        "[accounts.admin] password",
+    ]
