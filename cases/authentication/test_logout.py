@@ -17,7 +17,7 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
-from conformance.checks.sign_in import HEARD_OF
+from conformance.checks.access.sign_in import HEARD_OF
 from conformance.spec.endpoints import SESSIONS
 from conformance.target.portal.login import text_at
 from conformance.traffic.values import is_integer

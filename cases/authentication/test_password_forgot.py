@@ -18,7 +18,7 @@ from conformance.cases import (
     needs,
     requirement,
 )
-from conformance.checks.sign_in import generic_message
+from conformance.checks.access.sign_in import generic_message
 from conformance.spec.endpoints import PASSWORD_FORGOT
 
 

@@ -47,7 +47,7 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
-from conformance.checks.sign_in import claims_of, is_jwt
+from conformance.checks.access.sign_in import claims_of, is_jwt
 from conformance.errors import CannotSignIn
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE

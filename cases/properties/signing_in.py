@@ -34,7 +34,7 @@ from conformance.cases import (
     is_refused,
     is_success,
 )
-from conformance.checks.sign_in import HEARD_OF
+from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.search import Machine, Trial, move
 from conformance.spec.endpoints import SESSIONS, SESSIONS_CONFIG
 from conformance.target.portal.codes import STEP

@@ -1,4 +1,4 @@
-"""The checks of ``conformance.checks.claims``."""
+"""The checks of ``conformance.checks.access.claims``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of ``conformance.checks.secure_channel``."""
+"""The checks of ``conformance.checks.access.secure_channel``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of ``conformance.checks.security``."""
+"""The checks of ``conformance.checks.access.security``."""
 
 from __future__ import annotations
 

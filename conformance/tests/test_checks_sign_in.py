@@ -1,4 +1,4 @@
-"""The checks of ``conformance.checks.sign_in``."""
+"""The checks of ``conformance.checks.access.sign_in``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from conformance.checks.sign_in import PRELOGIN, PROTECTED, UNMARKED, claims_of, is_jwt
+from conformance.checks.access.sign_in import PRELOGIN, PROTECTED, UNMARKED, claims_of, is_jwt
 from conformance.spec.endpoints import (
     COUNTRIES,
     LOGIN_COMPLETE,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from conformance.checks.access.sign_in import OF_THE_ISSUER, OF_THE_TOKEN, SUBJECT, claims_of
 from conformance.checks.registry import check, successes
-from conformance.checks.sign_in import OF_THE_ISSUER, OF_THE_TOKEN, SUBJECT, claims_of
 from conformance.spec.endpoints import PROFILE
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import holds
