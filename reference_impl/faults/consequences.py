@@ -55,7 +55,8 @@ CONSEQUENCES: dict[str, str] = {
     "vi-is-not-served": "HEADER-007 AUTHN-001 AUTHN-002",
     "language-is-required": (
         "LOGIN-040 LOGIN-041 LOGIN-043 LOGIN-044 LOGIN-045 LOGIN-046 LOGIN-047 LOGIN-048 LOGIN-051 "
-        "LOGIN-053 LOGIN-057 TOKEN-023 PASSWORD-006 AUTHN-001 AUTHN-002 AUTHN-004 AUTHN-009 SECURE-003"
+        "LOGIN-053 LOGIN-057 TOKEN-023 PASSWORD-006 AUTHN-001 AUTHN-002 AUTHN-004 AUTHN-009 SECURE-003 "
+        "ERROR-020"
     ),
     "vietnamese-has-another-status": "AUTHN-001 AUTHN-002",
     "any-secure-session-opens-a-body": "PASSWORD-015",
@@ -79,10 +80,10 @@ CONSEQUENCES: dict[str, str] = {
     "refresh-gives-the-same-token": "TOKEN-014",
     "profile-without-token": (
         "TOKEN-022 AUTHN-011 SESSION-025 SESSION-027 SESSION-030 PROFILE-001 PROFILE-004 PROFILE-005 "
-        "PROFILE-007 PROFILE-008 PROFILE-010"
+        "PROFILE-007 PROFILE-008 PROFILE-010 MODEL-007"
     ),
-    "sessions-without-token": "SESSION-020 SESSION-022 SESSION-025 SESSION-031",
-    "own-invitations-without-token": "INVITATION-032",
+    "sessions-without-token": "SESSION-020 SESSION-022 SESSION-025 SESSION-031 MODEL-007",
+    "own-invitations-without-token": "INVITATION-032 MODEL-008",
     "file-without-token": "FILE-020 FILE-021 FILE-022",
     "missing-token-is-403": "AUTHN-009",
     "missing-token-is-400-at-the-history": "AUTHN-009 OP-026",
@@ -180,4 +181,7 @@ CONSEQUENCES: dict[str, str] = {
     "the-inviter-is-another": "AGREE-004",
     "filtered-accounts-are-counted-as-all": "ACCOUNT-028",
     "later-pages-are-not-filtered": "ACCOUNT-021 ACCOUNT-025",
+    "access-token-carries-the-name": "TOKEN-028",
+    "history-without-token": "MODEL-007",
+    "unknown-secure-session-opens-a-body": "SECURE-028",
 }
