@@ -218,7 +218,10 @@ def fetch(
     """
     try:
         with httpx.Client(
-            timeout=timeout, transport=Wire(), trust_env=False, headers={"accept-encoding": "identity"}
+            timeout=timeout,
+            transport=Wire(listens=False),
+            trust_env=False,
+            headers={"accept-encoding": "identity"},
         ) as client:
             answer = (
                 client.get(url, headers=headers)

@@ -44,6 +44,7 @@ Place: TypeAlias = tuple[str, str, int]
 class Wire(httpx.BaseTransport):
     """Sends requests, each within the time-out that it carries, and answers of at most ``most`` bytes.
 
+    ``listens``: it is waited a moment for bytes that nobody asked for, at first and after the first answers.
     ``proxy`` is the address of an HTTP proxy; its user and password may stand in it. Nothing is taken from
     the environment. Safe from threads. Raises httpx's errors, ``LocalProtocolError`` before anything is sent.
     """
@@ -54,6 +55,7 @@ class Wire(httpx.BaseTransport):
         verify: ssl.SSLContext | bool = True,
         most: int = LARGEST_ANSWER,
         proxy: str | None = None,
+        listens: bool = True,
     ) -> None:
         self._verify = verify
         self._most = most
@@ -61,11 +63,11 @@ class Wire(httpx.BaseTransport):
         self._context: ssl.SSLContext | None = None
         self._idle: list[tuple[float, Connection]] = []
         self._lock = threading.Lock()
-        self._untried = UNTRIED
+        self._untried = UNTRIED if listens else 0
         self._speaks_unasked = False
         self._keeps_connections = True
         """Whether no bytes ever followed an answer: they might pass for the answer to the next request."""
-        self._listened_after: set[bool] = set()
+        self._listened_after: set[bool] = set() if listens else {False, True}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         deadline = Deadline(float(request.extensions["timeout"]["read"]))
