@@ -20,11 +20,13 @@ import pytest
 from conformance import record
 from conformance.errors import UsageError
 from conformance.replay import ReplayResult, replay
-from conformance.replay.engine.journal import JOURNAL
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.engine.journal import JOURNAL, JournalHead, ReplayJournal, entries_of
 from conformance.replay.engine.step import ReplayStep
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for
 from conformance.tests.scripted_client import walk
+from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 
 TIMEOUT = 1.0
@@ -145,6 +147,41 @@ def test_a_replay_that_is_resumed_with_another_recording_is_refused(recording: P
         replay([other], parse(portal.profile(), {}), options_for(tmp_path, resume=True))
 
     assert told.run.exit_code == 6
+
+
+HEAD = JournalHead(["traffic.jsonl 1"], "http://portal.example.test")
+
+
+def note_steps(path: Path, *positions: int, reason: str = "") -> None:
+    """Has a journal note a step at each position, as one process of a replay does."""
+    journal = ReplayJournal(path, HEAD, Secrets())
+    for position in positions:
+        state = State.NOT_COMPARABLE if reason else State.SAME
+        outcome = ExchangeOutcome(position + 1, state, "GET /", reason, line=position + 1)
+        journal.add(ReplayStep(position, outcome))
+    journal.flush()
+
+
+def test_a_line_that_a_crash_cut_costs_the_journal_no_other(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    note_steps(path, 0)
+    with path.open("ab") as file:
+        file.write('{"position":1,"outcome":{"reason":"é'.encode()[:-1])
+    assert [entry.position for entry in entries_of(path, HEAD, lines=9)] == [0]
+
+    note_steps(path, 1, 2)
+
+    assert [entry.position for entry in entries_of(path, HEAD, lines=9)] == [0, 1, 2]
+
+
+def test_a_line_separator_in_a_reason_ends_no_line_of_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    note_steps(path, 0, reason="first\u2028second\u0085third")
+
+    (entry,) = entries_of(path, HEAD, lines=9)
+
+    assert entry.outcome is not None
+    assert entry.outcome.reason == "first\u2028second\u0085third"
 
 
 def lines_of(path: Path) -> int:
