@@ -12,6 +12,9 @@ import pytest
 
 from conformance import record
 from conformance.replay import replay
+from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.rebuild.actions import NoteChange
+from conformance.spec.endpoints import PROFILE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.tests.replays import options_for, profile_of
@@ -158,6 +161,32 @@ def test_a_second_replay_on_the_same_target_reports_nothing_false(tmp_path: Path
     assert [each.tally.share >= 0.95 for each in told] == [True] * 3
     assert [each.run.ending.left_behind for each in told] == [[], [], []]
     assert [each.run.exit_code for each in told] == [0, 0, 0]
+
+
+def test_a_change_that_is_refused_first_and_accepted_then_is_restored(tmp_path: Path) -> None:
+    with (
+        reference.start() as running,
+        Portal.connect(profile_of(running), impact="disruptive") as portal,
+    ):
+        changes = ReplayChanges(portal, tmp_path)
+        token = portal.account("admin").token
+        before = name_of(portal, token)
+        body = {"accountName": "Renamed by a visit"}
+        change = NoteChange(4, PROFILE_UPDATE, body, "admin", token, None)
+        for attempt in ("no token", token):
+            changes.note(change)
+            changes.finish(4, portal.call(PROFILE_UPDATE, json=body, token=attempt))
+        changed = name_of(portal, token)
+        left = changes.restore()
+        after = name_of(portal, token)
+
+    assert changed != before
+    assert left == []
+    assert after == before
+
+
+def name_of(portal: Portal, token: str) -> object:
+    return portal.call(PROFILE, token=token).at("data.accountName")
 
 
 def several_people(base: str, profile_text: str, ahead: float) -> None:

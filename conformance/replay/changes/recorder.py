@@ -51,7 +51,8 @@ class ReplayChanges:
         """By position, the account that gets another password, and that password."""
         self._created: dict[str, int] = {}
         """By id of a record that the replay created, the ledger's entry."""
-        self._noted: set[tuple[str, str | None, frozenset[str]]] = set()
+        self._noted: dict[tuple[str, str | None, frozenset[str]], int] = {}
+        """By operation, record and fields, the ledger's entry of what was there before all."""
 
     def new_password(self, account: str) -> str:
         """A password for an account of the profile, which a clean-up can compute again."""
@@ -116,7 +117,7 @@ class ReplayChanges:
             return
         else:
             number = ledger.changed(change.key, undo.key, change.body, account=account)
-        self._noted.add(signature)
+        self._noted[signature] = number
         self._open[change.position] = [number]
 
     def _note_password(self, change: NoteChange) -> None:
@@ -142,11 +143,16 @@ class ReplayChanges:
                 if live.success:
                     self.ledger.undone(-number)
             elif not live.success:
-                self.ledger.undone(number)
+                self._drop(number)
             else:
                 self._take_result(number, live)
         if password is not None and live.success:
             self._take_password(*password)
+
+    def _drop(self, number: int) -> None:
+        """Takes a change for one that never took place; it is noted anew where it is sent again."""
+        self.ledger.undone(number)
+        self._noted = {signature: entry for signature, entry in self._noted.items() if entry != number}
 
     def _take_result(self, number: int, live: Exchange) -> None:
         operation = live.request.operation
