@@ -189,6 +189,25 @@ def name_of(portal: Portal, token: str) -> object:
     return portal.call(PROFILE, token=token).at("data.accountName")
 
 
+def test_a_change_that_was_refused_when_recorded_and_is_accepted_now_is_restored(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+    lines = [json.loads(line) for line in recording.read_text().splitlines()]
+    for line in lines:
+        if line["request"]["url"].endswith("/profile/update"):
+            line["response"] |= {"status": 403, "body": {"code": 403, "msg": "Forbidden", "data": None}}
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    with reference.start() as portal:
+        before = _state(portal)
+        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+        after = _state(portal)
+
+    keys = [json.loads(row).get("key") for row in (tmp_path / "out" / LEDGER).read_text().splitlines()]
+    assert PROFILE_UPDATE in keys
+    assert told.run.ending.left_behind == []
+    assert after == before
+
+
 def several_people(base: str, profile_text: str, ahead: float) -> None:
     """Three people who sign in twice, change and leave things, and look at what the others did."""
     profile = tomllib.loads(profile_text)

@@ -49,6 +49,8 @@ class ReplayChanges:
         """By position, the ledger's entries of the request that is on its way."""
         self._set: dict[int, tuple[str, str]] = {}
         """By position, the account that gets another password, and that password."""
+        self._unforeseen: dict[int, tuple[NoteChange, str]] = {}
+        """By position, a change that the recorded portal refused and nothing restores, and why."""
         self._created: dict[str, int] = {}
         """By id of a record that the replay created, the ledger's entry."""
         self._noted: dict[tuple[str, str | None, frozenset[str]], int] = {}
@@ -134,6 +136,9 @@ class ReplayChanges:
 
     def finish(self, position: int, live: Exchange) -> None:
         """Takes the response to a request that was noted: what was refused has changed nothing."""
+        unforeseen = self._unforeseen.pop(position, None)
+        if unforeseen is not None and live.success:
+            self._write_loss(*unforeseen)
         numbers = self._open.pop(position, ())
         password = self._set.pop(position, None)
         if live.response is None:
@@ -174,7 +179,14 @@ class ReplayChanges:
                     self.ledger.undone(change.id)
 
     def _lose(self, change: NoteChange, reason: str) -> None:
-        """Notes what is not restored; a secret that the replay sets there stands in the ledger alone."""
+        """Notes what is not restored; what the recorded portal refused, only once the target accepts it."""
+        if change.is_expected:
+            self._write_loss(change, reason)
+        else:
+            self._unforeseen[change.position] = change, reason
+
+    def _write_loss(self, change: NoteChange, reason: str) -> None:
+        """Notes a loss; a secret that the replay sets there stands in the ledger alone."""
         self.lost[change.key, reason] += 1
         present: Json = None
         if change.key in (ACCOUNT_PASSWORD_RESET, OTP_SETUP, *PASSWORDS):
