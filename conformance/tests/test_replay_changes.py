@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import tomllib
 from itertools import pairwise
@@ -17,6 +18,7 @@ from conformance.replay.rebuild.actions import NoteChange
 from conformance.spec.endpoints import PROFILE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.scripted_client import Walker, walk
 from reference_impl import serve as reference
@@ -206,6 +208,21 @@ def test_a_change_that_was_refused_when_recorded_and_is_accepted_now_is_restored
     assert PROFILE_UPDATE in keys
     assert told.run.ending.left_behind == []
     assert after == before
+
+
+def test_what_is_left_where_the_ingress_lets_nothing_through_is_named(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+    with reference.start() as portal:
+        changes = ChangeLedger(tmp_path / LEDGER, run_id="suite-1", target=portal.url)
+        changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "As it was"})
+        changes.close()
+        text = re.sub(r'(?m)^access_code = ".*"', 'access_code = "of-another-portal"', portal.profile())
+        told = replay([recording], parse(text, {}), options_for(tmp_path))
+
+    assert "refuses every request alike" in told.run.ending.inconclusive
+    assert len(told.run.ending.left_behind) == 1
+    assert "cleanup" in told.run.ending.cleanup
+    assert told.run.exit_code == 7
 
 
 def several_people(base: str, profile_text: str, ahead: float) -> None:
