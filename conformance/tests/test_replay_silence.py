@@ -23,9 +23,12 @@ from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.engine.journal import JOURNAL, JournalHead, ReplayJournal, entries_of
 from conformance.replay.engine.step import ReplayStep
+from conformance.spec.endpoints import COUNTRIES
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for
 from conformance.tests.scripted_client import walk
+from conformance.tests.traffic import NO_TOKEN, answer
+from conformance.traffic import capture
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 
@@ -43,9 +46,11 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class Line:
-    """A line to a portal that can be cut without closing it: then nothing comes back."""
+    """A line to a portal that can be cut without closing it: then nothing comes back. What contains
+    ``unheard`` never arrives."""
 
     upstream: int
+    unheard: bytes = b"\0\0"
     is_silent: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
@@ -66,7 +71,7 @@ class Line:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
-                if not self.is_silent.is_set():
+                if not self.is_silent.is_set() and self.unheard not in data:
                     sink.sendall(data)
             sink.close()
 
@@ -83,15 +88,32 @@ def replayed_until_silent(recording: Path, out: Path, *, answers: int) -> tuple[
                 line.is_silent.set()
 
         with line.open() as port:
-            text = re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile())
-            text = text.replace(
-                portal.url + '"\naccess', f'http://127.0.0.1:{port}"\ntimeout = {TIMEOUT}\naccess'
-            )
+            text = profile_at(port, portal)
             if answers == 0:
                 line.is_silent.set()
             began = time.monotonic()
             told = replay([recording], parse(text, {}), options_for(out), on_step=count)
             return told, time.monotonic() - began
+
+
+def profile_at(port: int, portal: reference.Running) -> str:
+    """The profile of a portal that is reached at a port, without a test clock."""
+    text = re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile())
+    return text.replace(portal.url + '"\naccess', f'http://127.0.0.1:{port}"\ntimeout = {TIMEOUT}\naccess')
+
+
+def test_a_live_portal_that_leaves_the_only_request_without_an_answer_is_reachable(tmp_path: Path) -> None:
+    traffic = tmp_path / "traffic.jsonl"
+    with capture.Writer(traffic) as writer:
+        writer.write(answer(COUNTRIES, [], headers=NO_TOKEN))
+    with reference.start() as portal:
+        line = Line(int(portal.url.rpartition(":")[2]), unheard=COUNTRIES.partition(" ")[2].encode())
+        with line.open() as port:
+            told = replay([traffic], parse(profile_at(port, portal), {}), options_for(tmp_path / "out"))
+
+    assert "1 not comparable" in told.notes[0]
+    assert told.run.ending.unreachable == ""
+    assert told.run.exit_code in (1, 5)
 
 
 @pytest.mark.parametrize("answers", [0, 12])
