@@ -6,16 +6,19 @@ import json
 import re
 import time
 import tomllib
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from conformance import record
+from conformance.errors import LedgerError
 from conformance.replay import replay
 from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import PROFILE, PROFILE_UPDATE
+from conformance.spec.endpoints import INVITE, PROFILE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.profile.model import parse
@@ -223,6 +226,29 @@ def test_what_is_left_where_the_ingress_lets_nothing_through_is_named(tmp_path: 
     assert len(told.run.ending.left_behind) == 1
     assert "cleanup" in told.run.ending.cleanup
     assert told.run.exit_code == 7
+
+
+@pytest.mark.parametrize("error", [ValueError("a defect"), LedgerError("the disk is full")])
+def test_a_replay_that_ends_in_an_error_restores_what_it_changed(tmp_path: Path, error: Exception) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+
+    def fail_after_invitation(step: ReplayStep) -> None:
+        if step.outcome.endpoint == INVITE:
+            raise error
+
+    with reference.start() as portal:
+        before = _state(portal)
+        options = options_for(tmp_path / "out")
+        with nullcontext() if isinstance(error, ValueError) else pytest.raises(LedgerError):
+            replay([recording], profile_of(portal), options, on_step=fail_after_invitation)
+        after = _state(portal)
+
+    assert after == before
+    assert "created" in (tmp_path / "out" / LEDGER).read_text()
+    if isinstance(error, ValueError):
+        results = json.loads((tmp_path / "out" / "results.json").read_text())
+        assert results["exit_code"] == 3
+        assert "ValueError: a defect" in results["ending"]["errors"]["replay"]
 
 
 def several_people(base: str, profile_text: str, ahead: float) -> None:
