@@ -13,7 +13,6 @@ from cases.authentication.steps import (
     code_at_hand,
     factor_for,
     method_of,
-    nobody,
     right_code,
 )
 from cases.every_endpoint.test_ingress import ACCESS_CODE, FOREIGN, is_rejected
@@ -39,7 +38,6 @@ from conformance.spec.endpoints import (
     LOGIN_COMPLETE,
     LOGIN_INITIATE,
     LOGIN_MFA_SEND,
-    PASSWORD_FORGOT,
     PROFILE,
     PROFILE_UPDATE,
     SECURE_SESSION,
@@ -98,15 +96,6 @@ def test_no_channel_is_opened_or_closed_from_another_ingress(portal: Portal, ver
     for rule, code in FOREIGN.items():
         exchange = answered(close(portal, channel, headers={ACCESS_CODE: code}))
         verify(rule, is_rejected(exchange))
-
-
-@requirement("HEADER-001", "HEADER-002", "HEADER-003")
-@needs("bot_challenge")
-@impact("mutating")
-def test_no_password_is_forgotten_from_another_ingress(portal: Portal, verify: Verify) -> None:
-    """Of nobody, whom no mail reaches."""
-    body: Json = {"email": nobody(portal), "turnstileToken": portal.bot_token}
-    verify_foreign(portal, verify, PASSWORD_FORGOT, body)
 
 
 @requirement("HEADER-001", "HEADER-002", "HEADER-003")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.changing import changed_beside
+from cases.changing import TOGETHER, changed_beside
 from cases.notifications.making import TYPE, OwnRecord, a_record, differences
 from cases.premises import code_of, without
 from conformance.cases import Account, Json, Portal, Verify, equal, holds, impact, needs, requirement
@@ -63,6 +63,9 @@ def is_updated(channel_type: OwnRecord, requirement: str) -> None:
         requirement, holds(listing, "data.items", not other, new, *channel_type.steps, actual=other)
     )
     kind, frame = FRAMES[requirement]
+    if not new.keys() <= record.keys() | frozenset().union(*TOGETHER):
+        channel_type.verify.untested(frame, "the update names fields that the listing does not show")
+        return
     beside = changed_beside(kind, before or {}, record, named=sent)
     kept = {name: (before or {})[name] for name in beside}
     channel_type.verify(

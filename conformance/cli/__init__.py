@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except OSError as error:
             print(f"portal-conformance: {_file_error(error)}", file=sys.stderr)
             return ExitCode.USAGE
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, click.Abort):
             return ExitCode.INTERRUPTED
 
 

@@ -4,7 +4,7 @@ CONSEQUENCES: dict[str, str] = {
     "unknown-institution-answered-in-html": "INSTITUTION-010 OP-065",
     "code-2000-without-success": "ENV-008",
     "error-code-with-success": (
-        "ENV-005 ENV-007 ENV-014 HEADER-001 HEADER-002 AUTHN-013 INSTITUTION-010 OP-065"
+        "ENV-005 ENV-007 ENV-014 HEADER-001 HEADER-002 AUTHN-013 INSTITUTION-010 OP-065 AUTHN-004"
     ),
     "success-with-other-code-in-japanese": "HEADER-007",
     "timestamp-in-microseconds": "SECURE-021",
@@ -14,7 +14,7 @@ CONSEQUENCES: dict[str, str] = {
     "version-2-0-1": "VERSION-002 MODEL-001",
     "portal-carries-the-value-of-another": "ENUM-009 AGREE-001 MODEL-003",
     "mfa-method-by-another-name": "MFA-006 MFA-009",
-    "account-biz-id-number": "PROFILE-007",
+    "account-biz-id-number": "PROFILE-007 SESSION-030",
     "account-account-email-missing": "ACCOUNT-026",
     "account-account-name-number": "ACCOUNT-035",
     "account-account-remark-number": "ACCOUNT-035",
@@ -42,7 +42,7 @@ CONSEQUENCES: dict[str, str] = {
     "orders-size-ignored": "PAGE-038",
     "orders-one-more-than-asked": "PAGE-040",
     "orders-size-told-is-twenty": "PAGE-036",
-    "an-order-twice-on-a-page": "PAGE-040 ORDER-023 ORDER-024",
+    "an-order-twice-on-a-page": "PAGE-040 ORDER-023 ORDER-024 ORDER-035",
     "orders-begin-with-page-one": "ORDER-024 MODEL-004",
     "orders-default-size-fifty": "PAGE-037",
     "account-status-of-another-list": "ENUM-009 AGREE-001",
@@ -95,11 +95,11 @@ CONSEQUENCES: dict[str, str] = {
     "a-method-twice": "MFA-005",
     "more-codes-remain-than-were-made": "BACKUP-004",
     "newest-session-is-current-for-all": "SESSION-025 SESSION-031",
-    "profile-of-another-account": "PROFILE-007 PROFILE-008",
+    "profile-of-another-account": "PROFILE-007 PROFILE-008 INVITE-011 MODEL-008",
     "profile-is-another-from-the-second-call": "ACCOUNT-025 AGREE-001",
     "one-profile-for-all": "PROFILE-007 PROFILE-008",
     "caller-of-the-tenant-portal": "ACCOUNT-025 AGREE-001",
-    "profile-update-changes-created-at": "ACCOUNT-016",
+    "profile-update-changes-created-at": "ACCOUNT-016 PROFILE-011",
     "statuses-give-all-but-those": "INVITATION-020",
     "declining-does-not-stick": "INVITATION-029",
     "workspace-header-is-required": "OP-034",
@@ -125,7 +125,8 @@ CONSEQUENCES: dict[str, str] = {
         "LOGIN-043 LOGIN-044 LOGIN-045 LOGIN-046 LOGIN-047 LOGIN-048 LOGIN-051 LOGIN-053 LOGIN-057 "
         "LOGIN-060 TOKEN-023 PASSWORD-006 PASSWORD-012 PASSWORD-013 PASSWORD-014 PASSWORD-019 "
         "IPWHITELIST-009 "
-        "SESSION-032 PROFILE-009 INVITATION-033 ACCOUNT-034 ACCOUNT-041 INVITE-001 INVITE-004 INVITE-007"
+        "SESSION-032 PROFILE-009 INVITATION-033 ACCOUNT-034 ACCOUNT-041 INVITE-001 INVITE-004 INVITE-007 "
+        "ERROR-020 LOGIN-069 LOGIN-070 LOGIN-071"
     ),
     "default-range-is-seven-days": "ORDER-020",
     "post-auth-login-initiate-is-not-offered": "LOGIN-040 LOGIN-041",
@@ -184,4 +185,13 @@ CONSEQUENCES: dict[str, str] = {
     "access-token-carries-the-name": "TOKEN-028",
     "history-without-token": "MODEL-007",
     "unknown-secure-session-opens-a-body": "SECURE-028",
+    "invitations-of-everybody": "MODEL-008",
+    "expiration-days-take-text": "INVITE-009",
+    "not-found-is-400": "ACCOUNT-045 ACCOUNT-046 ROLE-014",
+    "sort-reversed": "ORDER-035",
+    "post-accounts-admin-status-is-not-offered": "ACCOUNT-045",
+    "post-accounts-admin-password-reset-is-not-offered": "ACCOUNT-046",
+    "get-roles-rolebizid-permissions-is-not-offered": "ROLE-014",
+    "get-profile-answers-nothing": "SESSION-030",
+    "verified-authenticator-does-not-sign-in": "LOGIN-027",
 }

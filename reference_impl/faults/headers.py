@@ -16,7 +16,6 @@ from reference_impl.faults.operations import (
     CURRENT_WORKSPACE,
     DISABLE_WHITELIST,
     FILE,
-    FORGOT,
     INITIATE,
     PROFILE_UPDATE,
     PUBLIC_KEY,
@@ -232,7 +231,6 @@ UNGUARDED = {
     "a-pair-is-refreshed": REFRESH,
     "a-channel-opens": SECURE_SESSION,
     "a-channel-closes": SECURE_CLOSE,
-    "a-password-is-forgotten": FORGOT,
     "sessions-are-limited": SET_SESSION_CONFIG,
     "a-whitelist-is-disabled": DISABLE_WHITELIST,
 }

@@ -66,7 +66,7 @@ def _texts(name: str, value: Json) -> Iterator[tuple[str, str]]:
 def _repeats(claim: str, text: str, name: Json) -> bool:
     if not isinstance(name, str) or not name or text != name:
         return False
-    return " " in name or ("name" in claim.lower() and not NAMES_SOMETHING_ELSE.search(claim))
+    return not NAMES_SOMETHING_ELSE.search(claim) and (" " in name or "name" in claim.lower())
 
 
 def _is_phone(text: str, phone: str) -> bool:

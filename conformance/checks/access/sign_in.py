@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from math import ceil
 
-from conformance.checks.envelope import MILLISECONDS, is_mask
+from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import (
     CREDENTIALS,
     Memory,
@@ -156,29 +156,6 @@ def a_completed_session_is_used_up(exchange: Exchange, memory: Memory) -> Iterat
         yield is_refused(exchange, message="a used-up login session was completed again")
     elif exchange.success:
         memory[session] = True
-
-
-AT_ONCE = 1.0
-"""Seconds that touch two windows of a rate at most, however it is counted: no window is shorter."""
-
-
-@check("LIMIT-001", on=successes(LOGIN_INITIATE).at_its_moment(), remembers=True)
-def no_more_sign_ins_begin_at_once_than_two_windows_allow(
-    exchange: Exchange, memory: Memory
-) -> Iterator[Comparison]:
-    """Of one account from one client and address: for which of these they are counted is not stated."""
-    sent = exchange.sent
-    email = sent.get("email") if isinstance(sent, dict) else None
-    if not isinstance(email, str) or is_mask(email):
-        return
-    most, request = 2 * LIMITS.login_initiations, exchange.request
-    client = f"{request.header('cf-connecting-ip')} {request.header('x-client-hash')}"
-    key = f"{request.parts.netloc} {client} {email.casefold()}"
-    began = [moment for moment in memory.get(key, ()) if abs(exchange.time - moment) < AT_ONCE]
-    memory[key] = [*began, exchange.time][-most - 1 :]
-    if len(began) >= most:
-        message = f"sign-in {len(began) + 1} of one account within a second was begun"
-        yield is_refused(exchange, message=message)
 
 
 @check("LOGIN-072", on=answers(LOGIN_COMPLETE, LOGIN_MFA_SEND), remembers=True)
