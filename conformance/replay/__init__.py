@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import NoAnswer, TargetUnreachable, UsageError
+from conformance.errors import NoAnswer, SuiteError, TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import losses_foreseen
@@ -78,7 +78,7 @@ def replay(
             earlier.count_in(ready)
             finished = _run(ready, _driver(ready, portal, journal, options), portal, options, started=started)
         result = finish_replay(finished, profile, options, baseline=baseline)
-        if finished.gone is None and not finished.interrupted:
+        if finished.gone is None and not finished.interrupted and not finished.has_crashed:
             journal.remove()
         else:
             journal.flush()
@@ -124,7 +124,7 @@ def _run(
     what it changed."""
     gone: TargetUnreachable | None = None
     blocked: str | None = None
-    interrupted = False
+    interrupted = has_crashed = False
     changes = ready.machine.changes
     positions = sessions_of(ready.plan, options.concurrency)
     sessions = [ready.sessions.session(each) for each in positions]
@@ -137,14 +137,35 @@ def _run(
         gone = error
     except KeyboardInterrupt:
         interrupted = True
+    except SuiteError:
+        _restored(changes, gone)
+        raise
+    except Exception as error:
+        has_crashed = True
+        ready.ledger.errors["replay"] = f"an internal error ended it ({type(error).__name__}: {error})"
     finally:
         ready.log.close()
     lag: Lag = driver.lag
-    left = changes.restore() if gone is None else changes.pending("the target could not be reached")
-    changes.close()
     return FinishedReplay(
-        ready, lag, started, gone=gone, interrupted=interrupted, blocked=blocked, left_behind=tuple(left)
+        ready,
+        lag,
+        started,
+        gone=gone,
+        interrupted=interrupted,
+        has_crashed=has_crashed,
+        blocked=blocked,
+        left_behind=tuple(_restored(changes, gone)),
     )
+
+
+def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[str]:
+    """Restores what a replay changed, however it ended; what could not be, as sentences."""
+    try:
+        return changes.restore() if gone is None else changes.pending("the target could not be reached")
+    except Exception as error:
+        return changes.pending(f"restoring it ended in an error ({type(error).__name__}: {error})")
+    finally:
+        changes.close()
 
 
 def _blocked(portal: Portal) -> str | None:

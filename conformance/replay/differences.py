@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from conformance.errors import UsageError
 from conformance.replay.compare.meaning import GRAVEST_FIRST, Meaning
 from conformance.replay.compare.outcome import OutcomeTally, State
 from conformance.replay.options import FailOn, ReplayOptions
@@ -87,9 +88,15 @@ def _file_rows(options: ReplayOptions, weighty: Sequence[Regression]) -> Sequenc
 
 
 def check_rows(path: Path | None, *, is_updated: bool) -> None:
-    """UsageError: the file of accepted differences cannot be used."""
-    if path is not None and (path.exists() or not is_updated):
+    """UsageError: the file of accepted differences cannot be used, or not be written where it is updated."""
+    if path is None:
+        return
+    if path.exists() or not is_updated:
         load(path)
+    elif not path.absolute().parent.is_dir():
+        raise UsageError(
+            f"{path}: there is no folder {path.parent}. --accept-update writes the file into it."
+        )
 
 
 def weighed_differences(tally: OutcomeTally) -> Iterator[Regression]:

@@ -26,6 +26,8 @@ class FinishedReplay:
     started: datetime
     gone: TargetUnreachable | None = None
     interrupted: bool = False
+    has_crashed: bool = False
+    """Whether an error of the suite's own ended it."""
     blocked: str | None = None
     """Why the target's ingress lets nothing through; then nothing was sent."""
     left_behind: tuple[str, ...] = ()

@@ -72,15 +72,14 @@ def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
     """How the replay ended; too little compared is inconclusive, never green."""
     tally, changes = finished.tally, finished.replay.machine.changes
-    if finished.blocked is not None:
-        return Ending(inconclusive=finished.blocked)
     enough = tally.compared and tally.share >= options.min_share
+    too_little = "" if enough else _too_little(tally, options)
     return Ending(
         interrupted=finished.interrupted,
         unreachable=str(finished.gone or ""),
         left_behind=list(finished.left_behind),
         cleanup=changes.cleanup_command if finished.left_behind else "",
-        inconclusive="" if enough else _too_little(tally, options),
+        inconclusive=too_little if finished.blocked is None else finished.blocked,
     )
 
 

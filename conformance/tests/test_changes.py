@@ -260,6 +260,27 @@ def test_a_line_that_a_crash_cut_is_passed_over_and_written_over(ledger: Path) -
     assert ChangeLedger.read(ledger).pending == []
 
 
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
+def test_a_line_separator_in_a_text_of_the_target_ends_no_line(ledger: Path, separator: str) -> None:
+    ledger.parent.mkdir()
+    changes = ChangeLedger(ledger, run_id="suite-1", target=RUN["target"])
+    changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": f"first{separator}second"})
+    changes.close()
+
+    (change,) = ChangeLedger.read(ledger).pending
+
+    assert change.undo_body == {"accountName": f"first{separator}second"}
+
+
+def test_a_line_that_a_crash_cut_inside_a_character_is_written_over(ledger: Path) -> None:
+    ledger.parent.mkdir()
+    ledger.write_bytes("".join(lines(RUN, ROW)).encode() + '{"event": "é'.encode()[:-1])
+
+    ChangeLedger.read(ledger).undone(1)
+
+    assert ChangeLedger.read(ledger).pending == []
+
+
 @pytest.mark.parametrize(
     "text", ["not a ledger\n", '{"event": "created", "id": 9, "result": "x"}\n', "[]\n", "{}\n"]
 )

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import tomllib
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from conformance import record
+from conformance.errors import LedgerError
 from conformance.replay import replay
+from conformance.replay.changes.recorder import ReplayChanges
+from conformance.replay.engine.step import ReplayStep
+from conformance.replay.rebuild.actions import NoteChange
+from conformance.spec.endpoints import INVITE, PROFILE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.scripted_client import Walker, walk
 from reference_impl import serve as reference
@@ -158,6 +166,89 @@ def test_a_second_replay_on_the_same_target_reports_nothing_false(tmp_path: Path
     assert [each.tally.share >= 0.95 for each in told] == [True] * 3
     assert [each.run.ending.left_behind for each in told] == [[], [], []]
     assert [each.run.exit_code for each in told] == [0, 0, 0]
+
+
+def test_a_change_that_is_refused_first_and_accepted_then_is_restored(tmp_path: Path) -> None:
+    with (
+        reference.start() as running,
+        Portal.connect(profile_of(running), impact="disruptive") as portal,
+    ):
+        changes = ReplayChanges(portal, tmp_path)
+        token = portal.account("admin").token
+        before = name_of(portal, token)
+        body = {"accountName": "Renamed by a visit"}
+        change = NoteChange(4, PROFILE_UPDATE, body, "admin", token, None)
+        for attempt in ("no token", token):
+            changes.note(change)
+            changes.finish(4, portal.call(PROFILE_UPDATE, json=body, token=attempt))
+        changed = name_of(portal, token)
+        left = changes.restore()
+        after = name_of(portal, token)
+
+    assert changed != before
+    assert left == []
+    assert after == before
+
+
+def name_of(portal: Portal, token: str) -> object:
+    return portal.call(PROFILE, token=token).at("data.accountName")
+
+
+def test_a_change_that_was_refused_when_recorded_and_is_accepted_now_is_restored(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+    lines = [json.loads(line) for line in recording.read_text().splitlines()]
+    for line in lines:
+        if line["request"]["url"].endswith("/profile/update"):
+            line["response"] |= {"status": 403, "body": {"code": 403, "msg": "Forbidden", "data": None}}
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    with reference.start() as portal:
+        before = _state(portal)
+        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+        after = _state(portal)
+
+    keys = [json.loads(row).get("key") for row in (tmp_path / "out" / LEDGER).read_text().splitlines()]
+    assert PROFILE_UPDATE in keys
+    assert told.run.ending.left_behind == []
+    assert after == before
+
+
+def test_what_is_left_where_the_ingress_lets_nothing_through_is_named(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+    with reference.start() as portal:
+        changes = ChangeLedger(tmp_path / LEDGER, run_id="suite-1", target=portal.url)
+        changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "As it was"})
+        changes.close()
+        text = re.sub(r'(?m)^access_code = ".*"', 'access_code = "of-another-portal"', portal.profile())
+        told = replay([recording], parse(text, {}), options_for(tmp_path))
+
+    assert "refuses every request alike" in told.run.ending.inconclusive
+    assert len(told.run.ending.left_behind) == 1
+    assert "cleanup" in told.run.ending.cleanup
+    assert told.run.exit_code == 7
+
+
+@pytest.mark.parametrize("error", [ValueError("a defect"), LedgerError("the disk is full")])
+def test_a_replay_that_ends_in_an_error_restores_what_it_changed(tmp_path: Path, error: Exception) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+
+    def fail_after_invitation(step: ReplayStep) -> None:
+        if step.outcome.endpoint == INVITE:
+            raise error
+
+    with reference.start() as portal:
+        before = _state(portal)
+        options = options_for(tmp_path / "out")
+        with nullcontext() if isinstance(error, ValueError) else pytest.raises(LedgerError):
+            replay([recording], profile_of(portal), options, on_step=fail_after_invitation)
+        after = _state(portal)
+
+    assert after == before
+    assert "created" in (tmp_path / "out" / LEDGER).read_text()
+    if isinstance(error, ValueError):
+        results = json.loads((tmp_path / "out" / "results.json").read_text())
+        assert results["exit_code"] == 3
+        assert "ValueError: a defect" in results["ending"]["errors"]["replay"]
 
 
 def several_people(base: str, profile_text: str, ahead: float) -> None:

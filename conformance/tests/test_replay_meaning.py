@@ -19,6 +19,7 @@ from conformance.replay.compare.meaning import Meaning, Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.differences import check_rows
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.report.across.accepted import AcceptedDifference, against_rows, load
 from conformance.report.model.run import Regression
@@ -196,6 +197,14 @@ def test_rows_of_the_profile_accept_as_well() -> None:
         ("[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'c'\nreason = 'd'\nmore = 1\n", 'no key "more"'),
         ("[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'c'\nreason = 'd'\nexpires = 'soon'\n", "a day"),
         ("accept = 1\n", "array of tables"),
+        ("[[accept]]\nendpoint = 5\npath = 'b'\nkind = 'c'\nreason = 'd'\n", "number 1: endpoint must be"),
+        ("[[accept]]\nendpoint = 'a'\npath = true\nkind = 'c'\nreason = 'd'\n", "number 1: path must be"),
+        ("[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = ['c']\nreason = 'd'\n", "number 1: kind must be"),
+        ("[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'c'\nreason = 5\n", "number 1: reason must be"),
+        (
+            "[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'c'\nreason = 'd'\nticket = 5\n",
+            r"changes\.toml: .* number 1: ticket must be a text",
+        ),
         ("[[accept", "not TOML"),
     ],
 )
@@ -207,6 +216,13 @@ def test_a_file_of_accepted_differences_that_says_something_wrong_is_refused(
 
     with pytest.raises(UsageError, match=problem):
         load(file)
+
+
+def test_a_folder_that_accepted_differences_cannot_be_written_to_is_named_before(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no folder .*missing"):
+        check_rows(tmp_path / "missing" / "changes.toml", is_updated=True)
+
+    check_rows(tmp_path / "changes.toml", is_updated=True)
 
 
 def pair_of(key: str, **more: object) -> ReplayedExchange:

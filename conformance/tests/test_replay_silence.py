@@ -20,11 +20,16 @@ import pytest
 from conformance import record
 from conformance.errors import UsageError
 from conformance.replay import ReplayResult, replay
-from conformance.replay.engine.journal import JOURNAL
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.engine.journal import JOURNAL, JournalHead, ReplayJournal, entries_of
 from conformance.replay.engine.step import ReplayStep
+from conformance.spec.endpoints import COUNTRIES
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for
 from conformance.tests.scripted_client import walk
+from conformance.tests.traffic import NO_TOKEN, answer
+from conformance.traffic import capture
+from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
 
 TIMEOUT = 1.0
@@ -41,9 +46,11 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass
 class Line:
-    """A line to a portal that can be cut without closing it: then nothing comes back."""
+    """A line to a portal that can be cut without closing it: then nothing comes back. What contains
+    ``unheard`` never arrives."""
 
     upstream: int
+    unheard: bytes = b"\0\0"
     is_silent: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
@@ -64,7 +71,7 @@ class Line:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
-                if not self.is_silent.is_set():
+                if not self.is_silent.is_set() and self.unheard not in data:
                     sink.sendall(data)
             sink.close()
 
@@ -81,15 +88,32 @@ def replayed_until_silent(recording: Path, out: Path, *, answers: int) -> tuple[
                 line.is_silent.set()
 
         with line.open() as port:
-            text = re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile())
-            text = text.replace(
-                portal.url + '"\naccess', f'http://127.0.0.1:{port}"\ntimeout = {TIMEOUT}\naccess'
-            )
+            text = profile_at(port, portal)
             if answers == 0:
                 line.is_silent.set()
             began = time.monotonic()
             told = replay([recording], parse(text, {}), options_for(out), on_step=count)
             return told, time.monotonic() - began
+
+
+def profile_at(port: int, portal: reference.Running) -> str:
+    """The profile of a portal that is reached at a port, without a test clock."""
+    text = re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile())
+    return text.replace(portal.url + '"\naccess', f'http://127.0.0.1:{port}"\ntimeout = {TIMEOUT}\naccess')
+
+
+def test_a_live_portal_that_leaves_the_only_request_without_an_answer_is_reachable(tmp_path: Path) -> None:
+    traffic = tmp_path / "traffic.jsonl"
+    with capture.Writer(traffic) as writer:
+        writer.write(answer(COUNTRIES, [], headers=NO_TOKEN))
+    with reference.start() as portal:
+        line = Line(int(portal.url.rpartition(":")[2]), unheard=COUNTRIES.partition(" ")[2].encode())
+        with line.open() as port:
+            told = replay([traffic], parse(profile_at(port, portal), {}), options_for(tmp_path / "out"))
+
+    assert "1 not comparable" in told.notes[0]
+    assert told.run.ending.unreachable == ""
+    assert told.run.exit_code in (1, 5)
 
 
 @pytest.mark.parametrize("answers", [0, 12])
@@ -145,6 +169,41 @@ def test_a_replay_that_is_resumed_with_another_recording_is_refused(recording: P
         replay([other], parse(portal.profile(), {}), options_for(tmp_path, resume=True))
 
     assert told.run.exit_code == 6
+
+
+HEAD = JournalHead(["traffic.jsonl 1"], "http://portal.example.test")
+
+
+def note_steps(path: Path, *positions: int, reason: str = "") -> None:
+    """Has a journal note a step at each position, as one process of a replay does."""
+    journal = ReplayJournal(path, HEAD, Secrets())
+    for position in positions:
+        state = State.NOT_COMPARABLE if reason else State.SAME
+        outcome = ExchangeOutcome(position + 1, state, "GET /", reason, line=position + 1)
+        journal.add(ReplayStep(position, outcome))
+    journal.flush()
+
+
+def test_a_line_that_a_crash_cut_costs_the_journal_no_other(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    note_steps(path, 0)
+    with path.open("ab") as file:
+        file.write('{"position":1,"outcome":{"reason":"é'.encode()[:-1])
+    assert [entry.position for entry in entries_of(path, HEAD, lines=9)] == [0]
+
+    note_steps(path, 1, 2)
+
+    assert [entry.position for entry in entries_of(path, HEAD, lines=9)] == [0, 1, 2]
+
+
+def test_a_line_separator_in_a_reason_ends_no_line_of_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    note_steps(path, 0, reason="first\u2028second\u0085third")
+
+    (entry,) = entries_of(path, HEAD, lines=9)
+
+    assert entry.outcome is not None
+    assert entry.outcome.reason == "first\u2028second\u0085third"
 
 
 def lines_of(path: Path) -> int:

@@ -49,9 +49,12 @@ class ReplayChanges:
         """By position, the ledger's entries of the request that is on its way."""
         self._set: dict[int, tuple[str, str]] = {}
         """By position, the account that gets another password, and that password."""
+        self._unforeseen: dict[int, tuple[NoteChange, str]] = {}
+        """By position, a change that the recorded portal refused and nothing restores, and why."""
         self._created: dict[str, int] = {}
         """By id of a record that the replay created, the ledger's entry."""
-        self._noted: set[tuple[str, str | None, frozenset[str]]] = set()
+        self._noted: dict[tuple[str, str | None, frozenset[str]], int] = {}
+        """By operation, record and fields, the ledger's entry of what was there before all."""
 
     def new_password(self, account: str) -> str:
         """A password for an account of the profile, which a clean-up can compute again."""
@@ -116,7 +119,7 @@ class ReplayChanges:
             return
         else:
             number = ledger.changed(change.key, undo.key, change.body, account=account)
-        self._noted.add(signature)
+        self._noted[signature] = number
         self._open[change.position] = [number]
 
     def _note_password(self, change: NoteChange) -> None:
@@ -133,6 +136,9 @@ class ReplayChanges:
 
     def finish(self, position: int, live: Exchange) -> None:
         """Takes the response to a request that was noted: what was refused has changed nothing."""
+        unforeseen = self._unforeseen.pop(position, None)
+        if unforeseen is not None and live.success:
+            self._write_loss(*unforeseen)
         numbers = self._open.pop(position, ())
         password = self._set.pop(position, None)
         if live.response is None:
@@ -142,11 +148,16 @@ class ReplayChanges:
                 if live.success:
                     self.ledger.undone(-number)
             elif not live.success:
-                self.ledger.undone(number)
+                self._drop(number)
             else:
                 self._take_result(number, live)
         if password is not None and live.success:
             self._take_password(*password)
+
+    def _drop(self, number: int) -> None:
+        """Takes a change for one that never took place; it is noted anew where it is sent again."""
+        self.ledger.undone(number)
+        self._noted = {signature: entry for signature, entry in self._noted.items() if entry != number}
 
     def _take_result(self, number: int, live: Exchange) -> None:
         operation = live.request.operation
@@ -168,7 +179,14 @@ class ReplayChanges:
                     self.ledger.undone(change.id)
 
     def _lose(self, change: NoteChange, reason: str) -> None:
-        """Notes what is not restored; a secret that the replay sets there stands in the ledger alone."""
+        """Notes what is not restored; what the recorded portal refused, only once the target accepts it."""
+        if change.is_expected:
+            self._write_loss(change, reason)
+        else:
+            self._unforeseen[change.position] = change, reason
+
+    def _write_loss(self, change: NoteChange, reason: str) -> None:
+        """Notes a loss; a secret that the replay sets there stands in the ledger alone."""
         self.lost[change.key, reason] += 1
         present: Json = None
         if change.key in (ACCOUNT_PASSWORD_RESET, OTP_SETUP, *PASSWORDS):

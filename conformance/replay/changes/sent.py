@@ -21,8 +21,10 @@ def is_noted(key: str) -> bool:
 def change_of(position: int, recorded: Exchange, rebuilt: Rebuilt, client: Client) -> NoteChange | None:
     """The change that a request is about to make; None where it makes none that outlives the replay."""
     operation = recorded.request.operation
-    if operation is None or not is_noted(operation.key) or not recorded.success:
+    if operation is None or not is_noted(operation.key):
         return None
+    if not recorded.success and operation.key in NO_WAY_BACK:
+        return None  # where the target accepts it, nothing restores it
     request = rebuilt.request
     body = rebuilt.plain.request if rebuilt.plain is not None else request.body
     scheme, _, token = (request.header("authorization") or "").partition(" ")
@@ -33,6 +35,7 @@ def change_of(position: int, recorded: Exchange, rebuilt: Rebuilt, client: Clien
         rebuilt.account,
         token or scheme or client.token,
         request.header("x-client-hash"),
+        is_expected=recorded.success,
     )
 
 

@@ -78,7 +78,8 @@ class Driver:
         progress.on_ended = self.ended
 
     async def run(self, sessions: Sequence[Actions]) -> None:
-        """Sends everything. Raises TargetUnreachable where nothing answers from the first request on."""
+        """Sends everything. Raises TargetUnreachable where nothing answers from the first request on, nor the
+        probe."""
         self.loop = asyncio.get_running_loop()
         self._began = self.loop.time()
         self._over: asyncio.Future[None] = self.loop.create_future()
@@ -90,12 +91,18 @@ class Driver:
             if self._left:
                 await self._over
             if self._silences and not self._answers:
-                reason = "connection refused" if self._refusals else "nothing came in time"
-                raise TargetUnreachable(unreachable(self.profile.portal.url, OSError(reason)))
+                await self._raise_if_unreachable()
         finally:
             sweeper.cancel()
             for connection in list(self._connections):
                 connection.close()
+
+    async def _raise_if_unreachable(self) -> None:
+        """Raises TargetUnreachable where connections were refused, or the probe has no answer either."""
+        if not self._refusals and await self.loop.run_in_executor(None, self._probe):
+            return
+        reason = "connection refused" if self._refusals else "nothing came in time"
+        raise TargetUnreachable(unreachable(self.profile.portal.url, OSError(reason)))
 
     def connection(self) -> Connection:
         connection = Connection(

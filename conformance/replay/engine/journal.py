@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,6 +61,8 @@ class ReplayJournal:
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             is_new = not self.path.exists()
+            if not is_new:
+                _remove_cut_line(self.path)
             self._file = self.path.open("a", encoding="utf-8")
             if is_new:
                 self._file.write(_ENCODE(self.head).decode() + "\n")
@@ -93,20 +96,28 @@ def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[Journal
     """The entries of a journal whose lines are in the log, which has so many. UsageError: there is none, or
     it is that of another replay."""
     try:
-        text = path.read_text(encoding="utf-8").splitlines()
+        *whole, _cut = path.read_bytes().split(b"\n")
     except OSError:
         raise UsageError(f"{path.parent}: there is no replay to resume. Leave out --resume.") from None
-    if not text or _decoded(text[0], JournalHead) != head:
+    if not whole or _decoded(whole[0], JournalHead) != head:
         raise UsageError(f"{path}: it is of another recording or target. Choose another --out.")
-    for line in text[1:]:
+    for line in whole[1:]:
         entry = _decoded(line, JournalEntry)
         if isinstance(entry, JournalEntry) and (entry.line is None or entry.line <= lines):
             yield entry
 
 
-def _decoded(text: str, kind: type[msgspec.Struct]) -> Json:
-    """None where a crash cut the line off."""
+def _remove_cut_line(path: Path) -> None:
+    """Removes a last line that a crash cut off, so that the next one begins a line of its own."""
+    text = path.read_bytes()
+    end = text.rfind(b"\n") + 1
+    if end < len(text):
+        os.truncate(path, end)
+
+
+def _decoded(line: bytes, kind: type[msgspec.Struct]) -> Json:
+    """None where the line is none of this kind."""
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.json.decode(line, type=kind)
     except ValueError:
         return None

@@ -99,7 +99,8 @@ class Pass:
 @dataclass(frozen=True, slots=True)
 class NoteChange:
     """Asks to write down what a request is about to change, and what restores it. ``body`` is the live
-    plaintext; ``token`` and ``client_hash`` are those that the request is sent with."""
+    plaintext; ``token`` and ``client_hash`` are those that the request is sent with. ``is_expected``: the
+    recorded portal accepted it."""
 
     position: int
     key: str
@@ -107,6 +108,7 @@ class NoteChange:
     account: str | None
     token: str | None
     client_hash: str | None
+    is_expected: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from conformance.report.model.run import Regression
 from conformance.report.model.visible import visible
 
 NEEDED = ("endpoint", "path", "kind", "reason")
-KEYS = (*NEEDED, "ticket", "expires")
+TEXTS = (*NEEDED, "ticket")
+KEYS = (*TEXTS, "expires")
 NO_REASON = "say here why this is accepted"
 HEADER = """\
 # Accepted differences of replays. A difference that is listed here does not fail a replay until its last day.
@@ -132,7 +133,10 @@ def _row(row: Any, where: str) -> AcceptedDifference:
     unknown = next((name for name in row if name not in KEYS), None)
     if unknown is not None:
         raise UsageError(f'{where} has no key "{unknown}". The keys are {", ".join(KEYS)}.')
-    lacking = next((name for name in NEEDED if not str(row.get(name, "")).strip()), None)
+    other = next((name for name in TEXTS if not isinstance(row.get(name, ""), str)), None)
+    if other is not None:
+        raise UsageError(f"{where}: {other} must be a text.")
+    lacking = next((name for name in NEEDED if not row.get(name, "").strip()), None)
     if lacking is not None:
         raise UsageError(f"{where} lacks {lacking}. A row names a difference and says why it is accepted.")
     return AcceptedDifference(**{**row, "expires": _day(row.get("expires"), where)})

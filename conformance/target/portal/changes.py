@@ -111,17 +111,16 @@ class ChangeLedger:
 
     def _read(self, path: Path) -> None:
         try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
+            *whole, last = path.read_bytes().split(b"\n")
+        except OSError as problem:
             raise LedgerError(f"{path}: cannot be read ({problem}).") from None
-        lines = text.splitlines()
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate([*whole, last] if last else whole, 1):
             try:
                 self._take(json.loads(line))
             except (ValueError, KeyError, TypeError, RecursionError):
                 # A crash may cut the last line: then its request was never sent.
-                if number == len(lines) and not text.endswith("\n"):
-                    self._cut = len(line.encode())
+                if number > len(whole):
+                    self._cut = len(line)
                     break
                 raise LedgerError(f"{path}, line {number}: this is not a ledger of changes.") from None
 
