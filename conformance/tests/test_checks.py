@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import conformance.checks as chapters
-from conformance.checks import CHECKS, READINGS
+from conformance.checks import CHECKS, READINGS, access
 from conformance.checks.registry import Memory, answers, successes
 from conformance.judging import Judge
 from conformance.spec import BY_KEY, OPERATIONS, REQUIREMENTS
@@ -33,7 +33,8 @@ def test_every_check_is_proven_from_both_sides() -> None:
 
 
 def test_every_chapter_of_checks_has_its_tests() -> None:
-    names = {module.name for module in pkgutil.iter_modules(chapters.__path__)} - {"judge", "registry"}
+    folders = (*chapters.__path__, *access.__path__)
+    names = {module.name for module in pkgutil.iter_modules(folders)} - {"access", "registry"}
     assert {f"test_checks_{name}" for name in names} <= {file.stem for file in HERE.glob("test_checks_*.py")}
 
 

@@ -45,20 +45,6 @@ def begun(session: str = "login-1", **other: Json) -> Exchange:
     return answer(LOGIN_INITIATE, initiated(sessionId=session, **other))
 
 
-def tries(number: int, apart: float = 0.01) -> list[Exchange]:
-    asked = {"email": "one@example.test", "password": "a-password"}
-    return [
-        answer(
-            LOGIN_INITIATE,
-            initiated(sessionId=f"login-{n}"),
-            sent=asked,
-            n=n,
-            started=NOW + timedelta(seconds=n * apart),
-        )
-        for n in range(1, number + 1)
-    ]
-
-
 def sent(session: str = "login-1", *, after: float = 0, method: int = 10011001, **other: Json) -> Exchange:
     data = {"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300, **other}
     asked = {"sessionId": session, "method": method}
@@ -115,8 +101,6 @@ PROOFS = [
     Proof("LIMIT-008", [ended(), ended(expiresIn=3599)], ended(expiresIn=3598)),
     Proof("LIMIT-009", answer(TOKEN_REFRESH, token_pair()), answer(TOKEN_REFRESH, token_pair(expiresIn=36))),
     Proof("LIMIT-016", [begun(), ended(expiresIn=3600.0), ended(expiresIn=7200)], ended(expiresIn=3599)),
-    Proof("LIMIT-001", tries(20), tries(21), silent=True),
-    Proof("LIMIT-001", tries(40, apart=0.06), tries(40, apart=0.04), silent=True),
     Proof("LOGIN-021", begun(), begun(mfaMethods=[])),
     Proof("LOGIN-023", [sent(), sent(method=10011002, sent=False)], sent(sent=False)),
     Proof(

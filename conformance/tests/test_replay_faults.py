@@ -28,6 +28,9 @@ KEEPING = (
 CHOOSING = ("numeric-ids", "urn-ids", "es256-tokens", "opaque-tokens", "zero-offset", "encrypted-answers")
 """Variants whose answers differ in what nobody may rely on: the form of ids, of tokens, of times."""
 
+MOVED_TIMES = frozenset({"my-workspaces-were-updated-at-another-time", "expiration-days-are-ignored"})
+"""Faults that move a time and nothing else: a replay takes that for drift, and a run finds them."""
+
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
@@ -40,7 +43,8 @@ def test_the_same_portal_asked_the_same_answers_the_same(bench: Bench) -> None:
 
 
 def test_faults_are_reported_at_the_endpoint_and_place_where_they_change_an_answer(bench: Bench) -> None:
-    drawn = random.Random(5).sample(bench.candidates(), DRAWN)
+    candidates = [fault for fault in bench.candidates() if fault.name not in MOVED_TIMES]
+    drawn = random.Random(5).sample(candidates, DRAWN)
     verdicts = [verdict for verdict in map(bench.judged, drawn) if verdict.is_touched]
 
     missed = [one.fault.name for one in verdicts if not one.is_reported]
