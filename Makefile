@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# Many tests wait for a server or a time-out: twice as many workers as cores.
+WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 
 .PHONY: run test check generate serve selftest bench format clean fuzz mutants
 
@@ -16,7 +18,7 @@ run: $(READY)
 	$(BIN)/portal-conformance run --out reports
 
 test: $(READY)
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 serve: $(READY)
 	$(BIN)/portal-conformance serve
