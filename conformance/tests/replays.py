@@ -5,13 +5,26 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from conformance import record
 from conformance.replay import ReplayOptions, ReplayResult, replay
 from conformance.replay.engine.step import ReplayStep
 from conformance.target.profile.model import Profile, parse
+from conformance.tests.scripted_client import walk
 from reference_impl import serve as reference
 
 HAS_FAST_LANE = find_spec("conformance.replay.fast_lane") is not None
 """Tests take the fast lane where it is installed; without it they pass as well, with ``--no-cache``."""
+
+
+def recorded_visit(folder: Path) -> Path:
+    """A whole visit, recorded with the secure channel opened."""
+    out = folder / "traffic.jsonl"
+    with (
+        reference.start() as portal,
+        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
+    ):
+        walk(recorder.url, portal.profile())
+    return out
 
 
 def profile_of(portal: reference.Running) -> Profile:

@@ -16,7 +16,7 @@ from conformance.replay.compare.outcome import State
 from conformance.replay.engine.log import UncachedLog
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.omissions import Omissions
-from conformance.tests.replays import options_for, profile_of, replayed
+from conformance.tests.replays import options_for, profile_of, recorded_visit, replayed
 from conformance.tests.scripted_client import Walker, walk
 from conformance.tests.traffic import answer
 from conformance.traffic import capture
@@ -26,14 +26,7 @@ from reference_impl import serve as reference
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole visit, recorded with the secure channel opened."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
-    return out
+    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 def test_a_fresh_portal_of_the_same_build_has_no_regression(recording: Path, tmp_path: Path) -> None:

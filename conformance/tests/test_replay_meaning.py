@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from conformance import record
 from conformance.errors import UsageError
 from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.difference import Difference
@@ -32,22 +31,13 @@ from conformance.spec.endpoints import (
     SESSIONS,
     WORKSPACES_MINE,
 )
-from conformance.tests.replays import replayed
-from conformance.tests.scripted_client import walk
+from conformance.tests.replays import recorded_visit, replayed
 from conformance.tests.traffic import answer
-from reference_impl import serve as reference
 
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole visit, recorded with the secure channel opened."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
-    return out
+    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 BREAKING = {

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for
+from conformance.tests.replays import options_for, recorded_visit
 from conformance.tests.sample_run import error
-from conformance.tests.scripted_client import walk
 from conformance.tests.traffic import answer
 from reference_impl import serve as reference
 
@@ -25,14 +23,7 @@ Edit = Callable[[str], str]
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole visit, recorded with the secure channel opened."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
-    return out
+    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 def replayed_with(recording: Path, out: Path, edit: Edit) -> ReplayResult:

@@ -15,8 +15,8 @@ from conformance.replay import replay
 from conformance.replay.compare.outcome import State
 from conformance.replay.rebuild.actions import Await
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.tests.replays import options_for, profile_of, replayed
-from conformance.tests.scripted_client import Walker, walk
+from conformance.tests.replays import options_for, profile_of, recorded_visit, replayed
+from conformance.tests.scripted_client import Walker
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from reference_impl import serve as reference
@@ -24,14 +24,7 @@ from reference_impl import serve as reference
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole visit, recorded with the secure channel opened."""
-    out = tmp_path_factory.mktemp("recording") / "traffic.jsonl"
-    with (
-        reference.start() as portal,
-        record.serve(portal.url, out, record.RecordOptions(open_channel=True)) as recorder,
-    ):
-        walk(recorder.url, portal.profile())
-    return out
+    return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
 def test_sessions_side_by_side_keep_their_own_order(tmp_path: Path) -> None:
