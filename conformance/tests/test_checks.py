@@ -22,13 +22,27 @@ PROVEN_ONE_BY_ONE = {row.requirement for row in OPERATIONS}
 
 def proofs() -> list[Proof]:
     modules = [
-        importlib.import_module(f"conformance.tests.{file.stem}") for file in HERE.glob("test_checks_*.py")
+        importlib.import_module(f"conformance.tests.{file.stem}")
+        for file in sorted(HERE.glob("test_checks_*.py"))
     ]
     return [proof for module in modules for proof in getattr(module, "PROOFS", [])]
 
 
+PROOFS = proofs()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_a_lawful_oddity_passes(proof: Proof) -> None:
+    assert proof.passes()
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=str)
+def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
+    assert proof.finds()
+
+
 def test_every_check_is_proven_from_both_sides() -> None:
-    proven = {proof.requirement for proof in proofs()} | PROVEN_ONE_BY_ONE
+    proven = {proof.requirement for proof in PROOFS} | PROVEN_ONE_BY_ONE
     assert {row.requirement for row in CHECKS} <= proven
 
 

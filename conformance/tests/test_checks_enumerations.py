@@ -158,16 +158,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 @pytest.mark.parametrize("field, rule", STATE_FIELDS.items())
 def test_a_state_beyond_those_listed_is_read_and_not_held_against_anybody(
     field: str, rule: tuple[str, str]

@@ -33,16 +33,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 @pytest.mark.parametrize("code", [row.code for row in ERRORS if not row.statuses])
 def test_a_code_without_a_stated_status_may_have_any(code: str) -> None:
     assert not contradicted_by(refusal(ROLES, code, 418))

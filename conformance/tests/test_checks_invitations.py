@@ -50,16 +50,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 @pytest.mark.parametrize(
     "query", ["", "statuses=PENDING", "statuses=", "statuses=10050301,x", "statuses=10050301,10050304"]
 )

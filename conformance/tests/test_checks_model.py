@@ -218,16 +218,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 # What may explain that two answers differ.
 
 OTHER, LATELY = "+1 555 0199", at(seconds=20)

@@ -141,16 +141,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 def test_a_form_of_a_filter_that_is_passed_over_is_no_contradiction_while_the_other_is_followed() -> None:
     by_code = types(channel_type(), typeStatus="DISABLED")
     by_number = types(channel_type(**DISABLED), typeStatus=80010302)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSIONS_HISTORY
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import account, answer, history_item, invitation, page, session
@@ -46,13 +44,3 @@ PROOFS = [
         [profile("one"), by("one", OWN_INVITATIONS, [invitation(inviteeAccountBizId="account-of-two")])],
     ),
 ]
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()

@@ -126,16 +126,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 @pytest.mark.parametrize(
     "total, size, right", [(0, 20, (0, 1)), (1, 20, (1,)), (20, 20, (1,)), (21, 20, (2,))]
 )

@@ -73,16 +73,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 def test_a_time_without_a_zone_is_taken_as_utc() -> None:
     assert moment("2031-05-06T07:08:09") == moment("2031-05-06T16:08:09+09:00")
 

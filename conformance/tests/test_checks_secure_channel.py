@@ -28,16 +28,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 @pytest.mark.parametrize(
     "data, form", [({"keyId": "a", "publicKey": "b"}, ["keyId", "publicKey"]), ("MII", "str")]
 )

@@ -52,16 +52,6 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_a_lawful_oddity_passes(proof: Proof) -> None:
-    assert proof.passes()
-
-
-@pytest.mark.parametrize("proof", PROOFS, ids=str)
-def test_what_breaks_the_rule_is_found(proof: Proof) -> None:
-    assert proof.finds()
-
-
 def test_a_zone_is_judged_by_the_portals_own_list_only() -> None:
     assert Proof("RESOURCE-008", [profile(defaultTimezone="ZONE_1")], [], silent=True).passes()
 
