@@ -319,6 +319,8 @@ class CachingJudge:
         held, readings, contradictions, bugs = decided = self._judge.decide(rows, exchange)
         if readings or contradictions or bugs:
             return verdicts_of(decided, rows, exchange)
+        if not any(held):
+            return NO_VERDICTS
         key = rows, *held
         shared = self._shared[key]
         if shared is None:
