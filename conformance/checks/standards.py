@@ -91,10 +91,10 @@ def _spelled(zone: str) -> str:
 @lru_cache(maxsize=1024)
 def is_zone(code: str) -> bool:
     """Whether a code names a zone in a usual way; any does where this machine has no list of zones."""
-    if ZONE.fullmatch(code) and _has_a_file(code):
+    if NAMED_OTHERWISE.fullmatch(code) or (ZONE.fullmatch(code) and _has_a_file(code)):
         return True
     zones = _zones()
-    return not zones or _spelled(code) in zones or NAMED_OTHERWISE.fullmatch(code) is not None
+    return not zones or _spelled(code) in zones
 
 
 def _timezones(exchange: Exchange) -> Iterator[tuple[str, str]]:
