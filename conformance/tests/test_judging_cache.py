@@ -43,6 +43,7 @@ from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import copy_data_facts
 from conformance.verdicts.findings import Ledger
+from conformance.verdicts.verdicts import Verdicts
 from reference_impl import serve
 from reference_impl.faults import FAULTS
 from reference_impl.limits import Limits
@@ -298,6 +299,20 @@ def test_a_repeated_exchange_has_the_same_verdicts_by_the_facts_that_it_is_given
             leaf.held for leaf in first.leaves() if not leaf.is_momentary
         ]
     assert same > len(visit) / 4
+
+
+def test_answers_of_which_the_same_holds_and_is_read_share_their_verdicts() -> None:
+    judge = CachingJudge(Judge())
+
+    def verdicts(**other: Json) -> list[Verdicts]:
+        exchange = answered(ROLES, body=envelope(data=None, success=False, code="4030", **other))
+        return [leaf for leaf in judge.judge(exchange).leaves() if leaf.readings]
+
+    first, repeated, other = verdicts(message="first"), verdicts(message="second"), verdicts(timestamp=ABSENT)
+
+    assert first
+    assert all(earlier is later for earlier, later in zip(first, repeated, strict=True))
+    assert not set(first) & set(other)
 
 
 def test_exchanges_that_contradict_something_are_not_kept() -> None:
