@@ -3,8 +3,8 @@
 .venv/bin/python benchmarks/judge_traffic.py [EXCHANGES]
 
 Both take turns, several times, in processes of their own; what counts is the CPU time of each. Ours reads
-the file from the disk and applies every check; openapi-core is given requests and responses ready made, and
-the first fiftieth of the traffic, as it needs the longer.
+the file from the disk and applies every check that ``check`` applies without ``--model``; openapi-core is
+given requests and responses ready made, and the first fiftieth of the traffic, as it needs the longer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WHOSE: dict[str, Write] = {
 
 def judge(file: Path) -> float:
     """Exchanges per CPU second; ValueError where the traffic is not as it should be."""
-    ledger, judge = Ledger(REQUIREMENTS), judge_of()
+    ledger, judge = Ledger(REQUIREMENTS), judge_of(model=False)
     judged = watch(ledger, judge=judge)
     began, count = time.process_time(), 0
     for count, exchange in enumerate(capture.read(file), 1):  # noqa: B007 - counted

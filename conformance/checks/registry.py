@@ -19,10 +19,19 @@ ROOM = 10_000
 class Memory(dict[str, Json]):
     """What one check remembers of a trace; the oldest is forgotten first, so that any length fits."""
 
-    def __init__(self, room: int = ROOM, on_forget: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        room: int = ROOM,
+        *,
+        on_forget: Callable[[], None] = lambda: None,
+        on_outdated: Callable[[], None] = lambda: None,
+    ) -> None:
         super().__init__()
         self._room = room
         self._on_forget = on_forget
+        self.outdate_verdicts = on_outdated
+        """To be called by a check that remembers steadily, where it has learned something by which it may
+        judge answers otherwise that come again."""
 
     def __setitem__(self, key: str, value: Json) -> None:
         super().__setitem__(key, value)
@@ -153,7 +162,7 @@ def with_data(*resources: str) -> tuple[str, ...]:
 
 Remembers = Literal[False, True, "steadily"]
 """Whether a check has a Memory. ``steadily``: what an answer did not contradict once, it does not contradict
-when it comes again, as long as nothing was forgotten."""
+when it comes again, as long as nothing was forgotten or outdated."""
 
 
 @dataclass(frozen=True, eq=False)

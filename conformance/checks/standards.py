@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from conformance.checks.enumerations import entries
 from conformance.checks.records import records
@@ -14,7 +13,6 @@ from conformance.checks.registry import Memory, check, successes, with_data
 from conformance.spec.endpoints import COUNTRIES, TIMEZONES, WORKSPACES_CURRENT
 from conformance.spec.iso import COUNTRY_NUMBERS, LANGUAGES_OF_TWO_LETTERS, is_country
 from conformance.traffic.exchange import Exchange, Json
-from conformance.traffic.facts import data_fact
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, holds
 from conformance.verdicts.findings import HELD, Comparison
@@ -66,59 +64,68 @@ code_rule("RESOURCE-007", "defaultCountry", _is_two_letters_of_a_country, "a cou
 code_rule("RESOURCE-009", "defaultLanguage", is_language, "a short language code (ISO 639)")
 
 
+ZONE = re.compile(r"[A-Z][A-Za-z]+(/[A-Z][A-Za-z_-]+)+")
+"""A zone's name as the list of all zones has it."""
+
+
+def _has_a_file(zone: str) -> bool:
+    """Whether this machine knows a zone by exactly this name: that is found without a list of all zones."""
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        return False
+    return True
+
+
 @lru_cache(maxsize=1)
 def _zones() -> frozenset[str]:
     """The names of the zones that this machine knows, spelled in one way, and their last parts alone."""
-    names = {_spelled(zone) for zone in available_timezones()}
-    cities = {_spelled(zone.rpartition("/")[2]) for zone in available_timezones()}
-    return frozenset(names | cities)
+    zones = available_timezones()
+    return frozenset(_spelled(name) for zone in zones for name in (zone, zone.rpartition("/")[2]))
 
 
 def _spelled(zone: str) -> str:
     return re.sub(r"[^A-Z0-9+]+", "_", zone.upper())
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def is_zone(code: str) -> bool:
     """Whether a code names a zone in a usual way; any does where this machine has no list of zones."""
+    if NAMED_OTHERWISE.fullmatch(code) or (ZONE.fullmatch(code) and _has_a_file(code)):
+        return True
     zones = _zones()
-    return not zones or _spelled(code) in zones or NAMED_OTHERWISE.fullmatch(code) is not None
+    return not zones or _spelled(code) in zones
 
 
-class Zones(NamedTuple):
-    """The timezone codes of an answer: whether there are any, and those that name a zone in no usual way."""
-
-    are_shown: bool
-    unusual: tuple[tuple[str, str], ...]
-
-
-@data_fact
-def zones(exchange: Exchange) -> Zones:
-    """The same object for answers that repeat each other."""
-    shown = [
-        (f"{path}.{name}", code)
-        for path, record in records(exchange)
-        for name in ("defaultTimezone", "workspaceTimezone")
-        if isinstance(code := record.get(name), str) and code.strip()
-    ]
-    return Zones(bool(shown), tuple((path, code) for path, code in shown if not is_zone(code)))
+def _timezones(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """The timezone codes of an answer with their places."""
+    for path, record in records(exchange):
+        for name in ("defaultTimezone", "workspaceTimezone"):
+            code = record.get(name)
+            if isinstance(code, str) and code.strip():
+                yield f"{path}.{name}", code
 
 
-@check("RESOURCE-008", on=successes(TIMEZONES, *OF_ACCOUNTS, WORKSPACES_CURRENT), remembers=True)
+@check("RESOURCE-008", on=successes(TIMEZONES, *OF_ACCOUNTS, WORKSPACES_CURRENT), remembers="steadily")
 def a_timezone_is_one(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Where the portal's own list was read before: it may name zones as it likes."""
     operation, host = exchange.request.operation, exchange.request.parts.netloc
     if operation is not None and operation.key == TIMEZONES:
+        if host not in memory:
+            memory.outdate_verdicts()
         memory[host] = _codes_of_zones(exchange) | memory.get(host, frozenset())
         return
     listed = memory.get(host)
-    if listed is None or not (shown := zones(exchange)).are_shown:
+    if listed is None:
         return
-    other = next(((path, code) for path, code in shown.unusual if code not in listed), None)
-    if other is None:
-        yield HELD
-    else:
-        yield contradicts(exchange, other[0], "a timezone of the portal's list", other[1])
+    comparison: Comparison | None = None
+    for path, code in _timezones(exchange):
+        if not is_zone(code) and code not in listed:
+            comparison = contradicts(exchange, path, "a timezone of the portal's list", code)
+            break
+        comparison = HELD
+    if comparison is not None:
+        yield comparison
 
 
 def _codes_of_zones(exchange: Exchange) -> frozenset[str]:

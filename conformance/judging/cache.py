@@ -21,11 +21,12 @@ from conformance.judging.dispatch import Route, Rows
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
-from conformance.traffic.facts import data_fact, fact
+from conformance.traffic.facts import Facts, data_fact, data_facts, fact
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
-CAPACITY, PARTS_CAPACITY = 20_000, 2_000
-"""How many exchanges, and how many parts of exchanges, are kept at least; twice as many at most."""
+CAPACITY, PARTS_CAPACITY, FACTS_CAPACITY = 20_000, 2_000, 64
+"""How many exchanges, parts of exchanges, and facts of exchanges that came twice, are kept at least; twice as
+many at most."""
 
 LONGEST_KEY = 4_096
 """Bytes up to which the key of a part is kept as it is; of a longer one its digest is."""
@@ -217,7 +218,7 @@ class RouteCache:
     """Of the judge and its generation: the cached verdicts of this route hold no longer than that."""
 
 
-class CachedVerdicts(msgspec.Struct, gc=False):
+class CachedVerdicts(msgspec.Struct, eq=False, gc=False):
     """The cached verdicts on an exchange: those of all checks but of the ones that depend on the moment."""
 
     cache: RouteCache
@@ -254,6 +255,7 @@ class CachingJudge:
         self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
         self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
         self._combined: BoundedCache[tuple[Verdicts, ...], Verdicts] = BoundedCache(parts_capacity)
+        self._facts: BoundedCache[CachedVerdicts, Facts] = BoundedCache(FACTS_CAPACITY)
 
     @property
     def operations_seen(self) -> Counter[str]:
@@ -292,9 +294,19 @@ class CachingJudge:
         route = entry.cache.route
         verdicts = entry.verdicts if entry.is_inspected else _inspected(entry, route.shape, exchange)
         if route.moment.groups:
-            momentary = self._apply(route.moment, exchange)
+            momentary = self._judge_moment(entry, exchange)
             if momentary is not NO_VERDICTS:
                 return self._together((verdicts, momentary))
+        return verdicts
+
+    def _judge_moment(self, entry: CachedVerdicts, exchange: Exchange) -> Verdicts:
+        """The verdicts of checks that depend on the moment, by the facts of the data that are kept for it."""
+        facts = self._facts[entry]
+        if facts is not None:
+            facts.copy_to(exchange)
+            return self._apply(entry.cache.route.moment, exchange)
+        verdicts = self._apply(entry.cache.route.moment, exchange)
+        self._facts.add(entry, data_facts(exchange))
         return verdicts
 
     def _judge_anew(self, cache: RouteCache, key: bytes | None, exchange: Exchange) -> Verdicts:
@@ -315,11 +327,17 @@ class CachingJudge:
         return self._together((shape, verdicts, self._apply(route.moment, exchange)))
 
     def _apply(self, rows: Rows, exchange: Exchange) -> Verdicts:
-        """The verdicts of some checks, the same object where the same holds: a ledger counts it at once."""
+        """The verdicts of some checks, the same object where the same holds and is read: a ledger counts it
+        at once."""
+        if not rows.groups:
+            return NO_VERDICTS
         held, readings, contradictions, bugs = decided = self._judge.decide(rows, exchange)
-        if readings or contradictions or bugs:
+        read = _encoded(readings) if readings else NOTHING_TO_READ
+        if contradictions or bugs or read is None:
             return verdicts_of(decided, rows, exchange)
-        key = rows, *held
+        if not (readings or any(held)):
+            return NO_VERDICTS
+        key = rows, read, *held
         shared = self._shared[key]
         if shared is None:
             shared = verdicts_of(decided, rows, exchange)
@@ -372,6 +390,7 @@ class CachingJudge:
         self._routes.clear()
         self._exchanges.empty()
         self._parts.empty()
+        self._facts.empty()
 
 
 def _inspected(entry: CachedVerdicts, shape: Shape | None, exchange: Exchange) -> Verdicts:

@@ -89,7 +89,7 @@ class Dispatcher:
     """Finds the route of each exchange. It learns which access codes are of the portal's ingress.
 
     ``generation`` changes when an exchange may be judged otherwise than an equal one before it: a check has
-    forgotten something, or a further ingress is known.
+    forgotten or learned something, or a further ingress is known.
     """
 
     def __init__(self, checks: tuple[Check, ...]) -> None:
@@ -139,6 +139,10 @@ class Dispatcher:
             self._is_steady = False
             self.generation += 1
             self._routes.clear()
+
+    def outdate(self) -> None:
+        """Has every exchange judged anew: a check may judge an equal one otherwise than before."""
+        self.generation += 1
 
     def _new_route(self, way: Way, operation: Operation) -> Route:
         if way.key not in self._shapes:

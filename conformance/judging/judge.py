@@ -25,8 +25,11 @@ class Judge:
     def __init__(self, *, checks: Iterable[Check] = CHECKS, room: int = ROOM) -> None:
         chosen = tuple(checks)
         self.dispatcher = Dispatcher(chosen)
+        distrust, outdate = self.dispatcher.distrust, self.dispatcher.outdate
         self._memories: dict[Check, Memory] = {
-            check: Memory(room, self.dispatcher.distrust) if check.remembers == "steadily" else Memory(room)
+            check: Memory(room, on_forget=distrust, on_outdated=outdate)
+            if check.remembers == "steadily"
+            else Memory(room)
             for check in chosen
             if check.remembers
         }

@@ -33,16 +33,17 @@ from conformance.judging.cache import (
 from conformance.judging.fields import extra_fields, shows
 from conformance.judging.shapes import shape_of
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import ROLES
+from conformance.spec.endpoints import PROFILE, ROLES, TIMEZONES
 from conformance.tests.reduced import another_moment, decided, overreaching
 from conformance.tests.scripted_client import walk
 from conformance.tests.test_judging_structs import takes
+from conformance.tests.traffic import account, coded, envelope, role
 from conformance.tests.traffic import answer as answered
-from conformance.tests.traffic import envelope, role
 from conformance.traffic import capture
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import copy_data_facts
 from conformance.verdicts.findings import Ledger
+from conformance.verdicts.verdicts import Verdicts
 from reference_impl import serve
 from reference_impl.faults import FAULTS
 from reference_impl.limits import Limits
@@ -240,8 +241,8 @@ def test_lookups_that_always_miss_are_bypassed_for_a_while() -> None:
 def test_a_check_that_forgets_sees_every_exchange(wrapped: bool) -> None:
 
     def of(code: str, value: int) -> Exchange:
-        coded = {"code": code, "value": value, "label": code}
-        return answered(ROLES, body=envelope(data=[{"roleType": coded}]))
+        role_type = {"code": code, "value": value, "label": code}
+        return answered(ROLES, body=envelope(data=[{"roleType": role_type}]))
 
     exchanges = [of("A", 1), of("A", 1), of("A", 1), of("B", 2), of("C", 3), of("A", 9), of("A", 1)]
     ledger, bare = Ledger(REQUIREMENTS), Judge(room=2)
@@ -255,6 +256,22 @@ def test_a_check_that_forgets_sees_every_exchange(wrapped: bool) -> None:
     assert "ENUM-009" not in found[5]
     assert "ENUM-009" in found[6]
     assert bare.dispatcher.generation > generation
+
+
+@pytest.mark.parametrize("wrapped", [True, False], ids=["cache", "judge"])
+def test_what_a_check_has_learned_counts_for_repeated_exchanges(wrapped: bool) -> None:
+    timezones = answered(TIMEZONES, data=[coded("UTC", 95010101, zoneIdCode="UTC", utcOffset="+00:00")])
+    profile = answered(PROFILE, data=account(defaultTimezone="MARS_OLYMPUS"))
+    ledger, bare = Ledger(REQUIREMENTS), Judge()
+    judge = CachingJudge(bare) if wrapped else bare
+
+    early, listing, late = (
+        {finding.requirement for finding in ledger.take(judge.judge(exchange))}
+        for exchange in afresh([profile, timezones, profile])
+    )
+
+    assert "RESOURCE-008" not in early | listing
+    assert "RESOURCE-008" in late
 
 
 def test_a_bounded_cache_keeps_the_last_entries() -> None:
@@ -282,6 +299,20 @@ def test_a_repeated_exchange_has_the_same_verdicts_by_the_facts_that_it_is_given
             leaf.held for leaf in first.leaves() if not leaf.is_momentary
         ]
     assert same > len(visit) / 4
+
+
+def test_answers_of_which_the_same_holds_and_is_read_share_their_verdicts() -> None:
+    judge = CachingJudge(Judge())
+
+    def verdicts(**other: Json) -> list[Verdicts]:
+        exchange = answered(ROLES, body=envelope(data=None, success=False, code="4030", **other))
+        return [leaf for leaf in judge.judge(exchange).leaves() if leaf.readings]
+
+    first, repeated, other = verdicts(message="first"), verdicts(message="second"), verdicts(timestamp=ABSENT)
+
+    assert first
+    assert all(earlier is later for earlier, later in zip(first, repeated, strict=True))
+    assert not set(first) & set(other)
 
 
 def test_exchanges_that_contradict_something_are_not_kept() -> None:

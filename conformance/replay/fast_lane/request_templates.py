@@ -18,7 +18,7 @@ from conformance.spec import Operation
 from conformance.traffic.exchange import Exchange, Request
 from conformance.traffic.facts import copy_request_facts
 
-CACHED_BYTES = 4_000_000
+CACHED_BYTES = 16_000_000
 """Bytes of requests and recorded exchanges that are cached, with about as much of their responses."""
 
 NEVER_REPEATED = ("/web/v1/secure-channel/", "/web/v1/system/auth/")
@@ -61,6 +61,8 @@ class RequestTemplates:
         self._epoch = epoch
         self._templates: dict[Key, RequestTemplate] = {}
         self._size = 0
+        self._oldest = 0
+        """No template is of an earlier generation than this."""
 
     def find(self, position: int) -> RequestTemplate | None:
         """The template of an exchange, where the request would be rebuilt so in this epoch."""
@@ -102,15 +104,22 @@ class RequestTemplates:
         if not live.keys().isdisjoint(rebuilt.uncorrelated):
             return None
         size = len(send.head) + len(send.body) + self._plan.store.length(send.position)
-        if self._size + size > CACHED_BYTES:
-            self._templates.clear()
-            self._size = 0
+        if not self._has_room(size, rebuilt.generation):
+            return None
         self._size += size
         self._rebuilder.context.correlation.watch(rebuilt.uncorrelated)
         at, before, after = self._around_id(send)
         template = RequestTemplate(recorded, send, rebuilt.generation, rebuilt.has_shifted, at, before, after)
         self._templates[self._key(send.position)] = template
         return template
+
+    def _has_room(self, size: int, generation: int) -> bool:
+        """Whether there is room for a template; those of an earlier generation give way to it, others stay:
+        where sessions take turns, the oldest is the next to be used."""
+        if self._size + size > CACHED_BYTES and generation > self._oldest:
+            self._templates.clear()
+            self._size, self._oldest = 0, generation
+        return self._size + size <= CACHED_BYTES
 
     def _around_id(self, send: Send) -> tuple[int | None, bytes, bytes]:
         at = send.request.layout.get("x-request-id")
