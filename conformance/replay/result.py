@@ -79,6 +79,7 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
         unreachable=str(finished.gone or ""),
         left_behind=list(finished.left_behind),
         cleanup=changes.cleanup_command if finished.left_behind else "",
+        unusable=finished.unusable,
         inconclusive=too_little if finished.blocked is None else finished.blocked,
     )
 
