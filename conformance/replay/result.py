@@ -25,7 +25,15 @@ def finish_replay(
 ) -> ReplayResult:
     """Writes the reports of a replay that is over, and returns its result."""
     replay, tally = finished.replay, finished.tally
-    decision = decided(tally, options, [row.model_dump() for row in profile.replay.accept], baseline)
+    ending = _ending(finished, options)
+    decision = decided(
+        tally,
+        options,
+        [row.model_dump() for row in profile.replay.accept],
+        baseline,
+        drift=replay.noise.excused.keys(),
+        is_complete=finished.is_whole and not ending.inconclusive,
+    )
     groups = groups_of(decision, replay.noise.excused)
     notes = [*notes_of(finished), *decision.notes()]
     if options.learn is not None:
@@ -42,7 +50,7 @@ def finish_replay(
         impact=options.impact,
         strict=options.strict,
         command="replay",
-        ending=_ending(finished, options),
+        ending=ending,
         regressions=decision.regressions,
         notes=notes,
     )
