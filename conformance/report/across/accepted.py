@@ -22,7 +22,7 @@ from typing import Any
 
 from conformance.errors import UsageError
 from conformance.report.model.regressions import pattern_of
-from conformance.report.model.run import Regression
+from conformance.report.model.run import BaselineEntry, Regression
 from conformance.report.model.visible import visible
 
 NEEDED = ("endpoint", "path", "kind", "reason")
@@ -48,6 +48,17 @@ class AcceptedDifference:
     @property
     def key(self) -> tuple[str, str, str]:
         return self.endpoint, self.path, self.kind
+
+    def record(self) -> BaselineEntry:
+        """The row of a baseline as ``results.json`` holds it."""
+        return BaselineEntry(
+            signature=f"{self.endpoint} {self.path} {self.kind}",
+            requirement="regressions",
+            endpoint=self.endpoint,
+            reason=self.reason,
+            ticket=self.ticket,
+            expires=self.expires.isoformat() if self.expires else "",
+        )
 
     def text(self, table: str) -> str:
         """The row as TOML."""

@@ -118,20 +118,12 @@ class BaselineResult:
                 for one in self.new
             ],
             known=[entry.record() for entry in (*self.known, *self.undecided)],
-            stale=[*(entry.record() for entry in self.stale), *map(_row_record, self.outdated.stale)],
-            expired=[*(entry.record() for entry in self.expired), *map(_row_record, self.outdated.expired)],
+            stale=[*(entry.record() for entry in self.stale), *(row.record() for row in self.outdated.stale)],
+            expired=[
+                *(entry.record() for entry in self.expired),
+                *(row.record() for row in self.outdated.expired),
+            ],
         )
-
-
-def _row_record(row: AcceptedDifference) -> BaselineEntry:
-    return BaselineEntry(
-        signature=f"{row.endpoint} {row.path} {row.kind}",
-        requirement="regressions",
-        endpoint=row.endpoint,
-        reason=row.reason,
-        ticket=row.ticket,
-        expires=row.expires.isoformat() if row.expires else "",
-    )
 
 
 def load(path: Path) -> Baseline:
