@@ -9,7 +9,7 @@ from conformance.replay.assembly import Replay
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
-from conformance.replay.differences import decided, groups_of, plain
+from conformance.replay.differences import Decision, decided, groups_of, plain
 from conformance.replay.notes import FinishedReplay, notes_of
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.report.across.baseline import Baseline
@@ -26,14 +26,8 @@ def finish_replay(
     """Writes the reports of a replay that is over, and returns its result."""
     replay, tally = finished.replay, finished.tally
     ending = _ending(finished, options)
-    decision = decided(
-        tally,
-        options,
-        [row.model_dump() for row in profile.replay.accept],
-        baseline,
-        drift=replay.noise.excused.keys(),
-        is_complete=finished.is_whole and not ending.inconclusive,
-    )
+    is_complete = finished.is_whole and not ending.inconclusive
+    decision = _decision(finished, profile, options, baseline, is_complete=is_complete)
     groups = groups_of(decision, replay.noise.excused)
     notes = [*notes_of(finished), *decision.notes()]
     if options.learn is not None:
@@ -64,6 +58,24 @@ def finish_replay(
         seconds=(ended - finished.started).total_seconds(),
         run=run,
         groups=groups,
+    )
+
+
+def _decision(
+    finished: FinishedReplay,
+    profile: Profile,
+    options: ReplayOptions,
+    baseline: Baseline | None,
+    *,
+    is_complete: bool,
+) -> Decision:
+    return decided(
+        finished.tally,
+        options,
+        [row.model_dump() for row in profile.replay.accept],
+        baseline,
+        drift=finished.replay.noise.excused.keys(),
+        is_complete=is_complete,
     )
 
 
