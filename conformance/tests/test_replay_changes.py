@@ -18,9 +18,10 @@ from conformance.replay import replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import INVITATIONS, INVITE, PROFILE, PROFILE_UPDATE
+from conformance.spec.endpoints import INVITATIONS, INVITE, PASSWORD_CHANGE, PROFILE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.restoring.restore import restore
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.scripted_client import Walker, walk
@@ -417,3 +418,32 @@ def issued_in(ledger: Path) -> list[dict[str, Json]]:
     return [
         row["present"] for row in rows if row["event"] == "left" and "issued" in (row.get("present") or {})
     ]
+
+
+def both_take_the_same_password(walker: Walker) -> None:
+    for name in ("admin", "spare"):
+        account = walker.profile["accounts"][name]
+        walker.sign_in(account)
+        walker.change_password(account["password"], "Another-password-1")
+        walker.get("/profile")
+
+
+def test_the_ledger_alone_restores_accounts_that_took_the_same_password(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", both_take_the_same_password)
+    ledger = tmp_path / "out" / LEDGER
+    left: list[object] = []
+
+    def clean_up_after_the_second(step: ReplayStep) -> None:
+        if step.outcome.endpoint == PASSWORD_CHANGE:
+            changed.append(step)
+        if len(changed) == 2 and not left:
+            with Portal.connect(profile, impact="disruptive") as cleaner:
+                left.append(restore(cleaner, ChangeLedger.read(ledger)))
+            raise ValueError("killed here")
+
+    changed: list[ReplayStep] = []
+    with reference.start() as portal:
+        profile = profile_of(portal)
+        replay([recording], profile, options_for(tmp_path / "out"), on_step=clean_up_after_the_second)
+
+    assert left == [[]]
