@@ -9,6 +9,7 @@ import tomllib
 from itertools import pairwise
 from pathlib import Path
 
+import pyotp
 import pytest
 from msgspec.structs import replace
 
@@ -382,7 +383,8 @@ def test_a_change_without_a_way_back_is_noted_where_only_the_recorded_one_was_re
 def sets_up_an_authenticator(walker: Walker) -> None:
     walker.sign_in(walker.profile["accounts"]["admin"])
     walker.get("/profile")
-    walker.post("/security/mfa/otp/setup")
+    issued = walker.post("/security/mfa/otp/setup")["data"]
+    walker.post("/security/mfa/otp/verify", {"code": pyotp.TOTP(issued["secret"]).now()})
 
 
 def test_a_new_secret_stays_in_the_ledger_until_a_cleanup_shows_it(

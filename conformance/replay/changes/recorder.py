@@ -10,7 +10,6 @@ from pathlib import Path
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
 from conformance.replay.changes.reading import body_before, id_in, is_named, new_name, record_before
 from conformance.replay.changes.ways import (
-    ISSUED,
     NO_WAY_BACK,
     PASSWORDS,
     REMOVALS,
@@ -20,14 +19,11 @@ from conformance.replay.changes.ways import (
     SwitchUndo,
 )
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring import cleanup_command, restored_in_words
 from conformance.traffic.exchange import Exchange, Json, dig, steps
-
-VALUED = ISSUED | PASSWORDS | {ACCOUNT_PASSWORD_RESET}
-"""The operations whose new value stands in the ledger."""
 
 
 class ReplayChanges:
@@ -64,8 +60,12 @@ class ReplayChanges:
         """By entry, how many equal requests are on their way."""
         self._kept: set[int] = set()
         """Entries of which a request was accepted, or had no answer."""
-        self._issuing: dict[int, NoteChange] = {}
-        """By position, a request whose response holds a new secret of an account."""
+        self._setups: dict[int, str] = {}
+        """By position, the account that is about to be issued a new authenticator secret."""
+        self._issued: dict[str, Json] = {}
+        """By account, that secret as the target issued it: it is needed once the account uses it."""
+        self._valued: set[str] = set()
+        """The operations whose new value stands in the ledger."""
         self._noting = threading.Lock()
         self._lock = threading.RLock()
         self._left_before = self.ledger.left
@@ -86,8 +86,8 @@ class ReplayChanges:
         """Writes a change down before its request is sent, one at a time. LedgerError: it cannot be
         written."""
         with self._noting:
-            if change.key in ISSUED:
-                self._issuing[change.position] = change
+            if change.key == OTP_SETUP and change.account is not None:
+                self._setups[change.position] = change.account
             try:
                 self._note(change)
             except (Untestable, NoAnswer) as problem:
@@ -164,10 +164,9 @@ class ReplayChanges:
         unforeseen = self._unforeseen.pop(position, None)
         if unforeseen is not None and live.success:
             self._write_loss(*unforeseen)
-        issuing = self._issuing.pop(position, None)
-        if issuing is not None and live.success:
-            issued: Json = {"account": issuing.account, "issued": live.data}
-            self.ledger.leave(issuing.key, NO_WAY_BACK[issuing.key], issued)
+        account = self._setups.pop(position, None)
+        if account is not None and live.success:
+            self._issued[account] = live.data
         password = self._set.pop(position, None)
         with self._lock:
             for number in self._open.pop(position, ()):
@@ -226,6 +225,10 @@ class ReplayChanges:
         present: Json = None
         if change.key in (ACCOUNT_PASSWORD_RESET, *PASSWORDS):
             present = change.body
+        elif change.key == OTP_VERIFY and change.account in self._issued:
+            present = {"account": change.account, "issued": self._issued[change.account]}
+        if present is not None:
+            self._valued.add(change.key)
         self.ledger.leave(change.key, reason, present)
 
     def restore_earlier(self) -> None:
@@ -255,7 +258,7 @@ class ReplayChanges:
     def notes(self) -> Iterator[str]:
         """What was not restored because nothing restores it, as sentences."""
         for (key, reason), times in sorted(self.lost.items()):
-            values = f" The values are in {self.ledger.path}." if key in VALUED else ""
+            values = f" The values are in {self.ledger.path}." if key in self._valued else ""
             yield f"Not restored, {times} times {key}: {reason}.{values}"
         for value in self._left_before:
             yield f"Left by an earlier run: {value.sentence(self.ledger.path)}."

@@ -125,6 +125,3 @@ NO_WAY_BACK: Mapping[str, str] = {
     **dict.fromkeys(sorted(REMOVALS), "a removed record cannot be created with its id again"),
 }
 """The changes that nothing restores, and what they mean."""
-
-ISSUED = frozenset({OTP_SETUP, BACKUP_CODES_GENERATE})
-"""The operations among them whose response holds the new secret, which stands in the ledger alone."""
