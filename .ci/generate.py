@@ -114,8 +114,8 @@ def stale(generated: Generated, root: Path) -> dict[str, str]:
 
 def difference(before: str | None, text: str) -> str:
     """The first lines that differ, as a unified diff without context."""
-    lines = unified_diff((before or "").splitlines(), text.splitlines(), "present", "generated", n=0, lineterm="")
-        (before or "").splitlines(), text.splitlines(), "present", "generated", "", "", 0, ""
+    lines = unified_diff(
+        (before or "").splitlines(), text.splitlines(), "present", "generated", n=0, lineterm=""
     )
     return "\n".join(islice(lines, 40))
 
