@@ -193,8 +193,7 @@ def _judge(
     )
     try:
         for exchange in traffic:
-            judged.finder.register(exchange, judged.secrets)
-            log.write(exchange)
+            log.write(judged.finder.register(exchange, judged.secrets))
             judge(exchange)
             for listener in listeners:
                 listener(exchange)

@@ -216,7 +216,11 @@ def clean_up(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("cleanup needs --profile FILE, the profile of the portal that the run changed.")
-    left = cleanup(options.ledger, profile, on_wait=print if options.wait else None)
+
+    def show_left(sentence: str) -> None:
+        print(f"cannot be restored: {one_line(sentence, 600)}. The next run with this --out removes it.")
+
+    left = cleanup(options.ledger, profile, on_wait=print if options.wait else None, on_left=show_left)
     for line in left:
         print(f"not restored: {one_line(line, 600)}")
     if not left:

@@ -56,8 +56,7 @@ class Log:
                 plain=plain,
             )
             self.secrets.add_from(exchange)
-            self.finder.register(exchange, self.secrets)
-            line = self._writer.line(exchange).decode()
+            line = self._writer.line(self.finder.register(exchange, self.secrets)).decode()
             self._writer.write_line(self.secrets.redact_line(line).encode())
             self.count += 1
             self.unanswered += response is None

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import NoAnswer, SuiteError, TargetUnreachable, UsageError
+from conformance.errors import NoAnswer, TargetUnreachable, UsageError
 from conformance.replay.assembly import Assembly, Replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.changes.sent import losses_foreseen
@@ -52,8 +52,8 @@ def replay(
 
     ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored.
     CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay. A target that does
-    not answer, or stops answering, ends it with exit code 6, an interrupt with 2: the verdicts until then are
-    written.
+    not answer, or stops answering, ends it with exit code 6, an interrupt with 2, a ledger that cannot be
+    written with 4, an error of the suite's own with 3: the verdicts until then are written.
     """
     _refuse_proxy(profile)
     _driver_module()
@@ -78,7 +78,7 @@ def replay(
             earlier.count_in(ready)
             finished = _run(ready, _driver(ready, portal, journal, options), portal, options, started=started)
         result = finish_replay(finished, profile, options, baseline=baseline)
-        if finished.gone is None and not finished.interrupted and not finished.has_crashed:
+        if finished.is_whole:
             journal.remove()
         else:
             journal.flush()
@@ -125,6 +125,7 @@ def _run(
     gone: TargetUnreachable | None = None
     blocked: str | None = None
     interrupted = has_crashed = False
+    unusable = ""
     changes = ready.machine.changes
     positions = sessions_of(ready.plan, options.concurrency)
     sessions = [ready.sessions.session(each) for each in positions]
@@ -137,9 +138,8 @@ def _run(
         gone = error
     except KeyboardInterrupt:
         interrupted = True
-    except SuiteError:
-        _restored(changes, gone)
-        raise
+    except UsageError as error:
+        unusable = str(error)
     except Exception as error:
         has_crashed = True
         ready.ledger.errors["replay"] = f"an internal error ended it ({type(error).__name__}: {error})"
@@ -153,6 +153,7 @@ def _run(
         gone=gone,
         interrupted=interrupted,
         has_crashed=has_crashed,
+        unusable=unusable,
         blocked=blocked,
         left_behind=tuple(_restored(changes, gone)),
     )

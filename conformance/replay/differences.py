@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from conformance.errors import UsageError
 from conformance.replay.compare.meaning import GRAVEST_FIRST, Meaning
-from conformance.replay.compare.outcome import OutcomeTally, State
+from conformance.replay.compare.outcome import COMPARED, OutcomeTally, State
 from conformance.replay.options import FailOn, ReplayOptions
 from conformance.report.across.accepted import (
     Acceptance,
     AcceptedDifference,
+    ComparedPlaces,
     against_rows,
     key_of,
     load,
@@ -57,19 +58,42 @@ def decided(
     options: ReplayOptions,
     accepted: Sequence[Mapping[str, Any]],
     baseline: Baseline | None,
+    *,
+    drift: Collection[tuple[str, str, str]] = (),
+    is_complete: bool = True,
 ) -> Decision:
     """Decides what is held against the target. ``accepted`` are the profile's rows; the file of accepted
-    differences and the baseline are written where the user asks for that. UsageError: one cannot be used."""
+    differences and the baseline are written where the user asks for that. ``drift`` are places whose
+    difference is none; a replay that is not complete says nothing of a difference that it did not see.
+    UsageError: one cannot be used."""
     differences = list(weighed_differences(tally))
     weighty = held_from(differences, options.fail_on)
     rows = [*_profile_rows(accepted), *_file_rows(options, weighty)]
     if baseline is not None:
+        compared = _compared(tally, is_complete=is_complete)
+        places = ComparedPlaces(compared, {*map(key_of, differences), *drift})
+        baseline = replace(baseline, outdated=places.outdated(baseline.regressions))
         if options.baseline_update:
-            open_differences = against_rows(weighty, rows).held
-            regressions = updated(baseline.regressions, open_differences)
-            baseline = replace(baseline, regressions=regressions)
+            baseline = _updated(baseline, against_rows(weighty, rows).held)
         rows.extend(baseline.regressions)
     return Decision(against_rows(weighty, rows), differences, baseline)
+
+
+def _compared(tally: OutcomeTally, *, is_complete: bool) -> frozenset[str]:
+    """The endpoints of which an answer was compared; none where the replay is not complete."""
+    endpoints = tally.endpoints.items() if is_complete else ()
+    return frozenset(endpoint for endpoint, counts in endpoints if any(counts[state] for state in COMPARED))
+
+
+def _updated(baseline: Baseline, differences: Sequence[Regression]) -> Baseline:
+    """The baseline with these differences, and without rows whose difference was not seen. Expired ones stay:
+    only a person may give them more time."""
+    kept = [row for row in baseline.regressions if row not in baseline.outdated.stale]
+    return replace(
+        baseline,
+        regressions=updated(kept, differences),
+        outdated=replace(baseline.outdated, stale=()),
+    )
 
 
 def _profile_rows(accepted: Sequence[Mapping[str, Any]]) -> Iterator[AcceptedDifference]:

@@ -28,10 +28,17 @@ class FinishedReplay:
     interrupted: bool = False
     has_crashed: bool = False
     """Whether an error of the suite's own ended it."""
+    unusable: str = ""
+    """What of the command, the profile or a file ended it."""
     blocked: str | None = None
     """Why the target's ingress lets nothing through; then nothing was sent."""
     left_behind: tuple[str, ...] = ()
     """What was changed and could not be restored, as sentences."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing ended it early: there is nothing to resume."""
+        return self.gone is None and not (self.interrupted or self.has_crashed or self.unusable)
 
     @property
     def plan(self) -> ReplayPlan:
@@ -69,6 +76,8 @@ def _end(finished: FinishedReplay) -> Iterator[str]:
         yield f"Interrupted: {left} of the recorded exchanges were not replayed."
     if finished.gone is not None:
         yield str(finished.gone)
+    if finished.unusable:
+        yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:
         yield finished.blocked
 

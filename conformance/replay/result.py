@@ -9,7 +9,7 @@ from conformance.replay.assembly import Replay
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
-from conformance.replay.differences import decided, groups_of, plain
+from conformance.replay.differences import Decision, decided, groups_of, plain
 from conformance.replay.notes import FinishedReplay, notes_of
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.report.across.baseline import Baseline
@@ -25,7 +25,9 @@ def finish_replay(
 ) -> ReplayResult:
     """Writes the reports of a replay that is over, and returns its result."""
     replay, tally = finished.replay, finished.tally
-    decision = decided(tally, options, [row.model_dump() for row in profile.replay.accept], baseline)
+    ending = _ending(finished, options)
+    is_complete = finished.is_whole and not ending.inconclusive
+    decision = _decision(finished, profile, options, baseline, is_complete=is_complete)
     groups = groups_of(decision, replay.noise.excused)
     notes = [*notes_of(finished), *decision.notes()]
     if options.learn is not None:
@@ -42,7 +44,7 @@ def finish_replay(
         impact=options.impact,
         strict=options.strict,
         command="replay",
-        ending=_ending(finished, options),
+        ending=ending,
         regressions=decision.regressions,
         notes=notes,
     )
@@ -56,6 +58,24 @@ def finish_replay(
         seconds=(ended - finished.started).total_seconds(),
         run=run,
         groups=groups,
+    )
+
+
+def _decision(
+    finished: FinishedReplay,
+    profile: Profile,
+    options: ReplayOptions,
+    baseline: Baseline | None,
+    *,
+    is_complete: bool,
+) -> Decision:
+    return decided(
+        finished.tally,
+        options,
+        [row.model_dump() for row in profile.replay.accept],
+        baseline,
+        drift=finished.replay.noise.excused.keys(),
+        is_complete=is_complete,
     )
 
 
@@ -79,6 +99,7 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
         unreachable=str(finished.gone or ""),
         left_behind=list(finished.left_behind),
         cleanup=changes.cleanup_command if finished.left_behind else "",
+        unusable=finished.unusable,
         inconclusive=too_little if finished.blocked is None else finished.blocked,
     )
 

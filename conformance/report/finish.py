@@ -59,6 +59,7 @@ def exit_code(run: Run) -> ExitCode:
         (bool(ending.unreachable), ExitCode.UNREACHABLE),
         (ending.interrupted, ExitCode.INTERRUPTED),
         (bool(ending.errors), ExitCode.INTERNAL_ERROR),
+        (bool(ending.unusable), ExitCode.USAGE),
         (bool(ending.left_behind), ExitCode.LEFT_BEHIND),
         (_is_failed(run), ExitCode.FAILED),
         (bool(ending.inconclusive), ExitCode.INCONCLUSIVE),

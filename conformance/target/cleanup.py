@@ -14,9 +14,14 @@ from conformance.target.profile.model import Profile
 
 
 def cleanup(
-    ledger_path: Path, profile: Profile, *, on_wait: Callable[[str], None] | None = None
+    ledger_path: Path,
+    profile: Profile,
+    *,
+    on_wait: Callable[[str], None] | None = None,
+    on_left: Callable[[str], None] = lambda sentence: None,
 ) -> list[str]:
-    """Restores what the ledger lists. Returns what could not be restored, as sentences.
+    """Restores what the ledger lists. Returns what could not be restored, as sentences. ``on_left`` is called
+    with each value that nothing restores.
 
     A run that holds the target or the ledger is waited for, once ``on_wait`` was told so; without one
     HeldElsewhere is raised. Raises LedgerError, ProfileError, TargetUnreachable.
@@ -30,4 +35,8 @@ def cleanup(
     with held(locks, on_wait=on_wait, note=str(ledger_path.absolute())):
         with closing(ChangeLedger.read(ledger_path)) as ledger:
             with Portal.connect(profile, impact="disruptive") as portal:
-                return restored_in_words(portal, ledger)
+                problems = restored_in_words(portal, ledger)
+            for value in ledger.left:
+                on_left(value.sentence(ledger_path))
+            ledger.reported()
+            return problems

@@ -6,11 +6,12 @@ import json
 import re
 import time
 import tomllib
-from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 
+import pyotp
 import pytest
+from msgspec.structs import replace
 
 from conformance import record
 from conformance.errors import LedgerError
@@ -18,12 +19,14 @@ from conformance.replay import replay
 from conformance.replay.changes.recorder import ReplayChanges
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import INVITE, PROFILE, PROFILE_UPDATE
+from conformance.spec.endpoints import INVITATIONS, INVITE, PASSWORD_CHANGE, PROFILE, PROFILE_UPDATE
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
+from conformance.target.portal.restoring.restore import restore
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.scripted_client import Walker, walk
+from conformance.traffic.exchange import Json
 from reference_impl import serve as reference
 
 
@@ -239,16 +242,21 @@ def test_a_replay_that_ends_in_an_error_restores_what_it_changed(tmp_path: Path,
     with reference.start() as portal:
         before = _state(portal)
         options = options_for(tmp_path / "out")
-        with nullcontext() if isinstance(error, ValueError) else pytest.raises(LedgerError):
-            replay([recording], profile_of(portal), options, on_step=fail_after_invitation)
+        told = replay([recording], profile_of(portal), options, on_step=fail_after_invitation)
         after = _state(portal)
 
     assert after == before
     assert "created" in (tmp_path / "out" / LEDGER).read_text()
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["summary"]["pass"] > 0
+    assert (tmp_path / "out" / "report.html").exists()
     if isinstance(error, ValueError):
-        results = json.loads((tmp_path / "out" / "results.json").read_text())
-        assert results["exit_code"] == 3
+        assert results["exit_code"] == told.run.exit_code == 3
         assert "ValueError: a defect" in results["ending"]["errors"]["replay"]
+    else:
+        assert results["exit_code"] == told.run.exit_code == 4
+        assert results["ending"]["unusable"] == "the disk is full"
+        assert "It ended early: the disk is full" in results["notes"]
 
 
 def several_people(base: str, profile_text: str, ahead: float) -> None:
@@ -286,3 +294,158 @@ def _state(portal: reference.Running) -> object:
         ).at("data.items")
     pending = [each for each in invitations if each["invitationStatus"]["code"] == "PENDING"]
     return name, sorted(each["bizId"] for each in channels), sorted(each["bizId"] for each in pending)
+
+
+@pytest.mark.parametrize("accepted_first", [True, False])
+def test_of_two_equal_changes_at_once_the_accepted_one_is_restored(
+    tmp_path: Path, accepted_first: bool
+) -> None:
+    with (
+        reference.start() as running,
+        Portal.connect(profile_of(running), impact="disruptive") as portal,
+    ):
+        changes = ReplayChanges(portal, tmp_path)
+        token = portal.account("admin").token
+        before = name_of(portal, token)
+        body = {"accountName": "Renamed by a visit"}
+        for position in (4, 5):
+            changes.note(NoteChange(position, PROFILE_UPDATE, body, "admin", token, None))
+        answers = [
+            (4, portal.call(PROFILE_UPDATE, json=body, token="no token")),
+            (5, portal.call(PROFILE_UPDATE, json=body, token=token)),
+        ]
+        for position, answer in reversed(answers) if accepted_first else answers:
+            changes.finish(position, answer)
+        left = changes.restore()
+        after = name_of(portal, token)
+
+    assert left == []
+    assert after == before
+
+
+def test_two_equal_changes_that_were_both_refused_leave_nothing_to_restore(tmp_path: Path) -> None:
+    with (
+        reference.start() as running,
+        Portal.connect(profile_of(running), impact="disruptive") as portal,
+    ):
+        changes = ReplayChanges(portal, tmp_path)
+        token = portal.account("admin").token
+        body = {"accountName": "Renamed by a visit"}
+        for position in (4, 5):
+            changes.note(NoteChange(position, PROFILE_UPDATE, body, "admin", token, None))
+        for position in (4, 5):
+            changes.finish(position, portal.call(PROFILE_UPDATE, json=body, token="no token"))
+
+    assert changes.ledger.pending == []
+
+
+def test_of_two_equal_creations_the_one_without_an_answer_is_removed_as_well(tmp_path: Path) -> None:
+    body = {"inviteeEmail": "guest@example.test", "message": "Hi", "expirationDays": 3}
+    with (
+        reference.start() as running,
+        Portal.connect(profile_of(running), impact="disruptive") as portal,
+    ):
+        changes = ReplayChanges(portal, tmp_path)
+        token = portal.account("admin").token
+        for position in (4, 5):
+            changes.note(NoteChange(position, INVITE, body, "admin", token, None))
+        lost = portal.call(INVITE, json=body, token=token)
+        changes.finish(4, replace(lost, response=None, error="cut off"))
+        changes.finish(5, portal.call(INVITE, json=body, token=token))
+        left = changes.restore()
+        invitations = portal.call(INVITATIONS, token=token).data
+
+    states = [
+        each["invitationStatus"]["code"]
+        for each in invitations
+        if each["inviteeEmail"] == body["inviteeEmail"]
+    ]
+    assert left == []
+    assert len(states) == 2
+    assert "PENDING" not in states
+
+
+def test_a_change_without_a_way_back_is_noted_where_only_the_recorded_one_was_refused(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", generates_backup_codes)
+    lines = [json.loads(line) for line in recording.read_text().splitlines()]
+    for line in lines:
+        if line["request"]["url"].endswith("backup-codes/generate"):
+            line["response"] |= {"status": 403, "body": {"code": 403, "msg": "Forbidden", "data": None}}
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    with reference.start() as portal:
+        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+
+    assert any("Not restored, 1 times" in note and "backup-codes" in note for note in told.notes)
+    assert "backup-codes" in (tmp_path / "out" / LEDGER).read_text()
+
+
+def sets_up_an_authenticator(walker: Walker) -> None:
+    walker.sign_in(walker.profile["accounts"]["admin"])
+    walker.get("/profile")
+    issued = walker.post("/security/mfa/otp/setup")["data"]
+    walker.post("/security/mfa/otp/verify", {"code": pyotp.TOTP(issued["secret"]).now()})
+
+
+def test_a_new_secret_stays_in_the_ledger_until_a_cleanup_shows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main
+
+    recording = recorded(tmp_path / "traffic.jsonl", sets_up_an_authenticator)
+    visit = recorded(tmp_path / "visit.jsonl", lambda walker: walker.get("/profile"))
+    ledger, options = tmp_path / "out" / LEDGER, options_for(tmp_path / "out")
+    with reference.start() as portal:
+        (tmp_path / "portal.toml").write_text(portal.profile())
+        replay([recording], profile_of(portal), options)
+        [issued] = issued_in(ledger)
+        later = replay([visit], profile_of(portal), options)
+        [kept] = issued_in(ledger)
+        main(["cleanup", str(ledger), "--profile", str(tmp_path / "portal.toml")])
+        shown = capsys.readouterr().out
+        replay([visit], profile_of(portal), options)
+
+    assert issued["issued"]["secret"]
+    assert kept == issued
+    assert any(
+        note.startswith("Left by an earlier run: POST") and str(ledger) in note for note in later.notes
+    )
+    assert "cannot be restored: POST" in shown
+    assert issued["issued"]["secret"] not in shown
+    assert not ledger.exists()
+
+
+def issued_in(ledger: Path) -> list[dict[str, Json]]:
+    rows = [json.loads(row) for row in ledger.read_text().splitlines()]
+    return [
+        row["present"] for row in rows if row["event"] == "left" and "issued" in (row.get("present") or {})
+    ]
+
+
+def both_take_the_same_password(walker: Walker) -> None:
+    for name in ("admin", "spare"):
+        account = walker.profile["accounts"][name]
+        walker.sign_in(account)
+        walker.change_password(account["password"], "Another-password-1")
+        walker.get("/profile")
+
+
+def test_the_ledger_alone_restores_accounts_that_took_the_same_password(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", both_take_the_same_password)
+    ledger = tmp_path / "out" / LEDGER
+    left: list[object] = []
+
+    def clean_up_after_the_second(step: ReplayStep) -> None:
+        if step.outcome.endpoint == PASSWORD_CHANGE:
+            changed.append(step)
+        if len(changed) == 2 and not left:
+            with Portal.connect(profile, impact="disruptive") as cleaner:
+                left.append(restore(cleaner, ChangeLedger.read(ledger)))
+            raise ValueError("killed here")
+
+    changed: list[ReplayStep] = []
+    with reference.start() as portal:
+        profile = profile_of(portal)
+        replay([recording], profile, options_for(tmp_path / "out"), on_step=clean_up_after_the_second)
+
+    assert left == [[]]

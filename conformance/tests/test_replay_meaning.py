@@ -171,6 +171,47 @@ def test_a_regression_stands_in_a_baseline_with_its_reason(recording: Path, tmp_
     assert {row["reason"] for row in rows} == {"say here why this is accepted"}
 
 
+ROW = """
+[[regression]]
+endpoint = "{endpoint}"
+path = "data.accountName"
+kind = "value"
+reason = "renamed in release 7"
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "more", "code", "problem"),
+    [
+        (PROFILE, "", 1, "stale"),
+        (PROFILE, "expires = 2020-01-31", 1, "expired"),
+        ("POST /web/v1/system/auth/password/reset", "", 0, ""),
+        ("POST /web/v1/system/auth/password/reset", "expires = 2020-01-31", 1, "expired"),
+    ],
+)
+def test_a_regression_of_the_baseline_that_is_stale_or_expired_fails_a_replay(
+    recording: Path, tmp_path: Path, endpoint: str, more: str, code: int, problem: str
+) -> None:
+    file = tmp_path / "known.toml"
+    file.write_text(ROW.format(endpoint=endpoint, more=more))
+
+    told = replayed(recording, tmp_path / "a", baseline=file)
+    results = json.loads((tmp_path / "a" / "results.json").read_text())
+    part = replayed(recording, tmp_path / "b", baseline=file, only=["*mfa*"])
+    updated = replayed(recording, tmp_path / "c", baseline=file, baseline_update=True)
+
+    signature = f"{endpoint} data.accountName value"
+    listed = {name: results["baseline"][name] for name in ("stale", "expired")}
+    assert told.run.exit_code == results["exit_code"] == code
+    assert {name for name, entries in listed.items() if entries} == ({problem} if problem else set())
+    assert all(entry["signature"] == signature for entries in listed.values() for entry in entries)
+    assert (signature in (tmp_path / "a" / "summary.md").read_text()) is bool(problem)
+    assert part.run.exit_code == (1 if more else 0)
+    assert updated.run.exit_code == (1 if more else 0)
+    assert ("regression" in tomllib.loads(file.read_text())) is (problem != "stale")
+
+
 def test_rows_of_the_profile_accept_as_well() -> None:
     seen = Regression(exchange=1, endpoint=ROLES, path="data[3].roleName", kind="value")
     row = AcceptedDifference(ROLES, "data[*].roleName", "value", "renamed", expires=date(2030, 1, 1))

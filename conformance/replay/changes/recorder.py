@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from conformance.replay.changes.ways import (
     SwitchUndo,
 )
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, OTP_SETUP
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring import cleanup_command, restored_in_words
@@ -55,6 +56,19 @@ class ReplayChanges:
         """By id of a record that the replay created, the ledger's entry."""
         self._noted: dict[tuple[str, str | None, frozenset[str]], int] = {}
         """By operation, record and fields, the ledger's entry of what was there before all."""
+        self._holders: Counter[int] = Counter()
+        """By entry, how many equal requests are on their way."""
+        self._kept: set[int] = set()
+        """Entries of which a request was accepted, or had no answer."""
+        self._setups: dict[int, str] = {}
+        """By position, the account that is about to be issued a new authenticator secret."""
+        self._issued: dict[str, Json] = {}
+        """By account, that secret as the target issued it: it is needed once the account uses it."""
+        self._valued: set[str] = set()
+        """The operations whose new value stands in the ledger."""
+        self._noting = threading.Lock()
+        self._lock = threading.RLock()
+        self._left_before = self.ledger.left
 
     def new_password(self, account: str) -> str:
         """A password for an account of the profile, which a clean-up can compute again."""
@@ -69,11 +83,15 @@ class ReplayChanges:
         return self._portal.account(account).password
 
     def note(self, change: NoteChange) -> None:
-        """Writes a change down before its request is sent. LedgerError: it cannot be written."""
-        try:
-            self._note(change)
-        except (Untestable, NoAnswer) as problem:
-            self._lose(change, problem.reason)
+        """Writes a change down before its request is sent, one at a time. LedgerError: it cannot be
+        written."""
+        with self._noting:
+            if change.key == OTP_SETUP and change.account is not None:
+                self._setups[change.position] = change.account
+            try:
+                self._note(change)
+            except (Untestable, NoAnswer) as problem:
+                self._lose(change, problem.reason)
 
     def _note(self, change: NoteChange) -> None:
         own = self._created.get(id_in(change.body) or "") or self._own_by_name(change)
@@ -108,8 +126,10 @@ class ReplayChanges:
             return
         sent = change.body if isinstance(change.body, dict) else {}
         signature = change.key, id_in(change.body), frozenset(sent)
-        if signature in self._noted:
-            return  # the first of them holds what was there before all
+        with self._lock:
+            if signature in self._noted:  # the first of them holds what was there before all
+                self._hold(change.position, self._noted[signature])
+                return
         before = record_before(self._portal, change, undo.read)
         if isinstance(undo, FieldsUndo):
             number = ledger.changed(
@@ -119,8 +139,13 @@ class ReplayChanges:
             return
         else:
             number = ledger.changed(change.key, undo.key, change.body, account=account)
-        self._noted[signature] = number
-        self._open[change.position] = [number]
+        with self._lock:
+            self._noted[signature] = number
+            self._hold(change.position, number)
+
+    def _hold(self, position: int, number: int) -> None:
+        self._open[position] = [number]
+        self._holders[number] += 1
 
     def _note_password(self, change: NoteChange) -> None:
         if change.account is None:
@@ -139,20 +164,29 @@ class ReplayChanges:
         unforeseen = self._unforeseen.pop(position, None)
         if unforeseen is not None and live.success:
             self._write_loss(*unforeseen)
-        numbers = self._open.pop(position, ())
+        account = self._setups.pop(position, None)
+        if account is not None and live.success:
+            self._issued[account] = live.data
         password = self._set.pop(position, None)
-        if live.response is None:
-            return  # nobody knows: it stays in the ledger
-        for number in numbers:
-            if number < 0:
-                if live.success:
-                    self.ledger.undone(-number)
-            elif not live.success:
-                self._drop(number)
-            else:
-                self._take_result(number, live)
+        with self._lock:
+            for number in self._open.pop(position, ()):
+                self._finish_entry(number, live)
         if password is not None and live.success:
             self._take_password(*password)
+
+    def _finish_entry(self, number: int, live: Exchange) -> None:
+        """Takes a response for the ledger's entry; a negative number is that of a record that it removes."""
+        if number < 0:
+            if live.success:
+                self.ledger.undone(-number)
+            return
+        self._holders[number] -= 1
+        if live.response is None or live.success:
+            self._kept.add(number)  # without an answer nobody knows: it stays in the ledger
+        if live.success:
+            self._take_result(number, live)
+        elif number not in self._kept and self._holders[number] <= 0:
+            self._drop(number)
 
     def _drop(self, number: int) -> None:
         """Takes a change for one that never took place; it is noted anew where it is sent again."""
@@ -189,8 +223,12 @@ class ReplayChanges:
         """Notes a loss; a secret that the replay sets there stands in the ledger alone."""
         self.lost[change.key, reason] += 1
         present: Json = None
-        if change.key in (ACCOUNT_PASSWORD_RESET, OTP_SETUP, *PASSWORDS):
+        if change.key in (ACCOUNT_PASSWORD_RESET, *PASSWORDS):
             present = change.body
+        elif change.key == OTP_VERIFY and change.account in self._issued:
+            present = {"account": change.account, "issued": self._issued[change.account]}
+        if present is not None:
+            self._valued.add(change.key)
         self.ledger.leave(change.key, reason, present)
 
     def restore_earlier(self) -> None:
@@ -220,7 +258,10 @@ class ReplayChanges:
     def notes(self) -> Iterator[str]:
         """What was not restored because nothing restores it, as sentences."""
         for (key, reason), times in sorted(self.lost.items()):
-            yield f"Not restored, {times} times {key}: {reason}. The values are in {self.ledger.path}."
+            values = f" The values are in {self.ledger.path}." if key in self._valued else ""
+            yield f"Not restored, {times} times {key}: {reason}.{values}"
+        for value in self._left_before:
+            yield f"Left by an earlier run: {value.sentence(self.ledger.path)}."
 
     def close(self) -> None:
         self.ledger.close()

@@ -23,8 +23,6 @@ def change_of(position: int, recorded: Exchange, rebuilt: Rebuilt, client: Clien
     operation = recorded.request.operation
     if operation is None or not is_noted(operation.key):
         return None
-    if not recorded.success and operation.key in NO_WAY_BACK:
-        return None  # where the target accepts it, nothing restores it
     request = rebuilt.request
     body = rebuilt.plain.request if rebuilt.plain is not None else request.body
     scheme, _, token = (request.header("authorization") or "").partition(" ")

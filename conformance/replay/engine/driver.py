@@ -27,7 +27,8 @@ from conformance.replay.rebuild.actions import (
     WireResponse,
 )
 from conformance.replay.rebuild.errors import CannotRebuild
-from conformance.target.portal.transport import unreachable, verification
+from conformance.target.portal.availability import silent, unreachable, went_away
+from conformance.target.portal.transport import verification
 from conformance.target.profile.model import Profile
 
 SWEEP_SECONDS = 0.5
@@ -73,6 +74,7 @@ class Driver:
         self._queue: deque[Runner] = deque()
         self._active = 0
         self._refusals = self._silences = self._answers = 0
+        self._last_error = ""
         self._connections: set[Connection] = set()
         self._unended: deque[int] = deque(progress.plan.order)
         progress.on_ended = self.ended
@@ -101,8 +103,10 @@ class Driver:
         """Raises TargetUnreachable where connections were refused, or the probe has no answer either."""
         if not self._refusals and await self.loop.run_in_executor(None, self._probe):
             return
-        reason = "connection refused" if self._refusals else "nothing came in time"
-        raise TargetUnreachable(unreachable(self.profile.portal.url, OSError(reason)))
+        url = self.profile.portal.url
+        if self._refusals:
+            raise TargetUnreachable(unreachable(url, OSError(self._last_error)))
+        raise TargetUnreachable(silent(url, f"no request had an answer ({self._last_error})"))
 
     def connection(self) -> Connection:
         connection = Connection(
@@ -192,6 +196,7 @@ class Driver:
         self._refusals = self._refusals + 1 if response.is_refused else 0
         self._silences = self._silences + 1 if response.error else 0
         self._answers += not response.error
+        self._last_error = response.error or self._last_error
         if self._refusals >= REFUSALS:
             self.gone = unreachable(url, OSError(response.error or ""))
         elif self._silences >= SILENCES:
@@ -324,7 +329,7 @@ class Runner:
 
 
 def _gone_silent(url: str, requests: int, error: str | None) -> str:
-    return f"{url} gave no answer to {requests} requests in a row ({error})"
+    return went_away(url, f"{requests} requests in a row had no answer ({error})")
 
 
 def _tls(profile: Profile) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import Callable
 from typing import Any, cast
@@ -111,8 +112,7 @@ class Connection:
                 lambda: pipe, *self._place, ssl=self._context, server_hostname=host
             )
         except OSError as error:
-            reason = error.strerror or str(error)
-            self.finish(pipe, WireResponse(error=f"no connection ({reason})", is_refused=True))
+            self.finish(pipe, WireResponse(error=f"no connection ({_reason(error)})", is_refused=True))
             return
         if not self._has_waited:
             self._has_waited = True
@@ -124,6 +124,13 @@ class Connection:
         pipe, self._pipe = self._pipe, None
         if pipe is not None:
             pipe.abort()
+
+
+def _reason(error: OSError) -> str:
+    """Why there is no connection, as the system says it: the event loop's words name no cause."""
+    if isinstance(error, ConnectionError) and error.errno:
+        return os.strerror(error.errno)
+    return error.strerror or str(error)
 
 
 class _Pipe(asyncio.Protocol):

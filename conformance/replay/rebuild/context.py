@@ -74,12 +74,17 @@ class RebuildContext:
 
     def password(self, recorded: str, account: str | None) -> str | None:
         """The live password for a recorded one of an account; None where there is none."""
-        own = None if account is None else self._own_passwords.get((account, recorded))
+        own = None if account is None else self.own_password(recorded, account)
         return own or self.passwords.get(recorded)
+
+    def own_password(self, recorded: str, account: str) -> str | None:
+        """The live password that an account has for a recorded one: another account may have another for the
+        same."""
+        return self._own_passwords.get((account, recorded))
 
     def set_password(self, recorded: str, account: str) -> str:
         """A new live password for a recorded one that an account is about to get."""
-        live = self._own_passwords.get((account, recorded))
+        live = self.own_password(recorded, account)
         if live is None or live == self.present_password(account):
             live = self.new_password(account)
         self._own_passwords[account, recorded] = live

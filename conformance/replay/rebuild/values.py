@@ -145,7 +145,7 @@ class RequestValues:
             return None
         if self._signs_in or name.startswith(PRESENT):
             return self._context.present_password(self._account)
-        own = self._context.password(value, self._account)
+        own = self._context.own_password(value, self._account)
         present = self._context.present_password(self._account)
         return (
             None if own is not None and own != present else self._context.set_password(value, self._account)

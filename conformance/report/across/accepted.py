@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 from conformance.errors import UsageError
 from conformance.report.model.regressions import pattern_of
-from conformance.report.model.run import Regression
+from conformance.report.model.run import BaselineEntry, Regression
 from conformance.report.model.visible import visible
 
 NEEDED = ("endpoint", "path", "kind", "reason")
@@ -49,6 +49,17 @@ class AcceptedDifference:
     def key(self) -> tuple[str, str, str]:
         return self.endpoint, self.path, self.kind
 
+    def record(self) -> BaselineEntry:
+        """The row of a baseline as ``results.json`` holds it."""
+        return BaselineEntry(
+            signature=f"{self.endpoint} {self.path} {self.kind}",
+            requirement="regressions",
+            endpoint=self.endpoint,
+            reason=self.reason,
+            ticket=self.ticket,
+            expires=self.expires.isoformat() if self.expires else "",
+        )
+
     def text(self, table: str) -> str:
         """The row as TOML."""
         values = {
@@ -62,6 +73,28 @@ class AcceptedDifference:
         if self.expires is not None:
             lines.append(f"expires = {self.expires.isoformat()}")
         return "\n".join([f"[[{table}]]", *lines]) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedRows:
+    """Rows of a baseline that fail a replay: ``stale`` ones, whose endpoint was compared and whose difference
+    was not seen, and ``expired`` ones."""
+
+    stale: tuple[AcceptedDifference, ...] = ()
+    expired: tuple[AcceptedDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPlaces:
+    """What a replay compared: the endpoints, none where it was cut short, and the places that differ."""
+
+    endpoints: Set[str]
+    places: Set[tuple[str, str, str]]
+
+    def outdated(self, rows: Sequence[AcceptedDifference], today: date | None = None) -> OutdatedRows:
+        expired = against_rows((), rows, today).expired
+        stale = (row for row in rows if row.endpoint in self.endpoints and row.key not in self.places)
+        return OutdatedRows(tuple(row for row in stale if row not in expired), expired)
 
 
 def key_of(regression: Regression) -> tuple[str, str, str]:

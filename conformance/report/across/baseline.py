@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import ExitCode, UsageError
-from conformance.report.across.accepted import AcceptedDifference, rows_of
+from conformance.report.across.accepted import AcceptedDifference, OutdatedRows, rows_of
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
 from conformance.report.model.visible import visible
 from conformance.spec import present_id, present_signature
@@ -82,6 +82,8 @@ class Baseline:
     gone: tuple[KnownFailure, ...] = ()
     regressions: tuple[AcceptedDifference, ...] = ()
     """Differences of replays that are accepted."""
+    outdated: OutdatedRows = field(default_factory=OutdatedRows)
+    """Those of them that no longer hold, by the replay that is compared."""
 
     @property
     def signatures(self) -> frozenset[str]:
@@ -91,7 +93,8 @@ class Baseline:
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
     """``new`` are findings that no entry lists, ``known`` the entries whose finding was seen, ``stale`` those
-    whose requirement was decided and whose finding was not seen, ``expired`` those whose day has passed."""
+    whose requirement was decided and whose finding was not seen, ``expired`` those whose day has passed;
+    ``outdated`` are rows of the differences of replays."""
 
     file: str
     new: tuple[FindingEntry, ...] = ()
@@ -99,10 +102,12 @@ class BaselineResult:
     stale: tuple[KnownFailure, ...] = ()
     expired: tuple[KnownFailure, ...] = ()
     undecided: tuple[KnownFailure, ...] = field(default=())
+    outdated: OutdatedRows = field(default_factory=OutdatedRows)
 
     @property
     def fails(self) -> bool:
-        return bool(self.new or self.stale or self.expired)
+        outdated = self.outdated
+        return bool(self.new or self.stale or self.expired or outdated.stale or outdated.expired)
 
     def record(self) -> BaselineOutcome:
         """The result as ``results.json`` holds it."""
@@ -113,8 +118,11 @@ class BaselineResult:
                 for one in self.new
             ],
             known=[entry.record() for entry in (*self.known, *self.undecided)],
-            stale=[entry.record() for entry in self.stale],
-            expired=[entry.record() for entry in self.expired],
+            stale=[*(entry.record() for entry in self.stale), *(row.record() for row in self.outdated.stale)],
+            expired=[
+                *(entry.record() for entry in self.expired),
+                *(row.record() for row in self.outdated.expired),
+            ],
         )
 
 
@@ -167,6 +175,7 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
         stale=tuple(stale),
         expired=tuple(expired),
         undecided=tuple(entry for entry in gone if entry not in stale),
+        outdated=baseline.outdated if complete else replace(baseline.outdated, stale=()),
     )
 
 

@@ -206,7 +206,7 @@ class Ending(Part):
     """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
     ``left_behind`` is what was changed at the target and not restored, ``cleanup``
     the command that restores it; ``inconclusive`` says why too little
-    was tested."""
+    was tested; ``unusable`` says what of the command, the profile or a file ended it."""
 
     interrupted: bool = False
     unreachable: str = ""
@@ -214,6 +214,7 @@ class Ending(Part):
     left_behind: list[str] = []
     cleanup: str = ""
     inconclusive: str = ""
+    unusable: str = ""
 
 
 class Scope(Part):

@@ -275,7 +275,9 @@ def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     if run.exit_code == ExitCode.INCONCLUSIVE:
         reason = run.ending.inconclusive or sentence
         sentence = f"{reason} {share_of_musts(run)}."
-    if failed and run.exit_code != ExitCode.USAGE:
+    if run.ending.unusable:
+        title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
+    if failed and (run.exit_code != ExitCode.USAGE or run.ending.unusable):
         sentence += f" Before that, {plural(len(failed), 'requirement')} failed."
     return Headline(tone, title, sentence + _bundled(run))
 

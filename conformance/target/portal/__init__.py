@@ -17,6 +17,7 @@ from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
 from conformance.spec.operations import Impact
 from conformance.target.clock import Clock
 from conformance.target.portal.accounts import ProfileAccount
+from conformance.target.portal.availability import silent
 from conformance.target.portal.budget import Budget
 from conformance.target.portal.calls.bodies import filled
 from conformance.target.portal.calls.caller import Caller, CallOptions
@@ -164,8 +165,8 @@ class Portal:
     def _probed(self, path: str) -> Exchange:
         try:
             return self.get(path)
-        except Untestable as silent:
-            raise TargetUnreachable(f"{self.url} does not answer: {silent.reason}") from None
+        except Untestable as problem:
+            raise TargetUnreachable(silent(self.url, problem.reason)) from None
 
     def initiations_left(self) -> int:
         """How many sign-ins may be begun now without waiting for the window."""

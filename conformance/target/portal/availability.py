@@ -41,7 +41,7 @@ class Availability:
             silent = self._reasons.total()
             is_gone = silent >= SILENT_REQUESTS and 4 * silent >= self._asked
         if is_gone or len(given_up) >= SILENT_ENDPOINTS:
-            raise TargetUnreachable(f"{self._url} went away: {self.sentence()}.")
+            raise TargetUnreachable(went_away(self._url, self.sentence() or "nothing answered"))
         if endpoint in given_up:
             raise Untestable(
                 f"{endpoint} gave no answer {SILENT_IN_A_ROW} times in a row, and is not asked any more",
@@ -74,6 +74,47 @@ class Availability:
                 return None
             told = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.most_common(3))
             return f"{self._reasons.total()} of {self._asked} requests had no answer ({told})"
+
+
+ADDRESS = "[portal] url or --target says where it is."
+SLOW = "Does it hang, or is it overloaded? Its log may say so; [portal] timeout says how long is waited."
+
+
+def unreachable(url: str, problem: Exception) -> str:
+    """The sentence for a target to which there is no connection: what failed, and what to look at."""
+    text = str(problem) or type(problem).__name__
+    reason = text.lower()
+    if "certificate" in reason or "ssl" in reason:
+        return f"{url} cannot be reached securely ({text}). [portal] verify may name a file of certificates."
+    failed, advice = next(
+        (words for marks, words in FAILURES if any(mark in reason for mark in marks)),
+        (text, "Is the portal running?"),
+    )
+    return f"Nothing answers at {url} ({failed}). {advice} {ADDRESS}"
+
+
+FAILURES = (
+    (
+        ("name or service", "getaddrinfo", "nodename", "name resolution"),
+        ("no such host", "Is the address right?"),
+    ),
+    (("timed out", "in time", "timeout"), ("no connection in time", "Is it reachable from here?")),
+    (
+        ("refused", "errno 111", "errno 61", "connection attempts failed"),
+        ("connection refused", "Is the portal running?"),
+    ),
+)
+"""By what an error says, the failure in words and what to ask."""
+
+
+def silent(url: str, failed: str) -> str:
+    """The sentence for a target that takes connections and answers nothing."""
+    return f"{url} does not answer: {failed}. {SLOW}"
+
+
+def went_away(url: str, failed: str) -> str:
+    """The sentence for a target that stopped answering."""
+    return f"{url} went away: {failed}. {SLOW}"
 
 
 def _endpoint(request: Request) -> str:

@@ -54,12 +54,28 @@ class TargetChange:
         }[self.kind]
 
 
+@dataclass(frozen=True)
+class LeftValue:
+    """A change that nothing restores, whose new value stands in the ledger: a secret that the suite set or
+    was issued."""
+
+    key: str
+    reason: str
+    target: str
+
+    def sentence(self, path: Path | None) -> str:
+        return (
+            f"{self.key} at {self.target}: {self.reason}. The new value is in {path}, which only you may read"
+        )
+
+
 class ChangeLedger:
     """Append-only, a line for each step, on the disk before the request is sent. It holds no secret.
 
     ``check_way_back`` raises Untestable where a change could not be restored: then it is not made.
     Without a path it is kept in memory only. The file appears with the first change. What an earlier run left
-    in it stays in it. Raises LedgerError where that was at another target.
+    in it stays in it: changes that are pending, and values that nothing restores until they were reported.
+    Raises LedgerError where changes are pending at another target.
     """
 
     def __init__(
@@ -83,6 +99,7 @@ class ChangeLedger:
         self._cut = 0
         self._changes: dict[int, TargetChange] = {}
         self._undone: set[int] = set()
+        self._left: list[LeftValue] = []
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
 
@@ -95,14 +112,14 @@ class ChangeLedger:
         return ledger
 
     def _go_on(self, path: Path, run_id: str, target: str) -> None:
-        """Starts the file anew where nothing in it is pending, else keeps that to be restored."""
+        """Starts the file anew where nothing in it is pending or left, else keeps it."""
         self._read(path)
-        if not self.pending:
+        if not self.pending and not self._left:
             self._changes.clear()
             self._undone.clear()
             self._cut = 0
             path.unlink()
-        elif self.target != target:
+        elif self.pending and self.target != target:
             raise LedgerError(
                 f"{path}: an earlier run left changes at {self.target} that are not restored yet. "
                 f"`portal-conformance cleanup {path}` does that."
@@ -131,6 +148,17 @@ class ChangeLedger:
             return [
                 change for id, change in sorted(self._changes.items(), reverse=True) if id not in self._undone
             ]
+
+    @property
+    def left(self) -> list[LeftValue]:
+        """What nothing restores and was not reported yet, the earliest first."""
+        return list(self._left)
+
+    @property
+    def results(self) -> frozenset[str]:
+        """The ids of the records that were created, as far as their creation returned them."""
+        with self._lock:
+            return frozenset(change.result for change in self._changes.values() if change.result)
 
     def creating(
         self,
@@ -183,6 +211,15 @@ class ChangeLedger:
         with self._lock:
             row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
             self._write(row if present is None else {**row, "present": present})
+            if present is not None:
+                self._left.append(LeftValue(key, row["reason"], self.target))
+
+    def reported(self) -> None:
+        """Notes that the user was shown what is left: the next run may start the file anew."""
+        with self._lock:
+            if self._left:
+                self._write({"event": "reported"})
+                self._left.clear()
 
     def close(self) -> None:
         with self._lock:
@@ -237,6 +274,10 @@ class ChangeLedger:
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
         elif event == "undone":
             self._undone.add(row["id"])
+        elif event == "left" and row.get("present") is not None:
+            self._left.append(LeftValue(row["key"], row["reason"], self.target))
+        elif event == "reported":
+            self._left.clear()
 
 
 def _change_of(fields: dict[str, Json]) -> TargetChange:

@@ -15,7 +15,7 @@ import conformance
 from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds
-from conformance.target.portal.availability import Availability
+from conformance.target.portal.availability import Availability, unreachable
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import answered, body_of
@@ -266,25 +266,6 @@ def _advance(profile: Profile, address: str, seconds: float) -> float | None:
             f"{profile.source}: [clock] advance: {address} answers with a time that is not valid."
         )
     return there
-
-
-def unreachable(url: str, problem: Exception) -> str:
-    """The sentence for a target at which nothing answers, with what to look at."""
-    reason = str(problem).lower()
-    if "certificate" in reason or "ssl" in reason:
-        return (
-            f"{url} cannot be reached securely ({problem}). [portal] verify may name a file of certificates."
-        )
-    if (
-        "name or service" in reason
-        or "getaddrinfo" in reason
-        or "nodename" in reason
-        or "name resolution" in reason
-    ):
-        return f"Nothing answers at {url}: no such host. Is the address right?"
-    if isinstance(problem, httpx.ConnectTimeout):
-        return f"Nothing answers at {url} (no connection in time). Is it reachable from here?"
-    return f"Nothing answers at {url} (connection refused). Is the portal running?"
 
 
 def verification(profile: Profile) -> ssl.SSLContext | bool:

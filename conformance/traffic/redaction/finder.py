@@ -6,12 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from conformance.errors import UsageError
 from conformance.traffic.exchange import Exchange, Json, Message
+from conformance.traffic.redaction.listed import ListedSecrets, plain_name
 from conformance.traffic.redaction.looks import (
     DESCRIBED,
     is_id,
@@ -94,16 +95,12 @@ class LikelySecret(NamedTuple):
 @dataclass
 class SecretFinder:
     """Takes the exchanges of one recording in order. ``counts`` says how many values were taken for secrets,
-    by name.
-
-    ``names`` are headers and fields that hold secrets, and ``kept`` those that hold none, each without case
-    and separators; ``patterns`` find secrets anywhere.
+    by name, and ``listed_counts`` how many were redacted because the user listed them.
     """
 
-    names: frozenset[str] = frozenset()
-    patterns: tuple[re.Pattern[str], ...] = ()
-    kept: frozenset[str] = frozenset()
+    listed: ListedSecrets = field(default_factory=ListedSecrets)
     counts: Counter[str] = field(default_factory=Counter)
+    listed_counts: Counter[str] = field(default_factory=Counter)
     _returned: set[int] = field(default_factory=set)
     """Hashes of values that responses returned."""
     _new: list[int] = field(default_factory=list)
@@ -112,26 +109,44 @@ class SecretFinder:
     _names_seen: dict[str, bool] = field(default_factory=dict)
     """By name of a field, whether its value may be a secret for its name."""
 
-    def register(self, exchange: Exchange, secrets: Secrets) -> None:
-        """Registers what looks like a secret in an exchange, and counts each value once."""
+    def register(self, exchange: Exchange, secrets: Secrets) -> Exchange:
+        """Registers what is listed and what looks like a secret in an exchange, and counts each value once.
+        Returns the exchange to be written: without what is listed, the same where nothing is."""
+        if self.listed:
+            exchange = self.listed.redacted(exchange, partial(self._listed_placeholder, secrets))
         for value, kind, name in self._found(exchange):
-            if is_ordinary(value) or plain_name(name) in self.kept:
+            if is_ordinary(value) or plain_name(name) in self.listed.kept:
                 continue
             is_new = secrets.placeholder(value) is None
             secrets.add(value, kind)
             if is_new and hash(value) not in self._taken:
                 self._taken.add(hash(value))
                 self.counts[name] += 1
+        self._remember()
+        return exchange
+
+    def _listed_placeholder(self, secrets: Secrets, value: str, name: str) -> str:
+        """The placeholder of a listed value, which is a secret everywhere unless it is an ordinary one."""
+        if hash(value) not in self._taken and secrets.placeholder(value) is None:
+            self._taken.add(hash(value))
+            self.listed_counts[name] += 1
+        if not is_ordinary(value):
+            secrets.add(value, "secret")
+        return secrets.name_in_place(value, "secret")
+
+    def _remember(self) -> None:
+        """Keeps what the response returned: a client that sends it later sends no secret of its own."""
         if len(self._returned) > ROOM:
             self._returned.clear()
         self._returned.update(self._new)
         self._new.clear()
 
     def lines(self) -> Iterator[str]:
-        """What was taken for secrets, by name and count, and how to say otherwise."""
+        """What was redacted, by name and count: as listed, and for its look, with how to say otherwise."""
+        for name, times in self.listed_counts.most_common():
+            yield f"Redacted as listed: {_values(times)} of {name}."
         for name, times in self.counts.most_common():
-            values = "1 value" if times == 1 else f"{times} values"
-            yield f"Taken for secrets by their look: {values} of {name}. Not a secret? --keep {name}"
+            yield f"Taken for secrets by their look: {_values(times)} of {name}. Not a secret? --keep {name}"
 
     def _found(self, exchange: Exchange) -> Iterator[LikelySecret]:
         request, response, plain = exchange.request, exchange.response, exchange.plain
@@ -166,7 +181,7 @@ class SecretFinder:
                 self._walk(name, inner, found)
         elif kind is str:
             self._new.append(hash(value))
-            if self.patterns or self._may_be_secret(name):
+            if self._may_be_secret(name):
                 found.extend(self._in_field(name, value, is_sent=False))
         elif kind is int and self._may_be_secret(name):
             found.extend(self._in_json(name, value, is_sent=False))
@@ -174,8 +189,7 @@ class SecretFinder:
     def _may_be_secret(self, name: str) -> bool:
         may_be = self._names_seen.get(name)
         if may_be is None:
-            is_listed = plain_name(name) in self.names
-            may_be = is_listed or (name not in DESCRIBED and kind_of_name(name) is not None)
+            may_be = name not in DESCRIBED and kind_of_name(name) is not None
             self._names_seen[name] = may_be
             if len(self._names_seen) > MOST_NAMES:
                 self._names_seen.clear()
@@ -183,14 +197,8 @@ class SecretFinder:
 
     def _in_headers(self, message: Message, *, is_sent: bool) -> Iterator[LikelySecret]:
         for name, value in message.headers:
-            if _is_harmless(name) and not self.patterns and not self.names:
-                continue
-            lower = name.lower()
-            if plain_name(name) in self.names:
-                yield LikelySecret(value, "secret", lower)
-            elif not _is_harmless(name):
-                yield from self._in_own_header(lower, value, is_sent=is_sent)
-            yield from self._matches(lower, value)
+            if not _is_harmless(name):
+                yield from self._in_own_header(name.lower(), value, is_sent=is_sent)
 
     def _in_own_header(self, name: str, value: str, *, is_sent: bool) -> Iterator[LikelySecret]:
         """A header of the deployment's own: by its name, its randomness, and whether it came from nowhere."""
@@ -216,9 +224,7 @@ class SecretFinder:
     def _in_field(
         self, name: str, value: str, *, is_sent: bool, is_number: bool = False
     ) -> Iterator[LikelySecret]:
-        if plain_name(name) in self.names:
-            yield LikelySecret(value, "secret", name)
-        elif is_sent and name == "code" and not is_number:
+        if is_sent and name == "code" and not is_number:
             if is_one_time_code(value) or is_random(value):
                 yield LikelySecret(value, "code", name)
         elif name not in DESCRIBED:
@@ -227,8 +233,6 @@ class SecretFinder:
                 yield LikelySecret(value, kind, name)
             elif is_sent and not is_number and self._is_from_nowhere(name, value):
                 yield LikelySecret(value, "value", name)
-        if self.patterns and not is_number:
-            yield from self._matches(name, value)
 
     def _is_from_nowhere(self, name: str, value: str) -> bool:
         """Whether a client sends a random value, or a code, that no response returned before."""
@@ -236,15 +240,9 @@ class SecretFinder:
         is_opaque = is_random(value) or is_one_time_code(value) or (is_id(value) and not is_of_id)
         return is_opaque and not is_of_id and hash(value) not in self._returned
 
-    def _matches(self, name: str, value: str) -> Iterator[LikelySecret]:
-        for pattern in self.patterns:
-            for match in pattern.finditer(value):
-                yield LikelySecret(match[match.lastindex or 0], "secret", name)
 
-
-def plain_name(name: str) -> str:
-    """A name without case and separators, as it is compared."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+def _values(times: int) -> str:
+    return "1 value" if times == 1 else f"{times} values"
 
 
 def finder_of(redact: Iterable[str], keep: Iterable[str], names: Iterable[str] = ()) -> SecretFinder:
@@ -255,7 +253,7 @@ def finder_of(redact: Iterable[str], keep: Iterable[str], names: Iterable[str] =
     plain = frozenset(plain_name(text) for text in listed if not text.startswith("/"))
     kept = frozenset(map(plain_name, keep))
     try:
-        return SecretFinder(plain, tuple(map(re.compile, patterns)), kept)
+        return SecretFinder(ListedSecrets(plain, tuple(map(re.compile, patterns)), kept))
     except re.error as error:
         raise UsageError(f"--redact: a pattern cannot be read ({error}).") from None
 

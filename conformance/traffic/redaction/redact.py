@@ -68,6 +68,7 @@ class Secrets:
         self._forms = FormIndex()
         self._made_up: set[str | bytes] = set()
         self._public: set[str] = set()
+        self._in_place: dict[str, str] = {}
         self._newest: dict[str, None] = {}
         self._older: dict[int, str] = {}
         """The placeholders of older ones, by the hash of the text."""
@@ -90,6 +91,16 @@ class Secrets:
                 self._newest[value] = None
                 if len(self._newest) > self._fully:
                     self._grow_old(next(iter(self._newest)))
+
+    def name_in_place(self, value: str, kind: str) -> str:
+        """The placeholder of a value that is redacted where it stands alone: a common word, say. Elsewhere it
+        is left, unless it is a registered secret."""
+        with self._lock:
+            placeholder = self.placeholder(value) or self._in_place.get(value)
+            if placeholder is None:
+                self._counts[kind] = number = self._counts.get(kind, 0) + 1
+                self._in_place[value] = placeholder = f"[{kind}-{number}]"
+            return placeholder
 
     def add_from(self, exchange: Exchange) -> None:
         """Registers what an exchange shows by its place, except what the suite made up."""
@@ -120,7 +131,7 @@ class Secrets:
         """The text with every secret in it replaced."""
         if not len(self):
             return text
-        return _replaced(text, self._spans(text))
+        return replaced(text, self._spans(text))
 
     def redact_line(self, line: str) -> str:
         """A line of JSON with every secret in it replaced; it stays JSON, also where a number is replaced."""
@@ -131,7 +142,7 @@ class Secrets:
         has_short_word = self.needs_whole_line(text)
         if not spans and not has_short_word:
             return line
-        clean = _replaced(text, spans)
+        clean = replaced(text, spans)
         try:
             msgspec.json.decode(clean)
         except msgspec.DecodeError:
@@ -277,8 +288,9 @@ class Secrets:
         return pattern
 
 
-def _replaced(text: str, spans: Iterable[Span]) -> str:
-    """Overlapping spans become one: the longest at a place names it, and nothing of the others stays."""
+def replaced(text: str, spans: Iterable[Span]) -> str:
+    """The text with a placeholder in each span. Overlapping spans become one: the longest at a place names
+    it, and nothing of the others stays."""
     pieces: list[str] = []
     end = 0
     for start, stop, placeholder in sorted(spans, key=_order):

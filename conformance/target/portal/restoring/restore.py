@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -148,7 +148,7 @@ class Restoring:
             return self._password_restored(change)
         result = change.result
         if change.kind == "creating" and result is None:
-            result = record_id(self._portal, change)
+            result = record_id(self._portal, change, others=self._ledger.results)
             if result is None:
                 return None
         body = undo_body(self._portal, change, result)
@@ -248,8 +248,9 @@ def _with_result(body: Json, result: str | None) -> Json:
     return result if body == "{result_id}" else body
 
 
-def record_id(portal: Portal, change: TargetChange) -> str | None:
-    """The id of a record that may or may not have been created; None where it was not.
+def record_id(portal: Portal, change: TargetChange, *, others: Container[str] = ()) -> str | None:
+    """The id of a record that may or may not have been created; None where it was not. ``others`` are those
+    of other changes, which may have the same name.
 
     Raises Untestable where no listing shows it.
     """
@@ -263,6 +264,6 @@ def record_id(portal: Portal, change: TargetChange) -> str | None:
     for record in records_in(dig(answer.envelope, steps(items))):
         if any(isinstance(value, str) and change.name in value for value in record.values()):
             id = record.get("bizId")
-            if isinstance(id, str):
+            if isinstance(id, str) and id not in others:
                 return id
     return None

@@ -1,0 +1,90 @@
+"""A target that cannot be reached: what failed and what to do, in the same words by run and replay."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conformance.errors import TargetUnreachable
+from conformance.replay import ReplayOptions, replay
+from conformance.target.portal import Portal
+from conformance.target.portal.availability import unreachable
+from conformance.target.profile.model import parse
+from conformance.tests.traffic import account, answer
+from conformance.traffic import capture
+
+PROFILE = """
+[portal]
+url = "{url}"
+access_code = "an-access-code"
+timeout = 0.3
+[accounts.admin]
+email = "admin@example.test"
+password = "a-password-of-admin"
+"""
+
+
+@contextmanager
+def nobody() -> Iterator[str]:
+    """An address at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def mute() -> Iterator[str]:
+    """An address that takes connections and answers nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    ("target", "failed", "advice"),
+    [
+        (
+            nobody,
+            "Nothing answers at {url} (connection refused). Is the portal running?",
+            "[portal] url or --target says where it is.",
+        ),
+        (mute, "{url} does not answer: GET ", "[portal] timeout says how long is waited."),
+    ],
+)
+def test_run_and_replay_say_what_failed_and_what_to_do_in_the_same_words(
+    tmp_path: Path, target: object, failed: str, advice: str
+) -> None:
+    recording = tmp_path / "recording.jsonl"
+    with capture.Writer(recording) as writer:
+        writer.write(answer("GET /web/v1/secure-channel/public-key", account()))
+
+    with target() as url:  # type: ignore[operator]
+        profile = parse(PROFILE.format(url=url), {})
+        with Portal.connect(profile, impact="read-only") as portal, pytest.raises(TargetUnreachable) as run:
+            portal.recognise()
+        replayed = replay([recording], profile, ReplayOptions(out=tmp_path / "out"))
+
+    assert replayed.run.exit_code == 6
+    assert replayed.notes[0] == str(run.value)
+    assert str(run.value).startswith(failed.format(url=url))
+    assert str(run.value).endswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("problem", "failed"),
+    [
+        (OSError("no connection (Connection refused)"), "connection refused"),
+        (OSError("no connection (Name or service not known)"), "no such host"),
+        (httpx.ConnectTimeout("timed out"), "no connection in time"),
+        (httpx.ConnectTimeout(""), "no connection in time"),
+        (OSError("no connection (Network is unreachable)"), "no connection (Network is unreachable)"),
+    ],
+)
+def test_only_a_refused_connection_is_called_refused(problem: Exception, failed: str) -> None:
+    sentence = unreachable("http://127.0.0.1:9", problem)
+
+    assert sentence.startswith(f"Nothing answers at http://127.0.0.1:9 ({failed}). Is ")
