@@ -23,7 +23,7 @@ from conformance.tests.hostile_portal import TEXTS, hostile
 from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
 from conformance.verdicts.findings import Contradiction, OtherPlace
 
-VOID = {"meta", "input", "br", "hr", "img", "link", "rect", "path", "circle"}
+VOID = {"meta", "input", "br", "wbr", "hr", "img", "link", "rect", "path", "circle"}
 THREE_MEGABYTES = 3_000_000
 
 
