@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.across.compare import since
-from conformance.report.formats import badge, ctrf, findings_csv, html, junit, summary
+from conformance.report.formats import badge, ctrf, findings_csv, html, junit, sarif, summary
 from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import at
@@ -27,6 +27,7 @@ FORMATS: dict[str, Format] = {
     "report.html": html.report,
     "findings.csv": lambda run, evidence: findings_csv.document(run),
     "ctrf.json": lambda run, evidence: ctrf.document(run),
+    "results.sarif": lambda run, evidence: sarif.document(run),
     "badge.json": lambda run, evidence: badge.shield(run),
     "badge.svg": lambda run, evidence: badge.drawing(run),
 }
