@@ -137,7 +137,7 @@ def show_history(options: Options) -> int:
     trends = history.trend(options.history)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "history.html").write_text(history.as_html(trends), encoding="utf-8")
+        (options.out / "history.html").write_text(history.as_html(trends, options.out), encoding="utf-8")
     form = history.as_json if options.format == "json" else history.as_text
     print_text(form(trends), form=options.format)
     return 0
