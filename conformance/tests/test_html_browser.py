@@ -341,6 +341,8 @@ def test_the_keyboard_alone_is_enough(open_page: Open) -> None:
     keyboard = one.page.keyboard
 
     keyboard.press("j")
+    assert one.value("document.activeElement.id") == "finding-SECURE-007"
+    keyboard.press("j")
     assert one.value("document.activeElement.id") == "finding-ENV-008"
     keyboard.press("j")
     assert one.value("document.activeElement.id") == "finding-ENV-011"

@@ -7,17 +7,23 @@ from dataclasses import dataclass, field, replace
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import expectation, in_words, seen
+from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.exchange_view import ExchangeView, exchange_views, outcome
 from conformance.report.formats.page import anchor, endpoint, spelled
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import EarlierStep, RunEvidence
+from conformance.report.model.groups import FindingGroup
 from conformance.report.model.marked import BodyLine, around, at, literal, marked, place, with_expected
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.script import script
+from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import known_signatures, plural
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+
+MOST_ROWS = 100
+"""Findings of one cause that a card lists."""
 
 PINNED = "READING-"
 """The beginning of the ids of readings that the profile pins under ``[readings]``."""
@@ -55,6 +61,10 @@ class Card:
     curl: str | None = None
     script: str | None = None
     baseline: str | None = None
+    severity: str = ""
+    elsewhere: Sequence[Cells] = ()
+    at_once: Sequence[Cells] = ()
+    more: int = 0
 
     def without_exchanges(self) -> Card:
         """The same card where the page has no room for its evidence."""
@@ -80,7 +90,8 @@ class Cards:
         self.rows = {row.id: row for row in self.run.requirements}
         self.known = known_signatures(self.run)
 
-    def card(self, finding: FindingEntry) -> Card:
+    def card(self, finding: FindingEntry, group: FindingGroup | None = None) -> Card:
+        """The card of a finding, with the others of its group as rows."""
         row = self.rows.get(finding.requirement)
         exchanges = [
             self.evidence.exchanges[number]
@@ -91,7 +102,7 @@ class Cards:
         curl = again.curl(last, finding) if last else None
         steps = script(self.run, finding, exchanges, self.evidence.sign_ins) if not curl else None
         is_known = finding.signature in self.known
-        return Card(
+        card = Card(
             entry=finding,
             anchor=self._anchor(finding),
             level=row.level if row else "must",
@@ -119,6 +130,35 @@ class Cards:
             curl=curl,
             script=steps,
             baseline=None if is_known or finding.verdict == "open" else entry_text(finding),
+            severity=SEVERITIES[severity_of(finding)],
+        )
+        return card if group is None else self._with_others(card, group)
+
+    def _with_others(self, card: Card, group: FindingGroup) -> Card:
+        shown = group.elsewhere[:MOST_ROWS]
+        numbers = {str(self.numbers.get(finding.endpoint, "")) for finding in group.findings}
+        return replace(
+            card,
+            endpoints=" ".join(sorted(numbers - {""})),
+            elsewhere=[self._row(finding) for finding in shown],
+            at_once=[self._row(finding) for finding in group.at_once[:MOST_ROWS]],
+            more=len(group.elsewhere) - len(shown),
+        )
+
+    def _row(self, finding: FindingEntry) -> Cells:
+        """A finding as a row of the card that has its cause."""
+        row = self.rows.get(finding.requirement)
+        return cells(
+            anchor=self._anchor(finding),
+            verdict=finding.verdict,
+            requirement=finding.requirement,
+            statement=spelled(row.statement if row else finding.requirement),
+            endpoint=endpoint(finding.endpoint),
+            place=finding.path,
+            seen=seen(finding, 100),
+            expected=one_line(expectation(finding.expected), 160),
+            exchanges=_numbers(finding.exchanges[-1:]),
+            times=finding.times,
         )
 
     def _other_lines(self, finding: FindingEntry) -> list[BodyLine]:

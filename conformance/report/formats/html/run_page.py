@@ -16,8 +16,10 @@ from conformance.report.formats.html.requirements import RequirementList, conten
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import part, render
 from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.groups import grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, Run
-from conformance.report.model.words import known_signatures, plural
+from conformance.report.model.severity import RANK, severity_of
+from conformance.report.model.words import findings_in_words, known_signatures, plural
 from conformance.spec import OPERATIONS
 
 ROOM = 2_850_000
@@ -61,11 +63,11 @@ class HtmlReport:
         chapters = RequirementList(run, self.numbers, self.anchors).chapters()
         return cells(
             run=run,
-            contents=contents(run, chapters, len(cards)),
+            contents=contents(run, chapters, len(self._ordered())),
             counts=[(verdict, len(run.by_verdict(verdict))) for verdict in VERDICTS],
             chapters=chapters,
             endpoints=[(number, key) for key, number in self.numbers.items()],
-            findings=cards,
+            findings=self._ordered(),
             groups=_grouped(cards),
             findings_hint=self._findings_hint(),
             traffic=tables(run),
@@ -80,18 +82,19 @@ class HtmlReport:
         shown: list[tuple[str, Markup]] = []
         used = without_evidence = 0
         findings = self._ordered()
-        for at, finding in enumerate(findings):
-            card = maker.card(finding)
+        groups = grouped(findings, maker.known)
+        for at, group in enumerate(groups):
+            card = maker.card(group.lead, group)
             if used > ROOM_FOR_EVIDENCE:
                 without_evidence += bool(card.exchanges)
                 card = card.without_exchanges()
             text = part("finding.html.j2", finding=card)
             size = len(text.encode())
             if used + size > room or at >= MOST_CARDS:
-                self.shortened = f"{len(findings) - at:,} further findings are in results.json only."
+                self.shortened = f"{sum(len(each.findings) for each in groups[at:]):,} further findings are in results.json only."
                 break
             used += size
-            shown.append((finding.requirement, text))
+            shown.append((group.lead.requirement, text))
             self._link(card)
         if without_evidence and not self.shortened:
             count = plural(without_evidence, "finding")
@@ -99,7 +102,7 @@ class HtmlReport:
         return shown
 
     def _ordered(self) -> list[FindingEntry]:
-        """New failures first, then the others by verdict; the specification's order within."""
+        """New failures first, then the others by verdict and severity; the specification's order within."""
         known_failures = known_signatures(self.run)
         place = {entry.id: at for at, entry in enumerate(self.run.requirements)}
         weighed = [finding for finding in self.run.findings if finding.verdict in ("fail", "warn")]
@@ -108,6 +111,7 @@ class HtmlReport:
             key=lambda finding: (
                 finding.signature in known_failures,
                 finding.verdict != "fail",
+                RANK[severity_of(finding)],
                 place.get(finding.requirement, 0),
                 finding.endpoint,
             ),
@@ -117,14 +121,22 @@ class HtmlReport:
         if not self._ordered():
             return "No answer contradicts what the specification states or shows."
         return (
+            f"{findings_in_words(self.run)}. Findings of one cause share a card; the gravest stand first. "
             "Each finding shows the requirement, what was seen and expected, the exchanges that led to it, "
             "and how to reproduce it."
         )
 
     def _link(self, card: Card) -> None:
-        links = self.anchors.setdefault(card.entry.requirement, [])
-        if len(links) < MOST_LINKS:
-            links.append((card.anchor, f"{card.endpoint[1]} {card.place}".strip()))
+        """Names the findings of a card for the links of their requirements."""
+        names = [(card.entry.requirement, card.anchor, f"{card.endpoint[1]} {card.place}".strip())]
+        names += [
+            (row.requirement, row.anchor, f"{row.endpoint[1]} {row.place}".strip())
+            for row in (*card.elsewhere, *card.at_once)
+        ]
+        for requirement, name, words in names:
+            links = self.anchors.setdefault(requirement, [])
+            if len(links) < MOST_LINKS:
+                links.append((name, words))
 
 
 def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
