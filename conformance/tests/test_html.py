@@ -229,7 +229,7 @@ def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_
     for told in (
         "On an error <code>data</code> is null.",
         "/web/v1/system/auth/login/initiate",
-        '<mark class="expected">  <i>data</i>: null</mark>',
+        '<mark class="expected"><i>data</i>: null</mark>',
         '<mark class="seen">  <i>data</i>: {}</mark>',
         "fills data with a default",
         "401 Unauthorized",

@@ -14,7 +14,7 @@ from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import EarlierStep, RunEvidence
 from conformance.report.model.groups import FindingGroup
-from conformance.report.model.marked import BodyLine, around, at, literal, marked, place, with_expected
+from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.script import script
 from conformance.report.model.severity import SEVERITIES, severity_of
@@ -210,10 +210,10 @@ def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLin
 
 
 def expected_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLine]:
-    """The same lines with what was expected in its place."""
+    """What was expected at the place, and nothing of an answer that nobody sent."""
     expected = expectation(finding.expected)
     if exchange is not None and _in_body(finding) and exchange.envelope is not None and len(expected) <= 160:
-        return with_expected(around(exchange.envelope, place(finding.path)), expected)
+        return [BodyLine(0, finding.path, expected, "expected")]
     if finding.path == "status":
         return [BodyLine(0, "status", expected, "expected")]
     if finding.path.startswith("headers."):

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from conformance.report.formats.html.cards import Card, Cards
 from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.endpoint_map import endpoint_map
 from conformance.report.formats.html.listings import listings
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.requirements import RequirementList, contents
@@ -42,12 +43,14 @@ def report(run: Run, evidence: RunEvidence) -> str:
 
 @dataclass
 class HtmlReport:
-    """The page of a run. ``anchors`` are the findings on the page by requirement, each with its name."""
+    """The page of a run. ``anchors`` are the findings on the page by requirement, each with its name;
+    ``places`` are the first of each requirement and endpoint."""
 
     run: Run
     evidence: RunEvidence
     numbers: dict[str, int] = field(default_factory=lambda: {row.key: row.number for row in OPERATIONS})
     anchors: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    places: dict[tuple[str, str], str] = field(default_factory=dict)
     shortened: str = ""
 
     def html(self) -> str:
@@ -71,6 +74,7 @@ class HtmlReport:
             groups=_grouped(cards),
             findings_hint=self._findings_hint(),
             traffic=tables(run),
+            map=endpoint_map(run, self.places),
             shortened=self.shortened,
             **overview(run, self.evidence.total),
             **listings(run, self.evidence),
@@ -91,7 +95,8 @@ class HtmlReport:
             text = part("finding.html.j2", finding=card)
             size = len(text.encode())
             if used + size > room or at >= MOST_CARDS:
-                self.shortened = f"{sum(len(each.findings) for each in groups[at:]):,} further findings are in results.json only."
+                left_out = sum(len(each.findings) for each in groups[at:])
+                self.shortened = f"{left_out:,} further findings are in results.json only."
                 break
             used += size
             shown.append((group.lead.requirement, text))
@@ -128,15 +133,15 @@ class HtmlReport:
 
     def _link(self, card: Card) -> None:
         """Names the findings of a card for the links of their requirements."""
-        names = [(card.entry.requirement, card.anchor, f"{card.endpoint[1]} {card.place}".strip())]
+        names = [(card.entry.requirement, card.anchor, card.endpoint, card.place)]
         names += [
-            (row.requirement, row.anchor, f"{row.endpoint[1]} {row.place}".strip())
-            for row in (*card.elsewhere, *card.at_once)
+            (row.requirement, row.anchor, row.endpoint, row.place) for row in (*card.elsewhere, *card.at_once)
         ]
-        for requirement, name, words in names:
+        for requirement, name, (method, path), place in names:
+            self.places.setdefault((requirement, f"{method} {path}"), name)
             links = self.anchors.setdefault(requirement, [])
             if len(links) < MOST_LINKS:
-                links.append((name, words))
+                links.append((name, f"{path} {place}".strip()))
 
 
 def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:
