@@ -171,6 +171,7 @@ class OperationTime(Part):
     total_ms: float
     median_ms: float
     p95_ms: float
+    p99_ms: float | None = None
     max_ms: float
 
 
