@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import expectation, in_words, seen
+from conformance.report.formats.handover import har, http_file, issue_text
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.exchange_view import ExchangeView, exchange_views, outcome
 from conformance.report.formats.page import anchor, endpoint, spelled
@@ -18,9 +19,13 @@ from conformance.report.model.marked import BodyLine, around, at, literal, marke
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.script import script
 from conformance.report.model.severity import SEVERITIES, severity_of
+from conformance.report.model.step_labels import step_labels
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import known_signatures, plural
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+
+MOST_STEPS = 8
+"""Steps that the text of an issue names."""
 
 MOST_ROWS = 100
 """Findings of one cause that a card lists."""
@@ -62,6 +67,9 @@ class Card:
     script: str | None = None
     baseline: str | None = None
     severity: str = ""
+    http: str | None = None
+    har: str | None = None
+    issue: str = ""
     elsewhere: Sequence[Cells] = ()
     at_once: Sequence[Cells] = ()
     more: int = 0
@@ -72,7 +80,7 @@ class Card:
             return self
         lines = _numbers(self.entry.exchanges)
         reason = f"Left out to keep this page small. See lines {lines} of exchanges.jsonl."
-        return replace(self, exchanges=(), before=(), left_out=reason, script=None)
+        return replace(self, exchanges=(), before=(), left_out=reason, script=None, http=None, har=None)
 
 
 @dataclass
@@ -93,11 +101,12 @@ class Cards:
     def card(self, finding: FindingEntry, group: FindingGroup | None = None) -> Card:
         """The card of a finding, with the others of its group as rows."""
         row = self.rows.get(finding.requirement)
-        exchanges = [
-            self.evidence.exchanges[number]
+        numbered = {
+            number: self.evidence.exchanges[number]
             for number in finding.exchanges
             if number in self.evidence.exchanges
-        ]
+        }
+        exchanges, labels = list(numbered.values()), step_labels(numbered, self.evidence.sign_ins)
         last = exchanges[-1] if exchanges and finding.exchanges[-1] in self.evidence.exchanges else None
         curl = again.curl(last, finding) if last else None
         steps = script(self.run, finding, exchanges, self.evidence.sign_ins) if not curl else None
@@ -125,14 +134,35 @@ class Cards:
             known=is_known,
             new=self.run.baseline is not None and not is_known and finding.verdict in ("fail", "warn"),
             before=self.evidence.before.get(finding.exchanges[0], ()) if finding.exchanges else (),
-            exchanges=tuple(exchange_views(finding, self.evidence)),
+            exchanges=tuple(exchange_views(finding, self.evidence, labels)),
             left_out="" if exchanges or not finding.exchanges else "exchanges.jsonl lacks these exchanges.",
             curl=curl,
             script=steps,
             baseline=None if is_known or finding.verdict == "open" else entry_text(finding),
             severity=SEVERITIES[severity_of(finding)],
+            http=http_file(numbered, labels),
+            har=har(exchanges, version=self.run.suite.version),
+            issue=self._issue(finding, numbered, labels),
         )
         return card if group is None else self._with_others(card, group)
+
+    def _issue(
+        self, finding: FindingEntry, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
+    ) -> str:
+        """The text of an issue, with the last steps."""
+        row = self.rows.get(finding.requirement)
+        steps = [
+            f"{each.request.method} {each.request.path} → {outcome(each)}"
+            + (f" ({labels[number]})" if number in labels else "")
+            for number, each in list(exchanges.items())[-MOST_STEPS:]
+        ]
+        return issue_text(
+            finding,
+            statement=row.statement if row else "",
+            severity=SEVERITIES[severity_of(finding)],
+            steps=steps,
+            rerun=again.rerun(self.run, finding.requirement),
+        )
 
     def _with_others(self, card: Card, group: FindingGroup) -> Card:
         shown = group.elsewhere[:MOST_ROWS]
