@@ -1,4 +1,4 @@
-"""A finding is handed over as requests, as HAR and as an issue, without secrets and without markup of a target."""
+"""A finding is handed over as requests, as HAR and as an issue, without secrets or markup of a target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finding for other tools: its requests as an ``.http`` file, its exchanges as HAR, and the text of an issue.
+"""A finding for other tools: its requests as an ``.http`` file, its exchanges as HAR, the text of an issue.
 
 All are made of the redacted record; a secret is a variable to fill in, or a placeholder.
 """

@@ -11,7 +11,8 @@ from conformance.traffic.exchange import Exchange, Json
 
 
 def step_labels(exchanges: Mapping[int, Exchange], sign_ins: SignInRecord) -> dict[int, str]:
-    """The labels by the numbers of the exchanges, which are in order; none for a step of which the record does not tell it."""
+    """The labels by the numbers of the exchanges, which are in order; a step that the record does not
+    explain has none."""
     sent: list[tuple[str, str, Json]] = []
     labels: dict[int, str] = {}
     for number, exchange in exchanges.items():

@@ -101,11 +101,7 @@ class Cards:
     def card(self, finding: FindingEntry, group: FindingGroup | None = None) -> Card:
         """The card of a finding, with the others of its group as rows."""
         row = self.rows.get(finding.requirement)
-        numbered = {
-            number: self.evidence.exchanges[number]
-            for number in finding.exchanges
-            if number in self.evidence.exchanges
-        }
+        numbered = self._numbered(finding)
         exchanges, labels = list(numbered.values()), step_labels(numbered, self.evidence.sign_ins)
         last = exchanges[-1] if exchanges and finding.exchanges[-1] in self.evidence.exchanges else None
         curl = again.curl(last, finding) if last else None
@@ -140,11 +136,23 @@ class Cards:
             script=steps,
             baseline=None if is_known or finding.verdict == "open" else entry_text(finding),
             severity=SEVERITIES[severity_of(finding)],
-            http=http_file(numbered, labels),
-            har=har(exchanges, version=self.run.suite.version),
-            issue=self._issue(finding, numbered, labels),
         )
+        card = self._handed_over(card, numbered, labels)
         return card if group is None else self._with_others(card, group)
+
+    def _numbered(self, finding: FindingEntry) -> dict[int, Exchange]:
+        """The exchanges of a finding that the record has, by number."""
+        record = self.evidence.exchanges
+        return {number: record[number] for number in finding.exchanges if number in record}
+
+    def _handed_over(self, card: Card, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]) -> Card:
+        """The card with the finding as other tools take it."""
+        return replace(
+            card,
+            http=http_file(exchanges, labels),
+            har=har(list(exchanges.values()), version=self.run.suite.version),
+            issue=self._issue(card.entry, exchanges, labels),
+        )
 
     def _issue(
         self, finding: FindingEntry, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
