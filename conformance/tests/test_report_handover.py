@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 from conformance.report.formats.handover import LONGEST, har, http_file, issue_text
+from conformance.report.formats.html.step_labels import step_labels
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import SignInRecord
-from conformance.report.model.step_labels import step_labels
 from conformance.tests.sample_run import (
     COMPLETE,
     INITIATE,

@@ -10,6 +10,7 @@ from conformance.report.formats.finding_text import expectation, in_words, seen
 from conformance.report.formats.handover import har, http_file, issue_text
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.exchange_view import ExchangeView, exchange_views, outcome
+from conformance.report.formats.html.step_labels import step_labels
 from conformance.report.formats.page import anchor, endpoint, spelled
 from conformance.report.model import again
 from conformance.report.model.causes import cause
@@ -19,7 +20,6 @@ from conformance.report.model.marked import BodyLine, around, at, literal, marke
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.script import script
 from conformance.report.model.severity import SEVERITIES, severity_of
-from conformance.report.model.step_labels import step_labels
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import known_signatures, plural
 from conformance.traffic.exchange import ABSENT, Exchange, Json
