@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import TEXT, Options, argument, command, flag
@@ -30,15 +31,13 @@ if TYPE_CHECKING:
 @command("run", *RUN_OPTIONS, passes_on=True)
 def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
+    from conformance.cli.annotations import annotated
     from conformance.cli.live.running import run
 
     use_default_profile(options)
-    return run(
-        as_arguments(options),
-        further=options.further,
-        out=options.out or BY_NAME["out"].default,
-        quiet=options.brief,
-    )
+    out = options.out or BY_NAME["out"].default
+    arguments = as_arguments(options)
+    return annotated(lambda: run(arguments, further=options.further, out=out, quiet=options.brief), Path(out))
 
 
 @command("plan", *RUN_OPTIONS, FORMAT)

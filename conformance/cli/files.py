@@ -51,6 +51,7 @@ RUN = "a results.json, or the folder of a run"
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
+    from conformance.cli.annotations import annotated
     from conformance.verdicts.selection import select_rules
 
     asked = CheckOptions(
@@ -66,7 +67,9 @@ def check_files(options: Options) -> int:
         redact=options.redact,
         keep=options.keep,
     )
-    return run(options.files, asked, output=options.format, show=print_line)
+    if options.format == "json":
+        return run(options.files, asked, output=options.format, show=print_line)
+    return annotated(lambda: run(options.files, asked, show=print_line), asked.out)
 
 
 @command(
@@ -134,7 +137,7 @@ def show_history(options: Options) -> int:
     trends = history.trend(options.history)
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "history.html").write_text(history.as_html(trends), encoding="utf-8")
+        (options.out / "history.html").write_text(history.as_html(trends, options.out), encoding="utf-8")
     form = history.as_json if options.format == "json" else history.as_text
     print_text(form(trends), form=options.format)
     return 0

@@ -55,6 +55,15 @@ class RedactedStream(io.TextIOBase):
             self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
 
+    def command(self, level: str, title: str, text: str) -> None:
+        """Writes an annotation for a CI server, redacted; title and text can neither end nor begin one."""
+        line = command_line(level, self._clean_piece(title), self._clean_piece(text))
+        self._stream.write(line if self._is_at_line_start else f"\n{line}")
+        self._is_at_line_start = True
+
+    def _clean_piece(self, text: str) -> str:
+        return self._visible_piece(self._redacted(text))
+
     def for_display(self) -> RedactedStream:
         """The same terminal for a display that draws itself anew. What it shows must be clean already: a
         secret that is broken into lines is none that can be found."""
@@ -131,6 +140,13 @@ def redacted_output() -> Iterator[None]:
         stack.enter_context(contextlib.redirect_stdout(RedactedStream(sys.stdout, registries)))
         stack.enter_context(contextlib.redirect_stderr(RedactedStream(sys.stderr, registries)))
         yield
+
+
+def command_line(level: str, title: str, text: str) -> str:
+    """The workflow command that annotates a job, a line; what could end a property or the line is encoded."""
+    data = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+    properties = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
+    return f"::{level} title={title.translate(properties)}::{text.translate(data)}\n"
 
 
 def _without_command(line: str, is_whole: bool) -> str:

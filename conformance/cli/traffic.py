@@ -160,12 +160,15 @@ def record_traffic(options: Options) -> int:
 )
 def replay_traffic(options: Options) -> int:
     """Replays captures and HAR files against the profile's portal."""
+    from conformance.cli.annotations import annotated
     from conformance.replay import command as replay_command  # its extra is needed by no other command
 
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
-    return replay_command.run(profile, options)
+    if options.format == "json" or options.dry_run:
+        return replay_command.run(profile, options)
+    return annotated(lambda: replay_command.run(profile, options), options.out)
 
 
 COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 from conformance.errors import UsageError
@@ -13,6 +14,7 @@ from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.explain import explained, foreseen
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
+from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.target.profile.model import Profile
 
@@ -54,7 +56,7 @@ def run(profile: Profile, arguments: SimpleNamespace) -> int:
     if arguments.format == "json":
         print(result.run.text(), end="")
     else:
-        for line in _lines(result):
+        for line in _lines(result, options.out):
             print(line)
     return result.run.exit_code
 
@@ -82,7 +84,7 @@ def _account_for(text: str) -> tuple[str, str]:
     return email, name
 
 
-def _lines(result: ReplayResult) -> Iterator[str]:
+def _lines(result: ReplayResult, out: Path) -> Iterator[str]:
     run = result.run
     yield from summary_lines(run, colour=wants_colour(sys.stdout), quiet=True)
     shown = [group for group in result.groups if group["meaning"] != "drift"]
@@ -95,3 +97,4 @@ def _lines(result: ReplayResult) -> Iterator[str]:
     yield from result.notes
     compared = f"{result.tally.compared} of {result.tally.wanted} exchanges compared"
     yield f"{len(run.regressions)} regressions; {compared}."
+    yield from closing_block(run, out)

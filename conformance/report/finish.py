@@ -49,7 +49,7 @@ def finish_run(
     if outputs.history is not None:
         run = run.model_copy(update={"since": history.since(run, outputs.history)})
     run = write_all(run, outputs.out, exchanges=outputs.exchanges, secrets=outputs.secrets)
-    return run if outputs.history is None else _kept(run, outputs.history)
+    return run if outputs.history is None else _kept(run, outputs.history, outputs.out)
 
 
 def exit_code(run: Run) -> ExitCode:
@@ -105,10 +105,10 @@ def _is_unexplained(result: Result) -> bool:
     )
 
 
-def _kept(run: Run, path: Path) -> Run:
+def _kept(run: Run, path: Path, out: Path) -> Run:
     """The run, added to its history. Where that fails, the reports stand all the same."""
     try:
-        history.record(run, path)
+        history.record(run, path, reports=out)
     except UsageError as wrong:
         errors = {**run.ending.errors, "the history": str(wrong)}
         return run.model_copy(update={"ending": run.ending.model_copy(update={"errors": errors})})

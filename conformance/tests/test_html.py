@@ -15,7 +15,7 @@ from conformance.report.across import baseline, compare, compare_pages, history,
 from conformance.report.formats.html import report
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import read
-from conformance.report.model.run import Run
+from conformance.report.model.run import Ending, Run
 from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ACCOUNTS_QUERY
@@ -23,7 +23,7 @@ from conformance.tests.hostile_portal import TEXTS, hostile
 from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
 from conformance.verdicts.findings import Contradiction, OtherPlace
 
-VOID = {"meta", "input", "br", "hr", "img", "link", "rect", "path", "circle"}
+VOID = {"meta", "input", "br", "wbr", "hr", "img", "link", "rect", "path", "circle"}
 THREE_MEGABYTES = 3_000_000
 
 
@@ -229,7 +229,7 @@ def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_
     for told in (
         "On an error <code>data</code> is null.",
         "/web/v1/system/auth/login/initiate",
-        '<mark class="expected">  <i>data</i>: null</mark>',
+        '<mark class="expected"><i>data</i>: null</mark>',
         '<mark class="seen">  <i>data</i>: {}</mark>',
         "fills data with a default",
         "401 Unauthorized",
@@ -319,3 +319,16 @@ def test_every_link_leads_somewhere_on_the_page(tmp_path: Path) -> None:
 def test_a_conformant_run_and_an_empty_one_have_a_page_as_well(tmp_path: Path) -> None:
     assert "No answer contradicts" in html_of(conformant(), tmp_path)
     assert "Inconclusive" in html_of(Sample(), tmp_path, exit_code=5, target_profile=None)
+
+
+def test_an_inconclusive_run_says_at_the_top_why_and_what_helps(tmp_path: Path) -> None:
+    run = sample().run(exit_code=5, ending=Ending(inconclusive="Fewer than 400 musts were tested."))
+    write_all(run, tmp_path, exchanges=tmp_path / "exchanges.jsonl")
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    top = html[html.index("<h1>") : html.index('id="map"')]
+    assert "Fewer than 400 musts were tested." in top
+    assert "Why it is inconclusive" in top
+    assert "the profile gives no [bot_challenge]" in top
+    assert "The profile or an option can make it testable." in top
+    assert "What blocks" not in top

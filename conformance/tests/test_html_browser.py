@@ -17,12 +17,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from conformance.report.across import compare, compare_pages, history, matrix
 from conformance.report.formats.write import write_all
-from conformance.report.model.run import Run
+from conformance.report.model.run import Regression, Run
 from conformance.spec import REQUIREMENTS
 from conformance.tests.browser import chromium, lacks
 from conformance.tests.hostile_portal import hostile
 from conformance.tests.hostile_wrapper import Hostile
-from conformance.tests.sample_run import START, conformant, sample
+from conformance.tests.sample_run import PROFILE, START, conformant, sample
 from conformance.tests.test_html import THREE_MEGABYTES, large
 from reference_impl import serve
 
@@ -64,6 +64,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     run, exchanges = large(folder)
     write_all(run, folder / "large", exchanges=exchanges)
     pages = {name: folder / name / "report.html" for name in (*made, "large", "wrapped")}
+    replayed = _replayed()
+    write_all(replayed, folder / "replay", exchanges=folder / "report.jsonl")
+    pages["replay"] = folder / "replay" / "report.html"
     others = {"compare": _compared(), "matrix": _side_by_side(), "history": _over_time(folder)}
     for name, html in others.items():
         pages[name] = folder / f"{name}.html"
@@ -92,6 +95,26 @@ def _judged_behind_a_wrapper(folder: Path) -> None:
             env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         )
     assert done.returncode == 1, done.stdout + done.stderr
+
+
+def _replayed() -> Run:
+    """A replay with regressions, the values of some of them long."""
+    differing = [
+        Regression(
+            exchange=number,
+            endpoint=PROFILE,
+            path=f"data.accounts[{number}].institutionBizId",
+            kind="changed",
+            recorded={"bizId": f"ACC-{number:03d}", "status": "x" * 60},
+            replayed=f"a sentence of the portal, {number}, and more than fits a narrow cell",
+            meaning="breaking",
+            basis="A client of the recorded portal may rely on it.",
+        )
+        for number in range(1, 9)
+    ]
+    run = sample().run(command="replay", regressions=differing)
+    rows = [{**row.model_dump(), "times": 3} for row in differing]
+    return run.model_copy(update={"replay": {"differences": rows, "states": {"same": 32, "regressed": 8}}})
 
 
 def _compared() -> str:
@@ -134,7 +157,7 @@ def open_page(browser: Browser, files: dict[str, Path]) -> Iterator[Open]:
         context.close()
 
 
-PAGES = ("report", "conformant", "hostile", "wrapped", "large", "compare", "matrix", "history")
+PAGES = ("report", "conformant", "hostile", "wrapped", "large", "compare", "matrix", "history", "replay")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -143,6 +166,35 @@ def test_a_page_opens_from_a_file_without_a_request_and_without_an_error(open_pa
 
     assert one.requests == [one.page.url]
     assert one.errors == []
+
+
+BROKEN_WORDS = """() => {
+  const broken = [];
+  for (const cell of document.querySelectorAll("th, td")) {
+    if (!cell.checkVisibility()) continue;
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      for (const word of text.textContent.matchAll(/[A-Za-z0-9]+/g)) {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+        if (lines.size > 1) broken.push(word[0]);
+      }
+    }
+  }
+  return broken;
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("name", ["report", "hostile", "compare", "matrix", "history", "replay"])
+def test_no_cell_is_narrower_than_its_longest_word(open_page: Open, name: str, width: int) -> None:
+    one = open_page(name, width=width)
+    one.value("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+
+    assert one.value(BROKEN_WORDS) == []
+    assert one.value("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
 @pytest.mark.parametrize("name", ["hostile", "wrapped", "matrix"])
@@ -289,6 +341,8 @@ def test_the_keyboard_alone_is_enough(open_page: Open) -> None:
     keyboard = one.page.keyboard
 
     keyboard.press("j")
+    assert one.value("document.activeElement.id") == "finding-SECURE-007"
+    keyboard.press("j")
     assert one.value("document.activeElement.id") == "finding-ENV-008"
     keyboard.press("j")
     assert one.value("document.activeElement.id") == "finding-ENV-011"
@@ -365,6 +419,7 @@ def test_a_report_of_a_thousand_requirements_renders_and_filters(open_page: Open
         ("compare", "light"),
         ("matrix", "dark"),
         ("history", "light"),
+        ("replay", "dark"),
     ],
 )
 def test_axe_finds_no_serious_violation(open_page: Open, name: str, scheme: str) -> None:

@@ -6,6 +6,8 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
+from pydantic import JsonValue
+
 from conformance.report.across.compare import compare, since
 from conformance.report.across.compare_pages import (
     as_html,
@@ -177,3 +179,42 @@ def test_a_reruns_few_requirements_do_not_make_the_next_run_look_worse() -> None
     rerun.ledger._findings.clear()
 
     assert since(rerun.run(exit_code=0), sample().run()).newly_failing == []
+
+
+def test_a_new_warning_is_shown_and_makes_nothing_worse() -> None:
+    made = conformant()
+    page = exchange(40, ACCOUNTS, answer=envelope({"accounts": [{"updatedAt": 1}]}))
+    made.contradict("ACCOUNT-015", page, path="data.accounts[0].updatedAt", expected="a text")
+
+    found = compare(yesterday(), made.run())
+
+    assert [row.requirement for row in found.new_warnings] == ["ACCOUNT-015"]
+    assert not found.is_worse
+    assert conclusion(found) == "1 newly warned"
+    for text in (as_text(found), as_markdown(found), as_html(found)):
+        assert "New warnings" in text
+
+
+def test_with_strict_a_new_warning_is_newly_failing_only() -> None:
+    found = compare(yesterday(), sample().run(strict=True))
+
+    assert found.new_warnings == []
+    assert "ACCOUNT-015" in {row.requirement for row in found.newly_failing}
+
+
+def test_a_changed_reading_names_what_differs() -> None:
+    run = yesterday()
+    fields: dict[str, JsonValue] = {f"a field of the record {at}": at for at in range(9)}
+    reading = run.readings[0]
+    old = run.model_copy(update={"readings": [reading.model_copy(update={"observed": [fields]})]})
+    new = run.model_copy(
+        update={"readings": [reading.model_copy(update={"observed": [{**fields, "more": 1}]})]}
+    )
+    several = run.model_copy(update={"readings": [reading.model_copy(update={"observed": [fields, 7]})]})
+
+    (change,) = compare(old, new).changed_readings
+    assert change.differences == ["more: new 1"]
+    assert f"{reading.key}: more: new 1" in as_text(compare(old, new))
+    (change,) = compare(several, old).changed_readings
+    assert (change.gone, change.added) == ([7], [])
+    assert f"{reading.key}: no longer 7; still " in as_text(compare(several, old))

@@ -84,6 +84,43 @@ def test_what_turns_to_and_fro_is_flaky_and_what_turned_once_is_not(tmp_path: Pa
     assert once.flaky == []
 
 
+def test_what_failed_once_and_holds_since_is_fixed_and_not_flaky(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, ".xx.."))
+
+    row = next(row for row in one.fixed if row.requirement == "PAGE-026")
+    assert (row.failed_since[:10], row.fixed_since[:10], row.runs) == ("2026-11-22", "2026-11-24", 2)
+    assert one.flaky == []
+    assert "fixed PAGE-026: failed in 2 runs since 22 Nov 2026" in as_text([one])
+
+
+def test_what_fails_anew_after_it_held_is_flaky_and_not_fixed(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, "x.x."))
+
+    assert "PAGE-026" in {row.requirement for row in one.flaky}
+    assert one.fixed == []
+
+
+def test_the_share_tested_is_a_line(tmp_path: Path) -> None:
+    (one,) = trend(kept(tmp_path, ".x"))
+
+    assert 90 < one.runs[0].tested < 100
+    assert f"{one.runs[1].tested} % tested" in as_text([one])
+    assert '<polyline class="share"' in as_html([one])
+
+
+def test_a_run_is_linked_to_its_report_until_a_later_run_writes_there(tmp_path: Path) -> None:
+    first, second = runs("..")
+    file, folder = tmp_path / "history.sqlite", tmp_path / "re ports"
+    for run in (first, second):
+        folder.mkdir(exist_ok=True)
+        run.write(folder / "results.json")
+        record(run, file, reports=folder)
+
+    page = as_html(trend(file), tmp_path / "pages")
+
+    assert page.count('href="../re%20ports/report.html"') == 1
+
+
 def test_the_same_run_is_kept_once(tmp_path: Path) -> None:
     file = kept(tmp_path, ".")
 

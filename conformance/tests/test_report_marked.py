@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.report.model.marked import MOST_LINES, around, at, literal, marked, place, with_expected
+from conformance.report.model.marked import MOST_LINES, around, at, literal, marked, place
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Exchange, Request, Response
 
@@ -65,14 +65,6 @@ def test_around_gives_only_what_stands_beside_the_place() -> None:
     lines = around(body, ("k20",), beside=2)
 
     assert [line.name for line in lines] == ["k18", "k19", "k20", "k21", "k22"]
-
-
-def test_the_expected_value_stands_in_the_place_of_the_seen_one() -> None:
-    lines = with_expected(around({"a": 1, "data": {"x": [1, 2]}, "z": 3}, ("data",)), "null")
-
-    assert [(line.name, line.text, line.kind) for line in lines if line.kind] == [
-        ("data", "null", "expected")
-    ]
 
 
 def test_hostile_names_are_quoted_and_visible() -> None:

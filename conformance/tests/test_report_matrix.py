@@ -61,3 +61,12 @@ def test_each_run_has_a_badge_in_both_forms(tmp_path: Path) -> None:
         "badge-release-2.svg",
     }  # fmt: skip
     assert json.loads((tmp_path / "badge-release-2.json").read_text())["isError"] is True
+
+
+def test_what_fails_stands_before_what_only_was_not_tested() -> None:
+    rows = matrix([conformant().run(), sample().run(), sample().run()]).differing
+
+    ranks = [(row.verdicts.count("fail"), row.verdicts.count("warn")) for row in rows]
+    assert ranks == sorted(ranks, reverse=True)
+    assert rows[0].verdicts == ["pass", "fail", "fail"]
+    assert rows[-1].worst == "untested"

@@ -106,3 +106,24 @@ def test_the_summary_and_the_page_begin_with_them() -> None:
     assert "data[*].roleName" in blocks
     assert 'href="#regressions"' in blocks
     assert page.index('id="regressions"') < page.index('id="findings"')
+
+
+def test_the_page_names_both_exchanges_of_a_regression_and_what_differs_in_long_values() -> None:
+    long = {f"a field of the record {at}": at for at in range(9)}
+    regression = Regression.model_validate(
+        {
+            "exchange": 12,
+            "recorded_exchange": 7,
+            "endpoint": MFA,
+            "path": "data",
+            "kind": "changed",
+            "recorded": long,
+            "replayed": {**long, "a field of the record 3": "three"},
+        }
+    )
+    run = conformant().run(command="replay", regressions=[regression], exit_code=1)
+    page = report(run, RunEvidence())
+
+    row = page[page.index('<td class="num">#7</td><td class="num">#12</td>') :].partition("</tr>")[0]
+    assert "<code>a field of the record 3</code>: <code>3</code> → " in row
+    assert "record 4" not in row

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from conformance.report.across.models import FrozenModel
+from conformance.report.model.json_differences import differences_in
 from conformance.report.model.run import (
     FindingEntry,
     ObservationEntry,
@@ -61,9 +62,15 @@ class FindingPlace(FrozenModel):
 
 
 class ReadingChange(FrozenModel):
+    """``gone`` are the values of the old run only, ``added`` those of the new run only; ``differences`` are
+    the places that differ where each run has one long value."""
+
     key: str
     old: list[JsonValue]
     new: list[JsonValue]
+    gone: list[JsonValue] = []
+    added: list[JsonValue] = []
+    differences: list[str] = []
 
 
 class SeenObservation(FrozenModel):
@@ -92,6 +99,7 @@ class Comparison(FrozenModel):
     old: ComparedRun
     new: ComparedRun
     newly_failing: list[VerdictChange] = []
+    new_warnings: list[VerdictChange] = []
     fixed: list[VerdictChange] = []
     new_places: list[FindingPlace] = []
     gone_places: list[FindingPlace] = []
@@ -130,6 +138,7 @@ def compare(old: Run, new: Run) -> Comparison:
         old=_side(old),
         new=_side(new),
         newly_failing=newly,
+        new_warnings=[row for row in changes if _is_new_warning(row, new)],
         fixed=fixed,
         new_places=_places(new, old, steady),
         gone_places=_places(old, new, steady),
@@ -150,6 +159,11 @@ def compare(old: Run, new: Run) -> Comparison:
         ],
         timings=times,
     )
+
+
+def _is_new_warning(change: VerdictChange, run: Run) -> bool:
+    """Whether it warns only now, which makes nothing worse but is seen; a strict run has none."""
+    return change.new == "warn" and change.old != "warn" and not run.strict
 
 
 def since(old: Run, new: Run) -> Since:
@@ -215,10 +229,19 @@ def _places(has: Run, lacks: Run, requirements: set[str]) -> list[FindingPlace]:
 def _readings(old: Run, new: Run) -> list[ReadingChange]:
     before = {reading.key: reading.observed for reading in old.readings}
     return [
-        ReadingChange(key=reading.key, old=before[reading.key], new=reading.observed)
+        _reading(reading.key, before[reading.key], reading.observed)
         for reading in new.readings
         if reading.key in before and _set(before[reading.key]) != _set(reading.observed)
     ]
+
+
+def _reading(key: str, old: list[JsonValue], new: list[JsonValue]) -> ReadingChange:
+    gone = [value for value in old if _set([value]) - _set(new)]
+    added = [value for value in new if _set([value]) - _set(old)]
+    places = differences_in(gone[0], added[0]) if len(gone) == len(added) == 1 else []
+    return ReadingChange(
+        key=key, old=old, new=new, gone=gone, added=added, differences=[each.text for each in places]
+    )
 
 
 def _set(values: list[JsonValue]) -> set[str]:

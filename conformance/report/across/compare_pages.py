@@ -81,6 +81,7 @@ def conclusion(comparison: Comparison) -> str:
         (len(comparison.newly_failing), "newly failing"),
         (len(comparison.new_places), "failing in a new place"),
         (len(comparison.new_regressions), "newly regressed"),
+        (len(comparison.new_warnings), "newly warned"),
         (len(comparison.fixed), "fixed"),
         (len(comparison.changed_readings), "with a changed reading"),
         (len(comparison.no_longer_tested), "no longer tested"),
@@ -108,6 +109,7 @@ def _blocks(comparison: Comparison, safe: Safe) -> Iterator[tuple[str, list[str]
         ("Newly failing", [_change_line(row, safe) for row in comparison.newly_failing]),
         ("Failing in a new place", [_place_line(row, safe) for row in comparison.new_places]),
         ("New regressions", [_regression_line(row, safe) for row in comparison.new_regressions]),
+        ("New warnings", [_change_line(row, safe) for row in comparison.new_warnings]),
         ("Changed readings", [_reading_line(row, safe) for row in comparison.changed_readings]),
         ("Slower", [_time_line(row, safe) for row in comparison.slower]),
         ("No longer tested", [_requirement_line(row, safe) for row in comparison.no_longer_tested]),
@@ -131,7 +133,16 @@ def _place_line(place: FindingPlace, safe: Safe) -> str:
 
 
 def _reading_line(change: ReadingChange, safe: Safe) -> str:
+    if change.differences:
+        return f"{change.key}: {safe('; '.join(change.differences))}"
+    if len(change.gone) < len(change.old) or len(change.added) < len(change.new):
+        parts = [("no longer", change.gone), ("new", change.added), ("still", _still(change))]
+        return f"{change.key}: {'; '.join(f'{word} {safe(_values(each))}' for word, each in parts if each)}"
     return f"{change.key}: {safe(_values(change.old))} is now {safe(_values(change.new))}"
+
+
+def _still(change: ReadingChange) -> list[JsonValue]:
+    return [value for value in change.new if value not in change.added]
 
 
 def _observation_line(observation: SeenObservation, safe: Safe) -> str:

@@ -14,6 +14,7 @@ from conformance.errors import UsageError
 from conformance.report.across.trends import (
     CONTRADICTED,
     Failing,
+    Fixed,
     Flaky,
     Point,
     Trend,
@@ -27,6 +28,7 @@ from conformance.spec import present_id
 
 __all__ = [
     "Failing",
+    "Fixed",
     "Flaky",
     "Point",
     "Trend",
@@ -44,8 +46,8 @@ TABLES = files("conformance.report.across").joinpath("history.sql").read_text(en
 MOST_RUNS = 200
 """How many of the newest runs of a target a trend looks at."""
 
-FLIPS = 2
-"""How often a verdict must have changed between passed and failed for a requirement to be flaky."""
+FAILURES = 2
+"""How often a requirement must have begun to fail to be flaky: what failed once and was fixed is not."""
 
 
 def check(path: Path) -> None:
@@ -54,9 +56,9 @@ def check(path: Path) -> None:
         pass
 
 
-def record(run: Run, path: Path) -> None:
-    """Adds a run; a run that is there already is skipped. UsageError: the file is no history, or cannot be
-    written."""
+def record(run: Run, path: Path, *, reports: Path | None = None) -> None:
+    """Adds a run, with the folder of its reports; a run that is there already is skipped. UsageError: the
+    file is no history, or cannot be written."""
     with _database(path) as database, database:
         row = database.execute(
             "INSERT OR IGNORE INTO runs (target, url, started, finished, command, impact, strict, suite,"
@@ -82,6 +84,9 @@ def record(run: Run, path: Path) -> None:
         )
         if row.rowcount != 1:
             return
+        if reports is not None:
+            folder = str(reports.absolute())
+            database.execute("INSERT OR REPLACE INTO reports VALUES (?,?)", (row.lastrowid, folder))
         database.executemany(
             "INSERT INTO verdicts VALUES (?,?,?)",
             [(row.lastrowid, entry.id, entry.verdict) for entry in run.requirements],
@@ -163,8 +168,9 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _trend(database: sqlite3.Connection, target: str) -> Trend:
     rows = database.execute(
-        "SELECT id, url, started, headline, exit_code, impact, passed, failed, warned, opened, untested"
-        " FROM runs WHERE target = ? ORDER BY started DESC LIMIT ?",
+        "SELECT id, url, started, headline, exit_code, impact, passed, failed, warned, opened, untested,"
+        " folder FROM runs LEFT JOIN reports ON reports.run = runs.id WHERE target = ?"
+        " ORDER BY started DESC LIMIT ?",
         (target, MOST_RUNS),
     ).fetchall()[::-1]
     lines = sorted(_verdict_lines(database, {row[0]: row[2] for row in rows}).items())
@@ -172,7 +178,8 @@ def _trend(database: sqlite3.Connection, target: str) -> Trend:
         present_id(name): (level, statement)
         for name, level, statement in database.execute("SELECT id, level, statement FROM requirements")
     }
-    flaky = [_flaky(name, line, *requirements[name]) for name, line in lines if _flips(line) >= FLIPS]
+    flaky = [_flaky(name, line, *requirements[name]) for name, line in lines if _failures(line) >= FAILURES]
+    steady = [(name, line) for name, line in lines if _failures(line) < FAILURES]
     return Trend(
         target=target,
         url=rows[-1][1],
@@ -181,6 +188,11 @@ def _trend(database: sqlite3.Connection, target: str) -> Trend:
             _failing(name, line, *requirements[name]) for name, line in lines if line[-1][1] in CONTRADICTED
         ],
         flaky=sorted(flaky, key=lambda row: -row.flips),
+        fixed=[
+            _fixed(name, line, *requirements[name])
+            for name, line in steady
+            if _failures(line) and line[-1][1] not in CONTRADICTED
+        ],
     )
 
 
@@ -202,7 +214,7 @@ def _verdict_lines(
 
 
 def _point(row: tuple[Any, ...]) -> Point:
-    _, _, started, verdict, exit_code, impact, passed, failed, warned, opened, untested = row
+    _, _, started, verdict, exit_code, impact, passed, failed, warned, opened, untested, folder = row
     return Point(
         started=started,
         verdict=verdict,
@@ -213,6 +225,7 @@ def _point(row: tuple[Any, ...]) -> Point:
         warned=warned,
         open=opened,
         untested=untested,
+        reports=folder if isinstance(folder, str) else "",
     )
 
 
@@ -238,6 +251,24 @@ def _flaky(name: str, line: Sequence[tuple[str, VerdictName]], level: str, state
         flips=_flips(line),
         verdicts=[verdict for _, verdict in line],
     )
+
+
+def _fixed(name: str, line: Sequence[tuple[str, VerdictName]], level: str, statement: str) -> Fixed:
+    failed = [at for at, (_, verdict) in enumerate(line) if verdict in CONTRADICTED]
+    return Fixed(
+        requirement=name,
+        level=level,
+        statement=statement,
+        failed_since=line[failed[0]][0],
+        fixed_since=line[failed[-1] + 1][0],
+        runs=len(failed),
+    )
+
+
+def _failures(line: Sequence[tuple[str, VerdictName]]) -> int:
+    """How often it began to fail, after it held or at the first run."""
+    bad = [False, *(verdict in CONTRADICTED for _, verdict in line)]
+    return sum(after and not before for before, after in pairwise(bad))
 
 
 def _flips(line: Sequence[tuple[str, VerdictName]]) -> int:

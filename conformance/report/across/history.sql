@@ -1,4 +1,4 @@
--- The history of runs: one row a run, one a requirement, one for each verdict of each run.
+-- The history of runs: one row a run, one a requirement, one for each verdict of each run, and the folder of its reports.
 CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY,
     target TEXT NOT NULL,
@@ -23,6 +23,10 @@ CREATE TABLE IF NOT EXISTS requirements (
     level TEXT NOT NULL,
     statement TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reports (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    folder TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS verdicts (
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     requirement TEXT NOT NULL,

@@ -50,6 +50,12 @@ class RunMatrix(FrozenModel):
     columns: list[Column]
     rows: list[MatrixRow]
 
+    @property
+    def differing(self) -> list[MatrixRow]:
+        """What differs or fails: first what fails in the most runs, then what warns, then the others."""
+        shown = [row for row in self.rows if row.differs or row.worst in ("fail", "warn")]
+        return sorted(shown, key=lambda row: (-row.verdicts.count("fail"), -row.verdicts.count("warn")))
+
 
 def matrix(runs: Sequence[Run], names: Sequence[str] = ()) -> RunMatrix:
     """The runs side by side, in their order; ``names`` head the columns (default: the target,
@@ -87,7 +93,7 @@ def as_text(runs_matrix: RunMatrix) -> str:
         f"{at:>3}  {column.name}: {column.verdict} ({column.numbers})"
         for at, column in enumerate(runs_matrix.columns, 1)
     ]
-    shown = [row for row in runs_matrix.rows if row.differs or row.worst in ("fail", "warn")]
+    shown = runs_matrix.differing
     if not shown:
         return "\n".join([*lines, "", "No requirement differs between the runs, and none fails."]) + "\n"
     heads = _across([str(at) for at in range(1, len(runs_matrix.columns) + 1)])
@@ -113,7 +119,7 @@ def as_html(runs_matrix: RunMatrix) -> str:
         "matrix.html.j2",
         matrix=runs_matrix,
         sections=sections,
-        differing=[row for row in runs_matrix.rows if row.differs or row.worst in ("fail", "warn")],
+        differing=runs_matrix.differing,
         tone="bad" if bad else "good",
         spelled=spelled,
         day_and_time=day_and_time,

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
 
+import msgspec
 from markupsafe import Markup
 
 from conformance.report.across.models import FrozenModel
@@ -12,6 +17,14 @@ from conformance.report.formats.page import render, spelled
 from conformance.report.model.run import VerdictName
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import day_and_time, plural
+
+
+class _Started(msgspec.Struct):
+    started: str
+
+
+STARTED = msgspec.json.Decoder(_Started)
+"""Reads of a results.json when its run started."""
 
 CONTRADICTED: tuple[VerdictName, ...] = ("fail", "warn")
 
@@ -28,6 +41,14 @@ class Point(FrozenModel):
     warned: int
     open: int
     untested: int
+    reports: str = ""
+    """The folder in which its reports were written; a later run may have written there since."""
+
+    @property
+    def tested(self) -> int:
+        """The share of the requirements that was tested, in percent and rounded down; open ones aside."""
+        decided = self.passed + self.failed + self.warned
+        return 100 * decided // (decided + self.untested) if decided else 0
 
 
 class Failing(FrozenModel):
@@ -53,6 +74,17 @@ class Flaky(FrozenModel):
     verdicts: list[VerdictName]
 
 
+class Fixed(FrozenModel):
+    """A requirement that failed in ``runs`` runs and has held since."""
+
+    requirement: str
+    level: str
+    statement: str
+    failed_since: str
+    fixed_since: str
+    runs: int
+
+
 class Trend(FrozenModel):
     """The runs of one target (a profile, or a URL where there is none), oldest first."""
 
@@ -61,6 +93,7 @@ class Trend(FrozenModel):
     runs: list[Point]
     failing: list[Failing]
     flaky: list[Flaky]
+    fixed: list[Fixed] = []
 
 
 def as_json(trends: Sequence[Trend]) -> str:
@@ -76,7 +109,7 @@ def as_text(trends: Sequence[Trend]) -> str:
         lines = [f"{one_line(trend.target, 160)} · {plural(len(trend.runs), 'run')}"]
         lines += [
             f"  {day_and_time(run.started):<24} {run.verdict:<22} {run.passed} pass · {run.failed} fail"
-            f" · {run.warned} warn · {run.untested} untested"
+            f" · {run.warned} warn · {run.untested} untested · {run.tested} % tested"
             for run in trend.runs[-20:]
         ]
         lines += [
@@ -89,22 +122,40 @@ def as_text(trends: Sequence[Trend]) -> str:
             f"  flaky {row.requirement}: changed {row.flips} times ({_signs(row.verdicts)})"
             for row in trend.flaky
         ]
+        lines += [
+            f"  fixed {row.requirement}: failed in {plural(row.runs, 'run')} since"
+            f" {day_and_time(row.failed_since)}, holds since {day_and_time(row.fixed_since)}"
+            for row in trend.fixed
+        ]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n" if blocks else "The history has no run yet.\n"
 
 
-def as_html(trends: Sequence[Trend]) -> str:
-    """One self-contained page."""
+def as_html(trends: Sequence[Trend], folder: Path | None = None) -> str:
+    """One self-contained page, for a folder from which it links to the reports of the runs."""
     failing = any(trend.failing for trend in trends)
     return render(
         "history.html.j2",
         trends=trends,
         drawing=drawing,
+        link=partial(report_link, folder=folder),
         spelled=spelled,
         day_and_time=day_and_time,
         signs=_signs,
         tone="bad" if failing else "good",
     )
+
+
+def report_link(run: Point, *, folder: Path | None) -> str:
+    """Where the report of a run is, from the folder of the page; empty where it is none or a later run's."""
+    if folder is None or not run.reports:
+        return ""
+    try:
+        started = STARTED.decode((Path(run.reports) / "results.json").read_bytes()).started
+        relative = os.path.relpath(Path(run.reports) / "report.html", folder.absolute())
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return ""
+    return quote(relative.replace(os.sep, "/")) if started == run.started else ""
 
 
 def drawing(trend: Trend) -> Markup:
@@ -116,9 +167,23 @@ def drawing(trend: Trend) -> Markup:
         _column(run, at * step, min(step - 4, 44.0), most) for at, run in enumerate(runs)
     )
     words = f"The last {len(runs)} runs: " + ", ".join(f"{run.failed} failed" for run in runs[-10:])
+    words += f"; {runs[-1].tested} % tested in the newest" if runs else ""
+    rule = Markup('<path class="rule" d="M0 110H960"/>')
+    return Markup('<svg viewBox="0 0 960 132" role="img" aria-label="{}">{}</svg>').format(
+        words, columns + rule + _tested_line(runs, step) + _ends(runs, step)
+    )
+
+
+def _tested_line(runs: Sequence[Point], step: float) -> Markup:
+    """The share tested of each run as a line, and the newest one as a number."""
+    if len(runs) < 2:
+        return Markup("")
+    wide = min(step - 4, 44.0) / 2
+    points = [(at * step + wide, 110 - 88.0 * run.tested / 100) for at, run in enumerate(runs)]
+    left, top = points[-1]
     return Markup(
-        '<svg viewBox="0 0 960 132" role="img" aria-label="{}">{}<path class="rule" d="M0 110H960"/>{}</svg>'
-    ).format(words, columns, _ends(runs, step))
+        '<polyline class="share" points="{}"/><text class="ink" x="{:.1f}" y="{:.1f}">{} % tested</text>'
+    ).format(" ".join(f"{x:.1f},{y:.1f}" for x, y in points), min(left + 26, 890), top - 5, runs[-1].tested)
 
 
 def _column(run: Point, left: float, wide: float, most: int) -> Markup:

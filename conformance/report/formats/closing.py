@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.errors import ExitCode
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import blocking, headline, plural, share_of_musts
+from conformance.report.model.words import blocking, findings_in_words, headline, plural, share_of_musts
 
 REPORT = "report.html"
 
@@ -69,6 +69,5 @@ def _failures(run: Run) -> Iterator[str]:
 
 
 def _findings(run: Run) -> str:
-    summary = run.summary
-    counts = f"{summary.fail} FAIL · {summary.warn} WARN · {plural(summary.open, 'open reading')}"
+    counts = f"{findings_in_words(run)} · {plural(run.summary.open, 'open reading')}"
     return f"{counts} · {plural(len(run.regressions), 'regression')}" if run.command == "replay" else counts

@@ -18,6 +18,10 @@ from conformance.traffic.exchange import Json
 
 TEMPLATES = files("conformance.report.formats").joinpath("templates")
 
+LONGEST_WORD = 24
+BREAK = re.compile(rf"[/.,;:](?=[A-Za-z{{\[])|[^\s/.,;:]{{{LONGEST_WORD}}}(?=[^\s/.,;:])")
+"""What a narrow cell may break a line after: a part of a path, and much that no space divides."""
+
 
 def _source(name: str) -> str:
     return TEMPLATES.joinpath(name).read_text(encoding="utf-8")
@@ -33,6 +37,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
+    environment.filters["breaks"] = breaks
     environment.globals.update(
         style=Markup(_source("page.css")), script=Markup(_source("page.js")), policy=policy()
     )
@@ -66,6 +71,13 @@ def part(template: str, **context: Any) -> Markup:
 def spelled(text: str) -> list[tuple[str, bool]]:
     """A statement as pieces of text, each with whether it stands between backticks."""
     return [(piece, at % 2 == 1) for at, piece in enumerate(text.split("`")) if piece]
+
+
+def breaks(text: str) -> Markup:
+    """The text, escaped, with places where a narrow cell may break it: after the parts of a path, and
+    within what is longer than any word."""
+    pieces = BREAK.sub(lambda found: f"{found[0]}\0", visible(str(text))).split("\0")
+    return Markup("<wbr>").join(map(Markup.escape, pieces))
 
 
 def anchor(*words: str) -> str:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.across.compare import since
-from conformance.report.formats import badge, ctrf, findings_csv, html, junit, summary
+from conformance.report.formats import badge, ctrf, findings_csv, html, junit, sarif, summary
 from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import at
 from conformance.report.model.redacted import redacted
 from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.severity import severity_of
 from conformance.traffic.exchange import ABSENT
 from conformance.traffic.redaction.redact import Secrets
 
@@ -27,6 +28,7 @@ FORMATS: dict[str, Format] = {
     "report.html": html.report,
     "findings.csv": lambda run, evidence: findings_csv.document(run),
     "ctrf.json": lambda run, evidence: ctrf.document(run),
+    "results.sarif": lambda run, evidence: sarif.document(run),
     "badge.json": lambda run, evidence: badge.shield(run),
     "badge.svg": lambda run, evidence: badge.drawing(run),
 }
@@ -57,7 +59,7 @@ def write_all(
     clean = clean.model_copy(
         update={
             "timings": clean.timings or found_exchanges.timings,
-            "findings": [_with_missing(finding, found_exchanges) for finding in clean.findings],
+            "findings": [_weighed(_with_missing(finding, found_exchanges)) for finding in clean.findings],
             "since": clean.since or (None if earlier is None else since(earlier, clean)),
         }
     )
@@ -89,6 +91,13 @@ def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry
     if exchange.response.is_unknown:
         return finding
     return finding.model_copy(update={"missing": at(exchange, finding.path) is ABSENT})
+
+
+def _weighed(finding: FindingEntry) -> FindingEntry:
+    """The finding with its severity, where it is a FAIL or a WARN."""
+    if finding.verdict not in ("fail", "warn"):
+        return finding
+    return finding.model_copy(update={"severity": severity_of(finding)})
 
 
 def _earlier_run(run: Run, out: Path) -> Run | None:

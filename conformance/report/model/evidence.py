@@ -292,5 +292,6 @@ def _timing(endpoint: str, times: Times) -> OperationTime:
         total_ms=round(times.total, 3),
         median_ms=round(ordered[len(ordered) // 2], 3),
         p95_ms=round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))], 3),
+        p99_ms=round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))], 3),
         max_ms=round(times.longest, 3),
     )

@@ -80,17 +80,6 @@ def _fitting(
     return list(_lines(value, list(path), choices[-1]))
 
 
-def with_expected(lines: Sequence[BodyLine], expected: str) -> list[BodyLine]:
-    """The same lines with what was expected in place of what was seen."""
-    shown: list[BodyLine] = []
-    for line in lines:
-        if line.kind not in ("seen", "missing"):
-            shown.append(line)
-        elif not shown or shown[-1].kind != "expected":
-            shown.append(replace(line, text=expected, kind="expected"))
-    return shown
-
-
 def literal(value: Json, limit: int = 300) -> str:
     """A value in one line of JSON, visible and cut; ``nothing`` where there is none."""
     if value is ABSENT:

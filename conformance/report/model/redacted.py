@@ -20,7 +20,9 @@ REGISTRY_TEXTS = frozenset(
 VALUES = frozenset({"expected", "actual", "recorded", "replayed", "observed", "pinned"})
 """The fields of a run that hold JSON from the target's answers."""
 
-ENUMERATED = frozenset({"verdict", "level", "fault_class", "impact", "command", "kind", "version"})
+ENUMERATED = frozenset(
+    {"verdict", "level", "fault_class", "impact", "command", "kind", "version", "severity"}
+)
 """The fields of a run that hold words of the suite's own."""
 
 

@@ -84,7 +84,8 @@ class OtherPlaceEntry(Part):
 
 class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
-    place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null."""
+    place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
+    ``severity`` is ``access``, ``data``, ``client`` or ``differs``."""
 
     requirement: str
     verdict: VerdictName
@@ -100,6 +101,7 @@ class FindingEntry(Part):
     fault_class: FaultClass = "target"
     missing: bool = False
     other: OtherPlaceEntry | None = None
+    severity: str = ""
 
     def with_present_id(self) -> Self:
         """The same finding, its requirement by the id that it has now."""
@@ -169,6 +171,7 @@ class OperationTime(Part):
     total_ms: float
     median_ms: float
     p95_ms: float
+    p99_ms: float | None = None
     max_ms: float
 
 

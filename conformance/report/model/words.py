@@ -155,6 +155,20 @@ def numbers(run: Run) -> str:
     )
 
 
+def findings_in_words(run: Run) -> str:
+    """``7 FAIL of 2 rules · 1 WARN``: the findings of each verdict, and of how many rules they are where one
+    has several."""
+    counts = []
+    for verdict in ("fail", "warn"):
+        rules = {entry.id for entry in run.requirements if entry.verdict == verdict}
+        findings = [finding for finding in run.findings if finding.verdict == verdict]
+        named = {finding.requirement for finding in findings}
+        count, every = len(findings) + len(rules - named), len(rules | named)
+        of_rules = "" if count == every else f" of {plural(every, 'rule')}"
+        counts.append(f"{count:,} {verdict.upper()}{of_rules}")
+    return " · ".join(counts)
+
+
 def levels(run: Run) -> list[tuple[str, int, int]]:
     """For must and should: the level, how many passed, how many were tested."""
     counts = []

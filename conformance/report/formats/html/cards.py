@@ -7,17 +7,28 @@ from dataclasses import dataclass, field, replace
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import expectation, in_words, seen
+from conformance.report.formats.handover import har, http_file, issue_text
+from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.exchange_view import ExchangeView, exchange_views, outcome
+from conformance.report.formats.html.step_labels import step_labels
 from conformance.report.formats.page import anchor, endpoint, spelled
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import EarlierStep, RunEvidence
-from conformance.report.model.marked import BodyLine, around, at, literal, marked, place, with_expected
+from conformance.report.model.groups import FindingGroup
+from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.script import script
+from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import known_signatures, plural
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+
+MOST_STEPS = 8
+"""Steps that the text of an issue names."""
+
+MOST_ROWS = 100
+"""Findings of one cause that a card lists."""
 
 PINNED = "READING-"
 """The beginning of the ids of readings that the profile pins under ``[readings]``."""
@@ -55,6 +66,13 @@ class Card:
     curl: str | None = None
     script: str | None = None
     baseline: str | None = None
+    severity: str = ""
+    http: str | None = None
+    har: str | None = None
+    issue: str = ""
+    elsewhere: Sequence[Cells] = ()
+    at_once: Sequence[Cells] = ()
+    more: int = 0
 
     def without_exchanges(self) -> Card:
         """The same card where the page has no room for its evidence."""
@@ -62,7 +80,7 @@ class Card:
             return self
         lines = _numbers(self.entry.exchanges)
         reason = f"Left out to keep this page small. See lines {lines} of exchanges.jsonl."
-        return replace(self, exchanges=(), before=(), left_out=reason, script=None)
+        return replace(self, exchanges=(), before=(), left_out=reason, script=None, http=None, har=None)
 
 
 @dataclass
@@ -80,18 +98,16 @@ class Cards:
         self.rows = {row.id: row for row in self.run.requirements}
         self.known = known_signatures(self.run)
 
-    def card(self, finding: FindingEntry) -> Card:
+    def card(self, finding: FindingEntry, group: FindingGroup | None = None) -> Card:
+        """The card of a finding, with the others of its group as rows."""
         row = self.rows.get(finding.requirement)
-        exchanges = [
-            self.evidence.exchanges[number]
-            for number in finding.exchanges
-            if number in self.evidence.exchanges
-        ]
+        numbered = self._numbered(finding)
+        exchanges, labels = list(numbered.values()), step_labels(numbered, self.evidence.sign_ins)
         last = exchanges[-1] if exchanges and finding.exchanges[-1] in self.evidence.exchanges else None
         curl = again.curl(last, finding) if last else None
         steps = script(self.run, finding, exchanges, self.evidence.sign_ins) if not curl else None
         is_known = finding.signature in self.known
-        return Card(
+        card = Card(
             entry=finding,
             anchor=self._anchor(finding),
             level=row.level if row else "must",
@@ -114,11 +130,73 @@ class Cards:
             known=is_known,
             new=self.run.baseline is not None and not is_known and finding.verdict in ("fail", "warn"),
             before=self.evidence.before.get(finding.exchanges[0], ()) if finding.exchanges else (),
-            exchanges=tuple(exchange_views(finding, self.evidence)),
+            exchanges=tuple(exchange_views(finding, self.evidence, labels)),
             left_out="" if exchanges or not finding.exchanges else "exchanges.jsonl lacks these exchanges.",
             curl=curl,
             script=steps,
             baseline=None if is_known or finding.verdict == "open" else entry_text(finding),
+            severity=SEVERITIES[severity_of(finding)],
+        )
+        card = self._handed_over(card, numbered, labels)
+        return card if group is None else self._with_others(card, group)
+
+    def _numbered(self, finding: FindingEntry) -> dict[int, Exchange]:
+        """The exchanges of a finding that the record has, by number."""
+        record = self.evidence.exchanges
+        return {number: record[number] for number in finding.exchanges if number in record}
+
+    def _handed_over(self, card: Card, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]) -> Card:
+        """The card with the finding as other tools take it."""
+        return replace(
+            card,
+            http=http_file(exchanges, labels),
+            har=har(list(exchanges.values()), version=self.run.suite.version),
+            issue=self._issue(card.entry, exchanges, labels),
+        )
+
+    def _issue(
+        self, finding: FindingEntry, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
+    ) -> str:
+        """The text of an issue, with the last steps."""
+        row = self.rows.get(finding.requirement)
+        steps = [
+            f"{each.request.method} {each.request.path} → {outcome(each)}"
+            + (f" ({labels[number]})" if number in labels else "")
+            for number, each in list(exchanges.items())[-MOST_STEPS:]
+        ]
+        return issue_text(
+            finding,
+            statement=row.statement if row else "",
+            severity=SEVERITIES[severity_of(finding)],
+            steps=steps,
+            rerun=again.rerun(self.run, finding.requirement),
+        )
+
+    def _with_others(self, card: Card, group: FindingGroup) -> Card:
+        shown = group.elsewhere[:MOST_ROWS]
+        numbers = {str(self.numbers.get(finding.endpoint, "")) for finding in group.findings}
+        return replace(
+            card,
+            endpoints=" ".join(sorted(numbers - {""})),
+            elsewhere=[self._row(finding) for finding in shown],
+            at_once=[self._row(finding) for finding in group.at_once[:MOST_ROWS]],
+            more=len(group.elsewhere) - len(shown),
+        )
+
+    def _row(self, finding: FindingEntry) -> Cells:
+        """A finding as a row of the card that has its cause."""
+        row = self.rows.get(finding.requirement)
+        return cells(
+            anchor=self._anchor(finding),
+            verdict=finding.verdict,
+            requirement=finding.requirement,
+            statement=spelled(row.statement if row else finding.requirement),
+            endpoint=endpoint(finding.endpoint),
+            place=finding.path,
+            seen=seen(finding, 100),
+            expected=one_line(expectation(finding.expected), 160),
+            exchanges=_numbers(finding.exchanges[-1:]),
+            times=finding.times,
         )
 
     def _other_lines(self, finding: FindingEntry) -> list[BodyLine]:
@@ -170,10 +248,10 @@ def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLin
 
 
 def expected_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLine]:
-    """The same lines with what was expected in its place."""
+    """What was expected at the place, and nothing of an answer that nobody sent."""
     expected = expectation(finding.expected)
     if exchange is not None and _in_body(finding) and exchange.envelope is not None and len(expected) <= 160:
-        return with_expected(around(exchange.envelope, place(finding.path)), expected)
+        return [BodyLine(0, finding.path, expected, "expected")]
     if finding.path == "status":
         return [BodyLine(0, "status", expected, "expected")]
     if finding.path.startswith("headers."):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from conformance.report.model.evidence import RunEvidence
@@ -50,9 +50,12 @@ class ExchangeView:
     plain_request: MessageView | None
     plain_response: MessageView | None
     open: bool
+    label: str = ""
 
 
-def exchange_views(finding: FindingEntry, evidence: RunEvidence) -> Iterator[ExchangeView]:
+def exchange_views(
+    finding: FindingEntry, evidence: RunEvidence, labels: Mapping[int, str]
+) -> Iterator[ExchangeView]:
     """The exchanges of a finding in order, the last one with the place marked and open."""
     numbers = finding.exchanges
     if len(numbers) > MOST_EXCHANGES:
@@ -61,7 +64,8 @@ def exchange_views(finding: FindingEntry, evidence: RunEvidence) -> Iterator[Exc
         exchange = evidence.exchanges.get(number)
         if exchange is not None:
             is_last = number == finding.exchanges[-1]
-            yield _view(number, exchange, finding.path if is_last else "", is_open=is_last)
+            view = _view(number, exchange, finding.path if is_last else "", is_open=is_last)
+            yield replace(view, label=labels.get(number, ""))
 
 
 def _view(number: int, exchange: Exchange, path: str, *, is_open: bool) -> ExchangeView:

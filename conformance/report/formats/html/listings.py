@@ -7,7 +7,8 @@ from itertools import chain
 
 from conformance.report.formats.html import chart
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.differences import difference_groups
+from conformance.report.formats.html.differences import difference_groups, differing_places
+from conformance.report.formats.html.latency import latencies
 from conformance.report.formats.page import spelled
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.marked import literal
@@ -18,7 +19,6 @@ from conformance.spec import OPERATIONS
 
 MOST_ROWS = 300
 MOST_IDS = 14
-MOST_SLOW = 15
 MOVED_CLOCK_SECONDS = 30
 """How much longer a run must be by the target's clock for the page to say that the clock was moved."""
 
@@ -51,6 +51,8 @@ def _regressions(run: Run) -> list[Cells]:
     return [
         cells(
             number=regression.exchange,
+            recorded_number=(regression.model_extra or {}).get("recorded_exchange"),
+            places=differing_places(regression.recorded, regression.replayed),
             endpoint=one_line(regression.endpoint, 200),
             path=one_line(regression.path, 200),
             kind=regression.kind,
@@ -113,7 +115,7 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
             )
             for wait in waits[:MOST_ROWS]
         ],
-        slowest=sorted(slow, key=lambda timing: -timing.median_ms)[:MOST_SLOW],
+        latencies=latencies(slow),
     )
 
 

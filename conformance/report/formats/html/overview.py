@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from conformance.errors import ExitCode
 from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, spelled
 from conformance.report.model.marked import literal
@@ -22,9 +24,11 @@ from conformance.report.model.words import (
     levels,
     listed,
     plural,
+    untested,
 )
 
 MOST_BLOCKERS = 12
+MOST_REASONS = 5
 
 COMMANDS = {"run": "run", "replay": "replay of recorded traffic", "check": "check of recorded traffic"}
 
@@ -40,7 +44,8 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "command": COMMANDS.get(run.command, run.command),
         "levels": levels(run),
         "facts": _facts(run, exchanges),
-        "blockers": [*blockers[:MOST_BLOCKERS], *_baseline_blockers(run)],
+        "blockers_title": "Why it is inconclusive" if _is_inconclusive(run) else "What blocks",
+        "blockers": [*_reasons(run), *blockers[:MOST_BLOCKERS], *_baseline_blockers(run)],
         "more_blockers": f"and {more} more below" if more > 0 else "",
         "nothing_blocks": "Nothing." if run.exit_code == 0 else "No requirement; see above.",
         "changes_title": _changes_title(run),
@@ -48,6 +53,27 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "no_changes": "Nothing." if has_earlier else "There is no earlier run or baseline to compare with.",
         "notes": [one_line(note, 600) for note in _notes(run)],
     }
+
+
+def _is_inconclusive(run: Run) -> bool:
+    return run.exit_code == ExitCode.INCONCLUSIVE
+
+
+def _reasons(run: Run) -> list[Cells]:
+    """Why an inconclusive run tested too little: the reasons of most untested rules, with their remedies."""
+    if not _is_inconclusive(run):
+        return []
+    groups = [group for group in untested(run) if not group.untestable]
+    return [
+        cells(
+            verdict="untested",
+            id=plural(len(group.requirements), "rule"),
+            href="untested",
+            statement=[(one_line(group.reason, 300), False)],
+            under=REMEDIES.get(group.fault_class or "", ""),
+        )
+        for group in groups[:MOST_REASONS]
+    ]
 
 
 def _notes(run: Run) -> list[str]:

@@ -77,7 +77,7 @@ class RequirementList:
 
 def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cells]:
     """The table of contents: the parts of the page, then the sections by chapter."""
-    items = [_item("Overview", "overview")]
+    items = [_item("Overview", "overview"), _item("Endpoints", "map")]
     if run.regressions:
         items.append(_item("Regressions", "regressions", str(len(run.regressions)), is_bad=True))
     has_failures = any(finding.verdict == "fail" for finding in run.findings)

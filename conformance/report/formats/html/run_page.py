@@ -10,14 +10,17 @@ from markupsafe import Markup
 
 from conformance.report.formats.html.cards import Card, Cards
 from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.endpoint_map import endpoint_map
 from conformance.report.formats.html.listings import listings
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.requirements import RequirementList, contents
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import part, render
 from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.groups import grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, Run
-from conformance.report.model.words import known_signatures, plural
+from conformance.report.model.severity import RANK, severity_of
+from conformance.report.model.words import findings_in_words, known_signatures, plural
 from conformance.spec import OPERATIONS
 
 ROOM = 2_850_000
@@ -40,12 +43,14 @@ def report(run: Run, evidence: RunEvidence) -> str:
 
 @dataclass
 class HtmlReport:
-    """The page of a run. ``anchors`` are the findings on the page by requirement, each with its name."""
+    """The page of a run. ``anchors`` are the findings on the page by requirement, each with its name;
+    ``places`` are the first of each requirement and endpoint."""
 
     run: Run
     evidence: RunEvidence
     numbers: dict[str, int] = field(default_factory=lambda: {row.key: row.number for row in OPERATIONS})
     anchors: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    places: dict[tuple[str, str], str] = field(default_factory=dict)
     shortened: str = ""
 
     def html(self) -> str:
@@ -61,14 +66,15 @@ class HtmlReport:
         chapters = RequirementList(run, self.numbers, self.anchors).chapters()
         return cells(
             run=run,
-            contents=contents(run, chapters, len(cards)),
+            contents=contents(run, chapters, len(self._ordered())),
             counts=[(verdict, len(run.by_verdict(verdict))) for verdict in VERDICTS],
             chapters=chapters,
             endpoints=[(number, key) for key, number in self.numbers.items()],
-            findings=cards,
+            findings=self._ordered(),
             groups=_grouped(cards),
             findings_hint=self._findings_hint(),
             traffic=tables(run),
+            map=endpoint_map(run, self.places),
             shortened=self.shortened,
             **overview(run, self.evidence.total),
             **listings(run, self.evidence),
@@ -80,18 +86,20 @@ class HtmlReport:
         shown: list[tuple[str, Markup]] = []
         used = without_evidence = 0
         findings = self._ordered()
-        for at, finding in enumerate(findings):
-            card = maker.card(finding)
+        groups = grouped(findings, maker.known)
+        for at, group in enumerate(groups):
+            card = maker.card(group.lead, group)
             if used > ROOM_FOR_EVIDENCE:
                 without_evidence += bool(card.exchanges)
                 card = card.without_exchanges()
             text = part("finding.html.j2", finding=card)
             size = len(text.encode())
             if used + size > room or at >= MOST_CARDS:
-                self.shortened = f"{len(findings) - at:,} further findings are in results.json only."
+                left_out = sum(len(each.findings) for each in groups[at:])
+                self.shortened = f"{left_out:,} further findings are in results.json only."
                 break
             used += size
-            shown.append((finding.requirement, text))
+            shown.append((group.lead.requirement, text))
             self._link(card)
         if without_evidence and not self.shortened:
             count = plural(without_evidence, "finding")
@@ -99,7 +107,7 @@ class HtmlReport:
         return shown
 
     def _ordered(self) -> list[FindingEntry]:
-        """New failures first, then the others by verdict; the specification's order within."""
+        """New failures first, then the others by verdict and severity; the specification's order within."""
         known_failures = known_signatures(self.run)
         place = {entry.id: at for at, entry in enumerate(self.run.requirements)}
         weighed = [finding for finding in self.run.findings if finding.verdict in ("fail", "warn")]
@@ -108,6 +116,7 @@ class HtmlReport:
             key=lambda finding: (
                 finding.signature in known_failures,
                 finding.verdict != "fail",
+                RANK[severity_of(finding)],
                 place.get(finding.requirement, 0),
                 finding.endpoint,
             ),
@@ -117,14 +126,22 @@ class HtmlReport:
         if not self._ordered():
             return "No answer contradicts what the specification states or shows."
         return (
+            f"{findings_in_words(self.run)}. Findings of one cause share a card; the gravest stand first. "
             "Each finding shows the requirement, what was seen and expected, the exchanges that led to it, "
             "and how to reproduce it."
         )
 
     def _link(self, card: Card) -> None:
-        links = self.anchors.setdefault(card.entry.requirement, [])
-        if len(links) < MOST_LINKS:
-            links.append((card.anchor, f"{card.endpoint[1]} {card.place}".strip()))
+        """Names the findings of a card for the links of their requirements."""
+        names = [(card.entry.requirement, card.anchor, card.endpoint, card.place)]
+        names += [
+            (row.requirement, row.anchor, row.endpoint, row.place) for row in (*card.elsewhere, *card.at_once)
+        ]
+        for requirement, name, (method, path), place in names:
+            self.places.setdefault((requirement, f"{method} {path}"), name)
+            links = self.anchors.setdefault(requirement, [])
+            if len(links) < MOST_LINKS:
+                links.append((name, f"{path} {place}".strip()))
 
 
 def _grouped(cards: Sequence[tuple[str, Markup]]) -> list[Cells]:

@@ -14,6 +14,17 @@
   const turn = () => paint(dark() ? "light" : "dark");
   one("#theme")?.addEventListener("click", turn);
 
+  // boxes that scroll sideways are reached by the keyboard
+  const scrolls = () => all(".table, figure.panel").forEach((box) => {
+    if (box.scrollWidth > box.clientWidth) {
+      box.tabIndex = 0;
+      box.setAttribute("role", "group");
+      if (!box.hasAttribute("aria-label")) box.setAttribute("aria-label", "Scrolls sideways");
+    } else if (box.getAttribute("aria-label") === "Scrolls sideways") for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
+  });
+  addEventListener("resize", scrolls);
+  document.addEventListener("toggle", scrolls, true);
+
   // copying
   document.addEventListener("click", async (event) => {
     const button = event.target.closest?.("button.copy");
@@ -169,5 +180,6 @@
 
   if (bar) filter({ keepHash: true });
   follow();
+  scrolls();
   root.dataset.ready = "yes";
 })();

@@ -1,0 +1,70 @@
+"""The annotations of a run on the page of a CI job: each rule that fails it, and each warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.report.formats.finding_text import expectation, seen
+from conformance.report.model.again import rerun
+from conformance.report.model.regressions import places
+from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import blocking, headline, known_signatures, plural
+
+MOST = 10
+"""Annotations of a level that the page of a job shows; what is beyond is in the reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One message of a CI job: its level, ``error`` or ``warning``, its title and its text."""
+
+    level: str
+    title: str
+    text: str
+
+
+def annotations_of(run: Run) -> Iterator[Annotation]:
+    """What fails the run as errors, then its warnings, each level bounded."""
+    errors = [*_failures(run), *_regressions(run)]
+    if run.exit_code > 1:
+        head = headline(run)
+        errors.insert(0, Annotation("error", head.title, one_line(head.sentence, 400)))
+    yield from errors[:MOST]
+    yield from list(_warnings(run))[:MOST]
+
+
+def _failures(run: Run) -> Iterator[Annotation]:
+    for blocker in blocking(run):
+        row, findings = blocker.requirement, blocker.findings
+        where = _where(findings[0]) if findings else row.reason or "no finding is recorded"
+        more = f", and {plural(len(findings) - 1, 'further place')}" if len(findings) > 1 else ""
+        text = f"{row.statement} {where}{more}. Reproduce: {rerun(run, row.id)}"
+        yield Annotation("error", f"{row.verdict.upper()} {row.id}", one_line(text, 900))
+
+
+def _regressions(run: Run) -> Iterator[Annotation]:
+    for place in places(run):
+        text = f"{place.endpoint} at {place.path or 'the answer'}: {plural(len(place.exchanges), 'answer')}"
+        yield Annotation("error", f"Regression: {place.kind}", one_line(text, 600))
+
+
+def _warnings(run: Run) -> Iterator[Annotation]:
+    if run.strict:
+        return
+    accepted = known_signatures(run)
+    rows = {row.id: row for row in run.requirements}
+    first = {
+        finding.requirement: finding
+        for finding in reversed(run.findings)
+        if finding.verdict == "warn" and finding.signature not in accepted
+    }
+    for name, finding in reversed(first.items()):
+        statement = rows[name].statement if name in rows else ""
+        yield Annotation("warning", f"WARN {name}", one_line(f"{statement} {_where(finding)}", 900))
+
+
+def _where(finding: FindingEntry) -> str:
+    values = f"seen {seen(finding, 120)}, expected {expectation(finding.expected)}"
+    return f"{finding.endpoint} at {finding.path or 'the answer'}: {values}"

@@ -1,0 +1,91 @@
+"""A finding for other tools: its requests as an ``.http`` file, its exchanges as HAR, the text of an issue.
+
+All are made of the redacted record; a secret is a variable to fill in, or a placeholder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from conformance.report.formats.finding_text import expectation, seen
+from conformance.report.formats.summary import code, quoted
+from conformance.report.model.again import REDACTED, SET_BY_THE_CLIENT, VARIABLES
+from conformance.report.model.run import FindingEntry
+from conformance.report.model.visible import visible
+from conformance.traffic.capture.writer import har_entry
+from conformance.traffic.exchange import ABSENT, Exchange, Json
+
+LONGEST = 6_000
+"""Characters of a text that the page shows; a longer one is left out."""
+
+
+def http_file(exchanges: Mapping[int, Exchange], labels: Mapping[int, str]) -> str | None:
+    """The requests as editors send them; None where one cannot be sent as it is: the record lacks its body,
+    it was encrypted, or it is too long."""
+    if not exchanges or any(each.request.is_unknown or each.plain is not None for each in exchanges.values()):
+        return None
+    text = "\n".join(_request(number, each, labels.get(number, "")) for number, each in exchanges.items())
+    return text if len(text) <= LONGEST and visible(text) == text else None
+
+
+def _request(number: int, exchange: Exchange, label: str) -> str:
+    request = exchange.request
+    lines = [f"### {number}{f': {label}' if label else ''}", f"{request.method} {request.url}"]
+    lines += [
+        f"{name}: {_variable(name, value)}"
+        for name, value in request.headers
+        if name.lower() not in SET_BY_THE_CLIENT
+    ]
+    if request.body is not ABSENT:
+        lines += ["", json.dumps(_with_variables(request.body), ensure_ascii=False, indent=2)]
+    return "\n".join([*lines, ""])
+
+
+def _variable(name: str, value: str) -> str:
+    """The value, a placeholder in it as ``{{NAME}}``."""
+    named = VARIABLES.get(name.lower())
+    return REDACTED.sub(lambda found: "{{%s}}" % (named or _name(found[0])), value)
+
+
+def _name(placeholder: str) -> str:
+    """``[token-1]`` as ``TOKEN_1``."""
+    return placeholder.strip("[]").replace("-", "_").upper()
+
+
+def _with_variables(body: Json, name: str = "") -> Json:
+    if isinstance(body, dict):
+        return {key: _with_variables(value, key) for key, value in body.items()}
+    if isinstance(body, list):
+        return [_with_variables(value, name) for value in body]
+    return _variable(name, body) if isinstance(body, str) else body
+
+
+def har(exchanges: Sequence[Exchange], *, version: str) -> str | None:
+    """The exchanges as HAR 1.2; None where they are too long for a page."""
+    if not exchanges:
+        return None
+    creator = {"name": "portal-conformance", "version": version}
+    entries = [json.loads(har_entry(each)) for each in exchanges]
+    text = json.dumps({"log": {"version": "1.2", "creator": creator, "entries": entries}}, ensure_ascii=False)
+    return text if len(text) <= LONGEST and visible(text) == text else None
+
+
+def issue_text(
+    finding: FindingEntry, *, statement: str, severity: str, steps: Sequence[str], rerun: str
+) -> str:
+    """A finding as the text of an issue, in Markdown; text from the target is not interpreted."""
+    place = f" at {code(finding.path)}" if finding.path else ""
+    lines = [
+        f"**{finding.requirement}: {statement}**",
+        "",
+        f"{code(finding.endpoint)}{place} ({severity})",
+        "",
+        f"- expected: {code(expectation(finding.expected))}",
+        f"- seen: {code(seen(finding))}",
+    ]
+    if finding.message:
+        lines += ["", quoted(finding.message, 600)]
+    if steps:
+        lines += ["", "Steps:", "", *(f"{at}. {step}" for at, step in enumerate(map(code, steps), 1))]
+    return "\n".join([*lines, "", f"Reproduce: {code(rerun, 600)}"])

@@ -1,0 +1,39 @@
+"""What each step of a finding is: which code or password it sends, and whether it is sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from conformance.report.model.again import REDACTED
+from conformance.report.model.evidence import SignInRecord
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE
+from conformance.traffic.exchange import Exchange, Json
+
+
+def step_labels(exchanges: Mapping[int, Exchange], sign_ins: SignInRecord) -> dict[int, str]:
+    """The labels by the numbers of the exchanges, which are in order; a step that the record does not
+    explain has none."""
+    sent: list[tuple[str, str, Json]] = []
+    labels: dict[int, str] = {}
+    for number, exchange in exchanges.items():
+        request = (exchange.request.method, exchange.request.url, exchange.sent)
+        words = [_credential(exchange, sign_ins), "again" if request in sent else ""]
+        label = ", ".join(word for word in words if word)
+        if label:
+            labels[number] = label
+        sent.append(request)
+    return labels
+
+
+def _credential(exchange: Exchange, sign_ins: SignInRecord) -> str:
+    """Which code or password a step of a sign-in sends. Wrong ones are made up, and are not redacted."""
+    operation, sent = exchange.request.operation, exchange.sent
+    if operation is None or not isinstance(sent, dict):
+        return ""
+    code, password = sent.get("code"), sent.get("password")
+    if operation.key == LOGIN_COMPLETE and isinstance(code, str):
+        return "the account's code" if REDACTED.fullmatch(code) else "wrong code"
+    if operation.key == LOGIN_INITIATE and isinstance(password, str):
+        right = sign_ins.password_of(str(sent.get("email")))
+        return "the account's password" if right is not None and password == right else "wrong password"
+    return ""

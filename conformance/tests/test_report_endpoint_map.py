@@ -1,0 +1,58 @@
+"""The map at the head of the report has each endpoint once, with its state and where it leads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.report.formats.html.cells import Cells
+from conformance.report.formats.html.endpoint_map import endpoint_map
+from conformance.report.formats.write import write_all
+from conformance.spec import BY_KEY, OPERATIONS
+from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, sample
+
+FILES = next(row for row in OPERATIONS if row.group == "Files")
+
+
+def tiles(made: Sample) -> dict[str, Cells]:
+    return {tile.key: tile for group in endpoint_map(made.run(), {}).groups for tile in group.tiles}
+
+
+def test_every_endpoint_stands_on_it_once_in_the_order_of_the_specification() -> None:
+    assert list(tiles(sample())) == [row.key for row in OPERATIONS]
+
+
+def test_an_endpoint_is_failing_warned_tested_or_untested() -> None:
+    made = sample()
+    warned = tiles(made)[ACCOUNTS]
+    made.ledger.tallies.pop(FILES.requirement, None)
+    made.ledger.leave_untested(FILES.requirement, "the profile gives no [records] file")
+    found = tiles(made)
+
+    assert (found[INITIATE].state, found[PROFILE].state) == ("fail", "fail")
+    assert warned.state == "fail", "it fails one rule and warns by another"
+    assert {rule for rule, _ in warned.rules} == {"PAGE-026", "ACCOUNT-015"}
+    assert found[FILES.key].state == "untested"
+    assert found[FILES.key].reason == "the profile gives no [records] file"
+    assert tiles(conformant())[PROFILE].state == "pass"
+
+
+def test_untested_endpoints_are_grouped_by_their_reason() -> None:
+    made = conformant()
+    for row in OPERATIONS[:3]:
+        made.ledger.tallies.pop(row.requirement, None)
+        made.ledger.leave_untested(row.requirement, "above the allowed impact")
+
+    (reason,) = endpoint_map(made.run(), {}).untested
+
+    assert reason.reason == "above the allowed impact"
+    assert [tile.key for tile in reason.tiles] == [row.key for row in OPERATIONS[:3]]
+
+
+def test_a_tile_leads_to_the_finding_of_its_endpoint(tmp_path: Path) -> None:
+    made = sample()
+    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    assert f'class="tile t-fail" href="#finding-ENV-008" title="{INITIATE}: failing, 1 rule"' in html
+    assert html.index('id="map"') < html.index('id="findings"')
+    assert html.count('class="tile t-pass" href="#OP-') > len(BY_KEY) / 2

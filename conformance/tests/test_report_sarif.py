@@ -1,0 +1,174 @@
+"""``results.sarif`` keeps to SARIF 2.1.0 in what the pages of code scanning read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from conformance.report.formats.sarif import document
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, Run
+from conformance.tests.hostile_portal import hostile
+from conformance.tests.sample_run import conformant, sample
+
+TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
+UTC_TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"}
+RULE = {
+    "type": "object",
+    "required": ["id"],
+    "additionalProperties": False,
+    "properties": {
+        "id": {"type": "string"},
+        "shortDescription": TEXT,
+        "defaultConfiguration": {
+            "type": "object",
+            "properties": {"level": {"enum": ["none", "note", "warning", "error"]}},
+            "additionalProperties": False,
+        },
+        "properties": {
+            "type": "object",
+            "properties": {"tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}},
+        },
+    },
+}
+LOCATION = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "physicalLocation": {
+            "type": "object",
+            "required": ["artifactLocation"],
+            "properties": {
+                "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}}},
+                "region": {
+                    "type": "object",
+                    "properties": {"startLine": {"type": "integer", "minimum": 1}},
+                },
+            },
+        },
+        "logicalLocations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {"fullyQualifiedName": {"type": "string"}, "kind": {"type": "string"}},
+            },
+        },
+    },
+}
+RESULT = {
+    "type": "object",
+    "required": ["message", "ruleId", "level"],
+    "additionalProperties": False,
+    "properties": {
+        "ruleId": {"type": "string"},
+        "ruleIndex": {"type": "integer", "minimum": 0},
+        "level": {"enum": ["none", "note", "warning", "error"]},
+        "message": TEXT,
+        "locations": {"type": "array", "items": LOCATION},
+        "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
+        "suppressions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["kind"],
+                "additionalProperties": False,
+                "properties": {
+                    "kind": {"enum": ["inSource", "external"]},
+                    "justification": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+FORMAT: dict[str, Any] = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "additionalProperties": False,
+    "properties": {
+        "$schema": {"type": "string", "format": "uri"},
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool"],
+                "additionalProperties": False,
+                "properties": {
+                    "tool": {
+                        "type": "object",
+                        "required": ["driver"],
+                        "properties": {
+                            "driver": {
+                                "type": "object",
+                                "required": ["name"],
+                                "properties": {
+                                    "rules": {"type": "array", "items": RULE, "uniqueItems": True}
+                                },
+                            }
+                        },
+                    },
+                    "invocations": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["executionSuccessful"],
+                            "properties": {"startTimeUtc": UTC_TIME, "endTimeUtc": UTC_TIME},
+                        },
+                    },
+                    "results": {"type": "array", "items": RESULT},
+                },
+            },
+        },
+    },
+}
+"""What the published schema asks of these parts."""
+
+
+def results(run: Run) -> list[dict[str, Any]]:
+    return list(json.loads(document(run))["runs"][0]["results"])
+
+
+@pytest.mark.parametrize("make", [sample, conformant, hostile])
+def test_a_file_keeps_to_the_format(make: Any) -> None:
+    jsonschema.validate(json.loads(document(make().run())), FORMAT)
+
+
+def test_each_finding_is_a_result_with_its_rule_level_and_line() -> None:
+    whole = json.loads(document(sample().run()))["runs"][0]
+    rules = whole["tool"]["driver"]["rules"]
+
+    assert {(row["ruleId"], row["level"]) for row in whole["results"]} == {
+        ("ENV-008", "error"),
+        ("PAGE-026", "error"),
+        ("LOGIN-030", "error"),
+        ("ENV-011", "error"),
+        ("ACCOUNT-015", "warning"),
+        ("SECURE-007", "error"),
+    }
+    assert all(rules[row["ruleIndex"]]["id"] == row["ruleId"] for row in whole["results"])
+    page = next(row for row in whole["results"] if row["ruleId"] == "PAGE-026")
+    assert page["locations"][0]["physicalLocation"]["region"] == {"startLine": 41}
+    assert "seen 1, expected 0" in page["message"]["text"]
+
+
+def test_a_conformant_run_has_no_result() -> None:
+    assert results(conformant().run()) == []
+
+
+def test_what_the_baseline_lists_is_suppressed() -> None:
+    run = sample().run()
+    accepted = run.findings[0]
+    entry = BaselineEntry(signature=accepted.signature, requirement=accepted.requirement)
+    run = run.model_copy(update={"baseline": BaselineOutcome(file="baseline.toml", known=[entry])})
+
+    assert {row["ruleId"] for row in results(run) if "suppressions" in row} == {accepted.requirement}
+
+
+def test_a_result_has_the_same_fingerprint_from_run_to_run() -> None:
+    first, second = results(sample().run()), results(sample().run())
+
+    assert [row["partialFingerprints"] for row in first] == [row["partialFingerprints"] for row in second]
+    assert len({row["partialFingerprints"]["signature/v1"] for row in first}) == len(first)
