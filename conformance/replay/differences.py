@@ -37,12 +37,17 @@ class Decision:
     acceptance: Acceptance
     differences: Sequence[Regression]
     baseline: Baseline | None
+    pruned: Sequence[AcceptedDifference] = ()
+    """Rows that this replay removes from the baseline."""
 
     @property
     def regressions(self) -> list[Regression]:
         return list(self.acceptance.held)
 
     def notes(self) -> Iterator[str]:
+        for row in self.pruned:
+            place = f"{row.endpoint} {row.path} {row.kind} ({row.reason})"
+            yield f"Removed from the baseline: {place}."
         if self.acceptance.accepted:
             places = len({row.key for _, row in self.acceptance.accepted})
             yield f"{len(self.acceptance.accepted)} differences at {places} places are accepted."
@@ -68,8 +73,21 @@ def decided(
             open_differences = against_rows(weighty, rows).held
             regressions = updated(baseline.regressions, open_differences)
             baseline = replace(baseline, regressions=regressions)
-        rows.extend(baseline.regressions)
-    return Decision(against_rows(weighty, rows), differences, baseline)
+    pruned: list[AcceptedDifference] = []
+    if baseline is not None:
+        if options.baseline_prune:
+            pruned = [row for row in baseline.regressions if _is_gone(row, tally, differences)]
+        kept = tuple(row for row in baseline.regressions if row not in pruned)
+        baseline = replace(baseline, regressions=kept)
+        rows.extend(kept)
+    return Decision(against_rows(weighty, rows), differences, baseline, pruned)
+
+
+def _is_gone(row: AcceptedDifference, tally: OutcomeTally, differences: Iterable[Regression]) -> bool:
+    """Whether no answer of the row's endpoint differs so any more, and each of them was compared."""
+    states = set(tally.endpoints.get(row.endpoint, ()))
+    is_compared = bool(states) and states <= {State.SAME, State.REGRESSED, State.CHANGED}
+    return is_compared and row.key not in {key_of(each) for each in differences}
 
 
 def _profile_rows(accepted: Sequence[Mapping[str, Any]]) -> Iterator[AcceptedDifference]:
