@@ -68,13 +68,12 @@ def decided(
     differences = list(weighed_differences(tally))
     weighty = held_from(differences, options.fail_on)
     rows = [*_profile_rows(accepted), *_file_rows(options, weighty)]
+    pruned: list[AcceptedDifference] = []
     if baseline is not None:
         if options.baseline_update:
             open_differences = against_rows(weighty, rows).held
             regressions = updated(baseline.regressions, open_differences)
             baseline = replace(baseline, regressions=regressions)
-    pruned: list[AcceptedDifference] = []
-    if baseline is not None:
         if options.baseline_prune:
             pruned = [row for row in baseline.regressions if _is_gone(row, tally, differences)]
         kept = tuple(row for row in baseline.regressions if row not in pruned)
