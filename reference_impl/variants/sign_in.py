@@ -305,8 +305,10 @@ VARIANTS: tuple[Variant, ...] = (
         "key-without-base64-is-an-invalid-field",
         "two codes are given for an invalid field",
         together(
-            first(SECURE_SESSION, _keys_are_base64),
-            chosen(secure_channel_invalid_code="VALIDATION.INVALID_PARAMETER"),
+            [
+                first(SECURE_SESSION, _keys_are_base64),
+                chosen(secure_channel_invalid_code="VALIDATION.INVALID_PARAMETER"),
+            ]
         ),
         "refused-keys validation-code",
     ),
