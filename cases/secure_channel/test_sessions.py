@@ -159,9 +159,7 @@ UNREADABLE_KEYS = [
     pytest.param(_wrapping_of_nothing, id="wrapping-of-nothing", marks=_DECRYPTED),
     # The endpoint names its code for what cannot be decrypted; what is no base64 may be an invalid field.
     pytest.param(lambda wrapped: "%" + wrapped[1:], id="no-base64", marks=_VALIDATED),
-    pytest.param(
-        lambda wrapped: b64encode(b64decode(wrapped)[:16]).decode(), id="cut-off", marks=_DECRYPTED
-    ),
+    pytest.param(lambda wrapped: b64encode(b64decode(wrapped)[:16]).decode(), id="cut-off", marks=_DECRYPTED),
 ]
 
 

@@ -151,6 +151,7 @@ def test_line_ends_stay_and_new_lines_have_the_same() -> None:
     assert after.startswith(text)
     assert after.count("\n") == after.count("\r\n")
     assert written(text[:-2], LEARNED) == after
+    assert written(f"\ufeff{text}", LEARNED) == f"\ufeff{after}"
 
 
 def test_a_profile_that_says_everything_stays_as_it_is_to_the_byte() -> None:

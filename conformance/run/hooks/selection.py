@@ -24,6 +24,31 @@ def selection_of(config: pytest.Config) -> str:
     return ", ".join(_selectors(config))
 
 
+def refuse_parallel_cases(config: pytest.Config) -> None:
+    """pytest.UsageError: the cases are to run in several processes, which would sign in at the same time."""
+    workers = getattr(config.option, "numprocesses", None) or getattr(config.option, "tx", None)
+    if workers and any(map(_is_of_the_cases, _arguments(config))):
+        raise pytest.UsageError(
+            "The cases run one after the other, as they share sign-ins: leave out -n (or add -n 0)."
+        )
+
+
+def _is_of_the_cases(place: Path) -> bool:
+    return place.is_relative_to(_cases())
+
+
+def _arguments(config: pytest.Config) -> Iterator[Path]:
+    """The files and folders that the arguments name."""
+    for argument in config.args:
+        name = argument.partition("::")[0]
+        is_package = config.option.pyargs and name.partition(".")[0].partition("/")[0] == "cases"
+        yield _cases() if is_package else (config.invocation_params.dir / name).resolve()
+
+
+def _cases() -> Path:
+    return Path(str(files("cases"))).resolve()
+
+
 def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> frozenset[str]:
     """Keeps the cases of a ``--rerun`` alone, and returns the requirements that it is about. UsageError:
     there is none."""
@@ -87,7 +112,7 @@ def _written(value: object) -> str:
 
 def _paths(config: pytest.Config) -> Iterator[str]:
     """The arguments that name a part of the cases, unless all are named too."""
-    root = Path(str(files("cases"))).resolve()
+    root = _cases()
     named = [
         (argument, config.invocation_params.dir / argument.partition("::")[0]) for argument in config.args
     ]

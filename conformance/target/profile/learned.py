@@ -17,6 +17,9 @@ RECORDS = "records"
 RECORDS_NOTE = 'Found at the target. A run only reads them; it may change those whose "# " you take away.'
 INLINE_NOTE = "Found at the target. A run only reads them; it may change those that you write into records."
 
+MARK = "\ufeff"
+"""What some editors put before a text in UTF-8."""
+
 ProfileTable = Table | InlineTable | OutOfOrderTableProxy
 """The forms of a table: with a header or dotted keys, in one line, and in several places."""
 
@@ -41,6 +44,8 @@ def as_toml(learned: Learned) -> str:
 def written(text: str, learned: Learned) -> str:
     """The text of a profile with what was learned; what the profile says already stays as it is, with its
     comments, order and line ends. UsageError: what should be a table is none."""
+    if text.startswith(MARK):
+        return MARK + written(text.removeprefix(MARK), learned)
     end = "\r\n" if "\r\n" in text else "\n"
     whole = text if not text or text.endswith("\n") else text + end
     document = tomlkit.parse(whole)
