@@ -15,7 +15,13 @@ from conformance.run.planning import ids_of
 from conformance.run.rerun import failed_rules, rerun_requirements
 from conformance.verdicts.selection import RuleSelection, select_rules
 
-BY_OPTION = {"keyword": "-k", "markexpr": "-m", "ignore": "--ignore", "ignore_glob": "--ignore-glob"}
+BY_OPTION = {
+    "keyword": "-k",
+    "lf": "--lf",
+    "markexpr": "-m",
+    "ignore": "--ignore",
+    "ignore_glob": "--ignore-glob",
+}
 """pytest's own options that leave cases out, by the attribute that holds each."""
 
 
@@ -41,8 +47,11 @@ def _arguments(config: pytest.Config) -> Iterator[Path]:
     """The files and folders that the arguments name."""
     for argument in config.args:
         name = argument.partition("::")[0]
-        is_package = config.option.pyargs and name.partition(".")[0].partition("/")[0] == "cases"
-        yield _cases() if is_package else (config.invocation_params.dir / name).resolve()
+        package = name.split(".")
+        if config.option.pyargs and package[0] == "cases":
+            yield _cases().joinpath(*package[1:])
+        else:
+            yield (config.invocation_params.dir / name).resolve()
 
 
 def _cases() -> Path:
@@ -93,7 +102,7 @@ def _selectors(config: pytest.Config) -> Iterator[str]:
     rules = config.stash.get(RULES, None)
     if rules is not None:
         yield rules.text
-    by_option = [f"{name} {_written(value)}" for value, name in _own(config) if value]
+    by_option = [f"{name} {_written(value)}".rstrip() for value, name in _own(config) if value]
     yield from by_option
     deselected = config.stash.get(DESELECTED, 0)
     if deselected and not (rerun or rules or by_option):
@@ -107,15 +116,15 @@ def _own(config: pytest.Config) -> Iterator[tuple[object, str]]:
 
 
 def _written(value: object) -> str:
+    if value is True:
+        return ""
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _paths(config: pytest.Config) -> Iterator[str]:
     """The arguments that name a part of the cases, unless all are named too."""
     root = _cases()
-    named = [
-        (argument, config.invocation_params.dir / argument.partition("::")[0]) for argument in config.args
-    ]
-    if any("::" not in argument and root.is_relative_to(place.resolve()) for argument, place in named):
+    named = list(zip(config.args, _arguments(config), strict=True))
+    if any("::" not in argument and root.is_relative_to(place) for argument, place in named):
         return
     yield from (argument for argument, _ in named)
