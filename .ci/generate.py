@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from difflib import unified_diff
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from conformance.report.model.run import schema
@@ -94,19 +96,28 @@ GENERATED: Generated = {
 
 def main(arguments: list[str]) -> int:
     if arguments == ["--check"]:
-        names = stale(GENERATED, ROOT)
-        for name in names:
-            print(f"{name} is stale. Run `make generate`.")
-        return int(bool(names))
+        differences = stale(GENERATED, ROOT)
+        for name, difference in differences.items():
+            print(f"{name} is stale. Run `make generate`.\n{difference}")
+        return int(bool(differences))
     names = write({**GENERATED, PROOFS: partial(proofs, may_lose=True)}, ROOT)
     for name in names:
         print(f"{name} has changed.")
     return 0
 
 
-def stale(generated: Generated, root: Path) -> list[str]:
-    """The files that would change; writes none."""
-    return [name for name, text_of in generated.items() if text_of() != present(root / name)]
+def stale(generated: Generated, root: Path) -> dict[str, str]:
+    """The files that would change, each with the first lines that would; writes none."""
+    texts = ((name, present(root / name), text_of()) for name, text_of in generated.items())
+    return {name: difference(before, text) for name, before, text in texts if text != before}
+
+
+def difference(before: str | None, text: str) -> str:
+    """The first lines that differ, as a unified diff without context."""
+    lines = unified_diff((before or "").splitlines(), text.splitlines(), "present", "generated", n=0, lineterm="")
+        (before or "").splitlines(), text.splitlines(), "present", "generated", "", "", 0, ""
+    )
+    return "\n".join(islice(lines, 40))
 
 
 def write(generated: Generated, root: Path) -> list[str]:

@@ -28,7 +28,7 @@ def test_the_quick_files_are_as_they_are_generated(generate: ModuleType) -> None
     }
 
     assert quick.items() <= generate.GENERATED.items()
-    assert generate.stale(quick, ROOT) == []
+    assert generate.stale(quick, ROOT) == {}
 
 
 def test_every_generated_file_is_in_the_project(generate: ModuleType) -> None:
@@ -39,9 +39,10 @@ def test_a_check_names_what_is_stale_and_writes_nothing(generate: ModuleType, tm
     (tmp_path / "same").write_text("text")
     (tmp_path / "old").write_text("before")
 
-    names = generate.stale(dict.fromkeys(("same", "old", "new"), lambda: "text"), tmp_path)
+    differences = generate.stale(dict.fromkeys(("same", "old", "new"), lambda: "text"), tmp_path)
 
-    assert names == ["old", "new"]
+    assert list(differences) == ["old", "new"]
+    assert differences["old"].splitlines()[-2:] == ["-before", "+text"]
     assert (tmp_path / "old").read_text() == "before"
     assert not (tmp_path / "new").exists()
 
