@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +18,8 @@ from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic.capture.bodies import SHOWN_OF_CUT, answered, body_of, text_of
 from conformance.traffic.exchange import Exchange, Header, Request, Response
-from conformance.verdicts.findings import Ledger
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Finding, Ledger
 
 LARGEST = 256 * 1024
 """Bytes of a body that are kept; nothing is concluded from a longer one."""
@@ -191,11 +192,23 @@ class _JudgingThread:
     def _judge_one(self, tap: _Tap) -> None:
         self._n += 1
         ledger = Ledger(REQUIREMENTS)  # a fresh one: nothing is kept of an exchange but its counts
-        findings = watch(ledger, judge=self._judge)(tap.exchange(self._n))
-        for finding in findings:
-            self._counts.note(finding)
+        exchange = tap.exchange(self._n)
+        for finding in watch(ledger, judge=self._judge)(exchange):
+            self._counts.note(_redacted(finding, exchange))
         self._counts.count("judged")
         self._counts.count("errors", len(ledger.errors))
+
+
+def _redacted(finding: Finding, exchange: Exchange) -> Finding:
+    """The finding without the secrets that its exchange shows."""
+    secrets = Secrets()
+    secrets.add_from(exchange)
+    return replace(
+        finding,
+        message=secrets.redact(finding.message),
+        expected=secrets.redact_json(finding.expected),
+        actual=secrets.redact_json(finding.actual),
+    )
 
 
 def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> list[Header]:

@@ -51,7 +51,7 @@ class JudgedCounts:
 
     @property
     def latest(self) -> list[Finding]:
-        """The latest findings, the newest last; their values are as the portal sent them."""
+        """The latest findings, the newest last, with secrets redacted."""
         with self._lock:
             return list(self._latest)
 

@@ -59,6 +59,19 @@ def test_an_answer_passes_as_it_is_and_its_contradictions_are_counted() -> None:
     assert line in judging.counts.text().splitlines()
 
 
+def test_a_secret_is_not_kept_with_a_finding() -> None:
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLXRoaXM"
+    judging = JudgingMiddleware(answering(json.dumps(FAULTY | {"success": token}).encode()))
+
+    with client_of(judging) as client:
+        client.get(KEY, headers={"Authorization": f"Bearer {token}"})
+
+    assert judging.drain()
+    (finding,) = judging.counts.latest
+    assert finding.requirement == "ENV-002"
+    assert token not in repr(finding)
+
+
 def test_the_whole_reference_portal_passes_through_without_a_finding() -> None:
     portal = in_process()
     judging = JudgingMiddleware(portal.app)

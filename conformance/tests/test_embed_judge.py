@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 import warnings
 from collections.abc import Iterator
@@ -168,6 +170,17 @@ def test_the_fixture_fails_a_test_at_the_feed_or_at_its_end(pytester: pytest.Pyt
     normal.stdout.fnmatch_lines(["*FAIL ENV-002 (Response envelope)*", "*actual    'yes'*"])
     strict = pytester.runpytest("-p", "no:cacheprovider", "--portal-strict", "--portal-skip", "ENV-002")
     strict.assert_outcomes(passed=3, failed=1)
+
+
+def test_the_plugin_loads_nothing_of_the_suite_before_a_test_asks_for_it() -> None:
+    program = (
+        "import sys, conformance.embed.pytest_plugin; print(*(n for n in sys.modules if 'conformance' in n))"
+    )
+
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    names = ["conformance", "conformance.embed", "conformance.embed.pytest_plugin"]
+    assert sorted(name for name in loaded.stdout.split() if name.startswith("conformance")) == names
 
 
 def test_the_plugin_adds_only_options_and_values_of_its_own(pytester: pytest.Pytester) -> None:
