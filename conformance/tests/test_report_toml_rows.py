@@ -24,6 +24,7 @@ from conformance.report.across.baseline import (
     update,
     write,
 )
+from conformance.report.model.run import Regression
 from conformance.tests.sample_run import INITIATE, conformant, sample
 
 DATA = f"ENV-008 {INITIATE} data"
@@ -159,6 +160,16 @@ def test_an_absent_baseline_is_written_by_the_options_that_its_error_names(tmp_p
     assert empty is not None
     against_baseline(sample().run(), empty, is_updated=True)
     assert len(load(file).entries) == 5
+
+
+def test_a_difference_of_the_whole_body_has_a_row_that_can_be_read(tmp_path: Path) -> None:
+    seen = Regression(exchange=1, endpoint="GET /a", path="", kind="type")
+
+    accepted.write(accepted.updated((), [seen]), tmp_path / "changes.toml")
+
+    rows = accepted.load(tmp_path / "changes.toml")
+    assert [row.path for row in rows] == ["body"]
+    assert accepted.against_rows([seen], rows).held == ()
 
 
 def test_the_file_of_accepted_differences_keeps_comments_as_well(tmp_path: Path) -> None:

@@ -39,6 +39,9 @@ FORM: RowForm = RowForm(
     not_text="must be a text.",
     purpose="A row names a difference and says why it is accepted.",
 )
+WHOLE_BODY = "body"
+"""The place of a difference that is no place within the body."""
+
 HEADER = """\
 # Accepted differences of replays. A difference that is listed here does not fail a replay until its last day.
 """
@@ -74,7 +77,7 @@ class AcceptedDifference:
 
 def key_of(regression: Regression) -> tuple[str, str, str]:
     """The place of a difference, as a row names it."""
-    return regression.endpoint, pattern_of(regression.path), regression.kind
+    return regression.endpoint, pattern_of(regression.path) or WHOLE_BODY, regression.kind
 
 
 @dataclass(frozen=True, slots=True)
