@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[replay,scale,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[replay,scale,mcp,dev]'
 	touch $(READY)
 
 run: $(READY)

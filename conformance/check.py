@@ -45,6 +45,7 @@ class CheckOptions:
     target: str | None = None
     baseline: Path | None = None
     baseline_update: bool = False
+    baseline_prune: bool = False
     no_cache: bool = False
     model: bool = False
     redact: Sequence[str] = ()
@@ -142,13 +143,16 @@ def check(
     """
     if not files:
         raise UsageError("check: name at least one capture or HAR file.")
-    baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
+    update, prune = options.baseline_update, options.baseline_prune
+    baseline = initial_baseline(options.baseline, is_updated=update, is_pruned=prune)
     started = datetime.now(UTC)
     traffic, judged = PortalTraffic([Path(file) for file in files], options), _judged(options)
     exchanges = _judge(traffic, judged, options.out / "exchanges.jsonl", [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
-        Outputs(options.out, exchanges, judged.secrets, baseline, baseline_update=options.baseline_update),
+        Outputs(
+            options.out, exchanges, judged.secrets, baseline, baseline_update=update, baseline_prune=prune
+        ),
         details={"coverage": judged.coverage.as_json(), "set_aside": dict(traffic.ignored)},
         target_url=traffic.target,
         target_profile=None,

@@ -11,7 +11,12 @@ import pytest
 
 from conformance.errors import SuiteError
 from conformance.run.hooks.loop import guarded, run_all, step_through
-from conformance.run.hooks.selection import keep_selected, rules_by_options, select_rerun
+from conformance.run.hooks.selection import (
+    keep_selected,
+    refuse_parallel_cases,
+    rules_by_options,
+    select_rerun,
+)
 from conformance.run.hooks.start import announce_limits, open_session, scope_of
 from conformance.run.hooks.stash import DESELECTED, DUE, FINAL, RULES, SESSION, VERIFY
 from conformance.run.hooks.terminal import case_properties, closing_lines, finding_text, say, show_findings
@@ -40,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "waits(seconds): how long a generator case waits in all",
     ):
         config.addinivalue_line("markers", line)
+    refuse_parallel_cases(config)
 
 
 def pytest_pycollect_makeitem(

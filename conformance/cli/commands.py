@@ -73,6 +73,13 @@ COMMANDS = (
         example="portal-conformance cleanup reports/changes.jsonl --profile portal.toml",
     ),
     CommandRow(
+        "mcp",
+        TEST,
+        "suite",
+        summary="serve an assistant by MCP: list and explain rules, run some, judge traffic",
+        example="portal-conformance mcp --profile portal.toml",
+    ),
+    CommandRow(
         "record",
         TRAFFIC,
         "traffic",

@@ -12,6 +12,7 @@ from conformance.cli.command import PATH, Options, argument, command, flag, opti
 from conformance.cli.layout import print_line, print_text
 from conformance.cli.options import (
     BASELINE,
+    BASELINE_PRUNE,
     BASELINE_UPDATE,
     FORMAT,
     NO_CACHE,
@@ -42,6 +43,7 @@ RUN = "a results.json, or the folder of a run"
     STRICT,
     BASELINE,
     BASELINE_UPDATE,
+    BASELINE_PRUNE,
     OUT,
     flag("--model", help="also compare what several answers say of one thing; slower"),
     *REDACTION,
@@ -61,6 +63,7 @@ def check_files(options: Options) -> int:
         target=options.target,
         baseline=options.baseline,
         baseline_update=options.baseline_update,
+        baseline_prune=options.baseline_prune,
         no_cache=options.no_cache,
         model=options.model,
         rules=select_rules(options.only, options.skip),

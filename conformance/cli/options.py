@@ -34,6 +34,7 @@ BASELINE = option(
     "--baseline", metavar="FILE", type=PATH, help="a file of known failures, which do not fail the command"
 )
 BASELINE_UPDATE = flag("--baseline-update", help="write the present failures to the baseline")
+BASELINE_PRUNE = flag("--baseline-prune", help="remove what no longer fails from the baseline")
 STRICT = flag("--strict", help="a WARN counts as a FAIL")
 SALVAGE = flag("--salvage", help="use the exchanges before the place where a file breaks")
 WAIT = flag("--wait", help="wait for another run on this target, --out or --history to end")

@@ -1,9 +1,12 @@
-"""Commands about the suite itself: selftest, completion."""
+"""Commands about the suite itself: selftest, completion, mcp."""
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
+
 from conformance.cli.command import Choice, Options, argument, command, flag, option
-from conformance.cli.options import OUT
+from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_profile
 from conformance.cli.program import completion_script
 
 
@@ -48,4 +51,17 @@ def print_completion(options: Options) -> int:
     return 0
 
 
-COMMANDS = {each.name: each for each in (test_the_suite, print_completion)}
+@command("mcp", TARGET, PROFILE, IMPACT, OUT)
+def serve_assistant(options: Options) -> int:
+    """Serves an assistant by MCP on stdin and stdout; no tool goes beyond --impact (default: read-only)."""
+    from conformance.embed.mcp_server import Assistant, server_of  # needs the extra
+
+    use_default_profile(options)
+    assistant = Assistant(options.out, options.impact or "read-only", options.profile, options.target)
+    # The protocol needs the bytes of stdout; what it carries is redacted already, as the reports are.
+    with redirect_stdout(sys.__stdout__):
+        server_of(assistant).run("stdio")
+    return 0
+
+
+COMMANDS = {each.name: each for each in (test_the_suite, print_completion, serve_assistant)}

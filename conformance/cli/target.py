@@ -153,13 +153,17 @@ def _print_learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -
 
 def _write_learned(path: Path, learned: Learned) -> None:
     from conformance.target.profile.learned import written
+    from conformance.traffic.replacing import replace_file, text_of
 
-    before = path.read_text(encoding="utf-8")
+    before = text_of(path)
     after = written(before, learned)
     if after == before:
         print(f"Nothing was learned that {path} does not say.", file=sys.stderr)
         return
-    path.write_text(after, encoding="utf-8")
+    try:
+        replace_file(path, after)
+    except OSError as refused:
+        raise UsageError(f"{path}: cannot be written ({refused.strerror}).") from None
     print(f"Wrote what was learned to {path}.", file=sys.stderr)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.options import (
     BASELINE,
+    BASELINE_PRUNE,
     BASELINE_UPDATE,
     FORMAT,
     IMPACT,
@@ -153,6 +154,7 @@ def record_traffic(options: Options) -> int:
     STRICT,
     BASELINE,
     BASELINE_UPDATE,
+    BASELINE_PRUNE,
     flag("--dry-run", help="print what would be sent, and send nothing"),
     flag("--explain", help="print where each dynamic value comes from"),
     NO_CACHE,

@@ -58,7 +58,9 @@ def replay(
     _refuse_proxy(profile)
     _driver_module()
     started = datetime.now(UTC)
-    baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
+    baseline = initial_baseline(
+        options.baseline, is_updated=options.baseline_update, is_pruned=options.baseline_prune
+    )
     secrets = _secrets_of(profile)
     with _rarely_collected(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))

@@ -39,6 +39,7 @@ def run(profile: Profile, arguments: SimpleNamespace) -> int:
         strict=arguments.strict,
         baseline=arguments.baseline,
         baseline_update=arguments.baseline_update,
+        baseline_prune=arguments.baseline_prune,
         profile_name=str(arguments.profile or ""),
         cache=not arguments.no_cache,
         resume=arguments.resume,

@@ -15,6 +15,7 @@ from conformance.report.across.accepted import (
     Acceptance,
     AcceptedDifference,
     ComparedPlaces,
+    OutdatedRows,
     against_rows,
     key_of,
     load,
@@ -38,12 +39,17 @@ class Decision:
     acceptance: Acceptance
     differences: Sequence[Regression]
     baseline: Baseline | None
+    pruned: Sequence[AcceptedDifference] = ()
+    """Rows that this replay removes from the baseline."""
 
     @property
     def regressions(self) -> list[Regression]:
         return list(self.acceptance.held)
 
     def notes(self) -> Iterator[str]:
+        for row in self.pruned:
+            place = f"{row.endpoint} {row.path} {row.kind} ({row.reason})"
+            yield f"Removed from the baseline: {place}."
         if self.acceptance.accepted:
             places = len({row.key for _, row in self.acceptance.accepted})
             yield f"{len(self.acceptance.accepted)} differences at {places} places are accepted."
@@ -69,14 +75,33 @@ def decided(
     differences = list(weighed_differences(tally))
     weighty = held_from(differences, options.fail_on)
     rows = [*_profile_rows(accepted), *_file_rows(options, weighty)]
+    pruned: list[AcceptedDifference] = []
     if baseline is not None:
         compared = _compared(tally, is_complete=is_complete)
         places = ComparedPlaces(compared, {*map(key_of, differences), *drift})
         baseline = replace(baseline, outdated=places.outdated(baseline.regressions))
+        if options.baseline_prune:
+            pruned = [row for row in baseline.regressions if _is_gone(row, tally, places)]
+            baseline = _without(baseline, pruned)
         if options.baseline_update:
             baseline = _updated(baseline, against_rows(weighty, rows).held)
         rows.extend(baseline.regressions)
-    return Decision(against_rows(weighty, rows), differences, baseline)
+    return Decision(against_rows(weighty, rows), differences, baseline, pruned)
+
+
+def _is_gone(row: AcceptedDifference, tally: OutcomeTally, places: ComparedPlaces) -> bool:
+    """Whether no answer of the row's endpoint differs so any more, and each of them was compared."""
+    is_compared = row.endpoint in places.endpoints and COMPARED.issuperset(tally.endpoints[row.endpoint])
+    return is_compared and row.key not in places.places
+
+
+def _without(baseline: Baseline, rows: Collection[AcceptedDifference]) -> Baseline:
+    outdated = OutdatedRows(
+        tuple(row for row in baseline.outdated.stale if row not in rows),
+        tuple(row for row in baseline.outdated.expired if row not in rows),
+    )
+    kept = tuple(row for row in baseline.regressions if row not in rows)
+    return replace(baseline, regressions=kept, outdated=outdated)
 
 
 def _compared(tally: OutcomeTally, *, is_complete: bool) -> frozenset[str]:

@@ -58,6 +58,7 @@ class ReplayOptions:
     strict: bool = False
     baseline: Path | None = None
     baseline_update: bool = False
+    baseline_prune: bool = False
     fail_on: FailOn = "breaking"
     """The least grave kind of difference that fails a replay."""
     accept: Path | None = None

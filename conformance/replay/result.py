@@ -85,8 +85,10 @@ def _learned(noise: Noise, path: Path) -> str:
 
 
 def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:
-    path, update = replay.log.path, options.baseline_update
-    return Outputs(options.out, path, replay.secrets, baseline, baseline_update=update)
+    update, prune = options.baseline_update, options.baseline_prune
+    return Outputs(
+        options.out, replay.log.path, replay.secrets, baseline, baseline_update=update, baseline_prune=prune
+    )
 
 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:

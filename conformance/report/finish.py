@@ -29,6 +29,7 @@ class Outputs:
     secrets: Secrets | None
     baseline: Baseline | None = None
     baseline_update: bool = False
+    baseline_prune: bool = False
     history: Path | None = None
 
 
@@ -45,7 +46,9 @@ def finish_run(
     run = Run.of(_results(ledger, ending), ledger.findings, ledger.observations, **facts)
     run = _concluded(run.model_copy(update=dict(details or {})))
     if outputs.baseline is not None:
-        run = _concluded(against_baseline(run, outputs.baseline, is_updated=outputs.baseline_update))
+        is_updated, is_pruned = outputs.baseline_update, outputs.baseline_prune
+        run = against_baseline(run, outputs.baseline, is_updated=is_updated, is_pruned=is_pruned)
+        run = _concluded(run)
     if outputs.history is not None:
         run = run.model_copy(update={"since": history.since(run, outputs.history)})
     run = write_all(run, outputs.out, exchanges=outputs.exchanges, secrets=outputs.secrets)

@@ -69,6 +69,7 @@ OPTIONS = (
     Option("strict", "a WARN counts as a FAIL", type=None),
     Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
     Option("baseline_update", "write this run's failures into the baseline", type=None),
+    Option("baseline_prune", "remove what no longer fails from the baseline", type=None),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
     Option("wait_for_target", "wait so long for the target to answer before the run: 60s, 5m", "TIME"),
     Option("rerun", "only the requirement, case or finding with this id", "ID"),
@@ -107,6 +108,7 @@ class RunOptions:
     strict: bool = False
     baseline: Path | None = None
     baseline_update: bool = False
+    baseline_prune: bool = False
     profile_name: str = ""
     min_tested: int = 0
     history: Path | None = None

@@ -89,7 +89,9 @@ class RunSession:
     def open(cls, profile: Profile, clock: Clock, options: RunOptions) -> Self:
         """A session that judges as it goes and writes its files. UsageError: the baseline or the history
         cannot be used."""
-        baseline = initial_baseline(options.baseline, is_updated=options.baseline_update)
+        baseline = initial_baseline(
+            options.baseline, is_updated=options.baseline_update, is_pruned=options.baseline_prune
+        )
         if options.history is not None:
             history.check(options.history)
         secrets, acting, costs = Secrets(), ActingCase(), CaseCosts()
@@ -221,6 +223,7 @@ class RunSession:
             self.secrets,
             baseline=self.baseline,
             baseline_update=self.options.baseline_update,
+            baseline_prune=self.options.baseline_prune,
             history=self.options.history,
         )
 

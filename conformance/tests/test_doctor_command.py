@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import stat
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from conformance.cli import main
-from conformance.errors import ProfileError
+from conformance.errors import ProfileError, UsageError
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
 from conformance.target.profile.learned import Learned, as_toml, written
 from conformance.target.profile.model import parse
+from conformance.traffic.replacing import replace_file, text_of
 from reference_impl import serve
 from reference_impl.serve import Running
 
@@ -98,6 +100,86 @@ def test_learned_keys_never_replace_those_of_the_profile() -> None:
     assert written(after, learned) == after
     assert tomllib.loads(as_toml(learned))["secure_channel"]["body"] == "object"
     assert not Learned()
+
+
+LEARNED = Learned({"secure_channel": {"body": "object"}, "expect": {"musts": 7}}, {"role": "R-1"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'secure_channel = { aes_mode = "cbc" } # ours\n[portal]\nurl = "x"\n',
+        'secure_channel.aes_mode = "cbc"\n[portal]\nurl = "x"\n',
+        'records = { file = "F-1" }\n[portal]\nurl = "x"\n',
+        'records.file = "F-1"\n[portal]\nurl = "x"\n',
+        '[portal]\nurl = "x"\n[accounts.admin]\nemail = "a"\n[portal.headers]\nX = "1"\n',
+        '[secure_channel.deep]\na = 1\n[portal]\nurl = "x"\n[secure_channel]\naes_mode = "cbc"\n',
+        '[portal]\nurl = "x"',
+        '[portal]\nurl = "x" # last',
+        "",
+    ],
+)
+def test_what_was_learned_fits_any_form_of_a_table_and_keeps_every_line(text: str) -> None:
+    after = written(text, LEARNED)
+
+    tables = tomllib.loads(after)
+    assert (tables["secure_channel"]["body"], tables["expect"]["musts"]) == ("object", 7)
+    kept = [line for line in text.splitlines() if "{" not in line]
+    assert [line for line in after.splitlines() if line in kept] == kept
+    assert all(comment in after for comment in ("# ours", "# last") if comment in text)
+    before = tomllib.loads(text)
+    assert {name: {**tables[name], **table} for name, table in before.items()} == {
+        name: tables[name] for name in before
+    }
+    assert '# role = "R-1"' in after.splitlines()
+    assert written(after, LEARNED) == after
+
+
+def test_a_new_key_stands_below_those_of_its_table_and_not_below_the_comment_of_the_next() -> None:
+    text = '[secure_channel]\naes_mode = "cbc"\n\n# the portal of the test lab\n[portal]\nurl = "x"\n'
+
+    after = written(text, Learned({"secure_channel": {"body": "object"}}))
+
+    assert after == text.replace('"cbc"\n', '"cbc"\nbody = "object"\n')
+
+
+def test_line_ends_stay_and_new_lines_have_the_same() -> None:
+    text = '[portal]\r\nurl = "x"\r\n\r\n# channel\r\n[secure_channel]\r\naes_mode = "cbc"\r\n'
+
+    after = written(text, LEARNED)
+
+    assert after.startswith(text)
+    assert after.count("\n") == after.count("\r\n")
+    assert written(text[:-2], LEARNED) == after
+    assert written(f"\ufeff{text}", LEARNED) == f"\ufeff{after}"
+
+
+def test_a_profile_that_says_everything_stays_as_it_is_to_the_byte() -> None:
+    text = '[expect]\nmusts=7\r\n[secure_channel]\nbody =  "string"'
+
+    assert written(text, Learned({"expect": {"musts": 3}})) == text
+
+
+def test_a_value_in_place_of_a_table_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match=r"\[expect\] must be a table"):
+        written("expect = 5\n", LEARNED)
+
+
+def test_a_file_is_replaced_whole_with_its_mode_and_behind_its_link(tmp_path: Path) -> None:
+    kept, link = tmp_path / "kept.toml", tmp_path / "link.toml"
+    kept.write_bytes(b"old\r\n")
+    kept.chmod(0o600)
+    link.symlink_to(kept)
+
+    replace_file(link, "new\r\n")
+
+    assert (kept.read_bytes(), stat.S_IMODE(kept.stat().st_mode)) == (b"new\r\n", 0o600)
+    assert link.is_symlink()
+    assert text_of(link) == "new\r\n"
+    with pytest.raises(UnicodeEncodeError):
+        replace_file(link, "\ud800")
+    assert kept.read_bytes() == b"new\r\n"
+    assert sorted(tmp_path.iterdir()) == [kept, link]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,13 @@ def test_what_a_baseline_lists_fails_no_run_until_it_is_gone_or_expired(tmp_path
     assert "no longer fits" in stale.said
 
 
+def test_a_key_that_is_no_base64_may_be_refused_as_any_invalid_field(tmp_path: Path) -> None:
+    with deployed(tmp_path, variants=["key-without-base64-is-an-invalid-field"]) as portal:
+        run = portal.run("--rerun", "SECURE-027", "--strict")
+
+    assert (run.code, run.verdict("SECURE-027")) == (0, "pass")
+
+
 def test_a_pinned_reading_that_differs_fails_as_a_changed_reading(tmp_path: Path) -> None:
     topic = "invalid-credentials-status"
     runs = {}

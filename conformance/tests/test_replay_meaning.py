@@ -165,7 +165,18 @@ def test_a_regression_stands_in_a_baseline_with_its_reason(recording: Path, tmp_
     updated = replayed(recording, tmp_path / "a", variants=variant, baseline=file, baseline_update=True)
     after = replayed(recording, tmp_path / "b", variants=variant, baseline=file)
     other = replayed(recording, tmp_path / "c", variants=("credentials-400",), baseline=file)
+    seen = file.read_text()
+    pruned = {
+        variants: replayed(recording, tmp_path / "d", variants=variants, baseline=file, baseline_prune=True)
+        for variants in (variant, ())
+    }
 
+    assert [note for note in pruned[variant].notes if "Removed" in note] == []
+    (removed,) = (note for note in pruned[()].notes if note.startswith("Removed from the baseline: "))
+    assert file.read_text().count("[[regression]]") == seen.count("[[regression]]") - 1
+    assert "say here why this is accepted" in removed
+
+    file.write_text(seen)
     rows = tomllib.loads(file.read_text())["regression"]
     assert [told.run.exit_code for told in (updated, after, other)] == [0, 0, 1]
     assert {row["reason"] for row in rows} == {"say here why this is accepted"}

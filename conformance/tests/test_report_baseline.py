@@ -10,7 +10,6 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.report.across.baseline import (
-    NO_REASON,
     Baseline,
     KnownFailure,
     compare,
@@ -19,6 +18,7 @@ from conformance.report.across.baseline import (
     update,
     write,
 )
+from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.model.run import Run
 from conformance.tests.sample_run import INITIATE, conformant, finding, sample
 

@@ -56,4 +56,5 @@ def test_the_wheel_knows_which_cases_test_a_requirement(installed: Path, tmp_pat
 def test_the_wheel_carries_no_tests_of_the_suite_itself(installed: Path) -> None:
     assert (installed / "cases").is_dir()
     assert (installed / "conformance" / "spec").is_dir()
+    assert (installed / "conformance" / "py.typed").is_file()
     assert not list(installed.glob("*/tests"))

@@ -99,7 +99,7 @@ CONSEQUENCES: dict[str, str] = {
     "profile-is-another-from-the-second-call": "ACCOUNT-025 AGREE-001",
     "one-profile-for-all": "PROFILE-007 PROFILE-008",
     "caller-of-the-tenant-portal": "ACCOUNT-025 AGREE-001",
-    "profile-update-changes-created-at": "ACCOUNT-016 PROFILE-011",
+    "profile-update-changes-created-at": "PROFILE-011",
     "statuses-give-all-but-those": "INVITATION-020",
     "declining-does-not-stick": "INVITATION-029",
     "workspace-header-is-required": "OP-034",

@@ -67,7 +67,7 @@ def _language_kept(portal: Portal, caller: Caller, body: Body) -> None:
 
 
 def _created_anew(portal: Portal, caller: Caller, body: Body) -> None:
-    caller.account["createdAt"] = portal.now()
+    caller.account["createdAt"] = caller.account["updatedAt"]
 
 
 def _any_text(value: Any, limits: Any) -> str:

@@ -1,5 +1,6 @@
 """Sign-in, tokens, the secure channel, and the statuses and codes that are open."""
 
+from base64 import b64decode
 from typing import Any
 
 from reference_impl.changes import (
@@ -13,8 +14,8 @@ from reference_impl.changes import (
     together,
 )
 from reference_impl.errors import INVALID, Refusal
-from reference_impl.faults.fault import renamed
-from reference_impl.faults.operations import COMPLETE, FORGOT, INITIATE, SEND
+from reference_impl.faults.fault import first, renamed
+from reference_impl.faults.operations import COMPLETE, FORGOT, INITIATE, SECURE_SESSION, SEND
 from reference_impl.faults.tokens import Issued
 from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
@@ -48,6 +49,15 @@ def _earlier_codes_too(plan: Plan) -> None:
 
     handled(SEND, noting)(plan)
     handled(COMPLETE, accepting)(plan)
+
+
+def _keys_are_base64(portal: Portal, caller: Caller, body: Body) -> None:
+    """The fields are validated before a key is looked up or decrypted."""
+    for name in ("encReqKey", "encRespKey"):
+        try:
+            b64decode(body[name], validate=True)
+        except ValueError:
+            raise Refusal(INVALID) from None
 
 
 def _one_login_session(handler: Handler) -> Handler:
@@ -290,6 +300,17 @@ VARIANTS: tuple[Variant, ...] = (
         "two codes are given for an invalid field",
         refused_with("4000", code=INVALID),
         "refused-keys",
+    ),
+    may(
+        "key-without-base64-is-an-invalid-field",
+        "two codes are given for an invalid field",
+        together(
+            [
+                first(SECURE_SESSION, _keys_are_base64),
+                chosen(secure_channel_invalid_code="VALIDATION.INVALID_PARAMETER"),
+            ]
+        ),
+        "refused-keys validation-code",
     ),
     may("challenge-401", _OPEN, chosen(bot_refused_status=401), "challenge-status"),
     may("challenge-400", _OPEN, chosen(bot_refused_status=400), "challenge-status"),

@@ -12,23 +12,36 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 from conformance.errors import UsageError
+from conformance.report.across.toml_rows import (
+    NO_REASON,
+    RowFile,
+    RowForm,
+    RowKey,
+    RowValues,
+    TomlRow,
+    document_of,
+)
 from conformance.report.model.regressions import pattern_of
 from conformance.report.model.run import BaselineEntry, Regression
-from conformance.report.model.visible import visible
 
 NEEDED = ("endpoint", "path", "kind", "reason")
-TEXTS = (*NEEDED, "ticket")
-KEYS = (*TEXTS, "expires")
-NO_REASON = "say here why this is accepted"
+FORM: RowForm = RowForm(
+    (*NEEDED, "ticket"),
+    NEEDED,
+    unknown=lambda name: f"The keys are {', '.join(FORM.keys)}.",
+    not_text="must be a text.",
+    purpose="A row names a difference and says why it is accepted.",
+)
+WHOLE_BODY = "body"
+"""The place of a difference that is no place within the body."""
+
 HEADER = """\
 # Accepted differences of replays. A difference that is listed here does not fail a replay until its last day.
 """
@@ -60,19 +73,17 @@ class AcceptedDifference:
             expires=self.expires.isoformat() if self.expires else "",
         )
 
-    def text(self, table: str) -> str:
-        """The row as TOML."""
-        values = {
+    def row(self, table: str) -> TomlRow:
+        """The row, to write into a table."""
+        values: RowValues = {
             "endpoint": self.endpoint,
             "path": self.path,
             "kind": self.kind,
             "reason": self.reason,
             "ticket": self.ticket,
+            "expires": self.expires,
         }
-        lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value or name in NEEDED]
-        if self.expires is not None:
-            lines.append(f"expires = {self.expires.isoformat()}")
-        return "\n".join([f"[[{table}]]", *lines]) + "\n"
+        return TomlRow(table, self.key, values, FORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +110,7 @@ class ComparedPlaces:
 
 def key_of(regression: Regression) -> tuple[str, str, str]:
     """The place of a difference, as a row names it."""
-    return regression.endpoint, pattern_of(regression.path), regression.kind
+    return regression.endpoint, pattern_of(regression.path) or WHOLE_BODY, regression.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +153,7 @@ def updated(
 
 def load(path: Path) -> tuple[AcceptedDifference, ...]:
     """The rows of a file. UsageError: it cannot be read, or a row says something that cannot be."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file. --accept-update writes one.") from None
-    except OSError as refused:
-        raise UsageError(f"{path}: cannot be read ({refused.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
-        raise UsageError(f"{path}: not TOML: {broken}.") from None
+    document = document_of(path, absent="there is no such file. --accept-update writes one.")
     return rows_of(document.get("accept", []), f"{path}: [[accept]]")
 
 
@@ -161,39 +165,16 @@ def rows_of(rows: Any, where: str) -> tuple[AcceptedDifference, ...]:
 
 
 def _row(row: Any, where: str) -> AcceptedDifference:
-    if not isinstance(row, dict):
-        raise UsageError(f"{where} is not a table.")
-    unknown = next((name for name in row if name not in KEYS), None)
-    if unknown is not None:
-        raise UsageError(f'{where} has no key "{unknown}". The keys are {", ".join(KEYS)}.')
-    other = next((name for name in TEXTS if not isinstance(row.get(name, ""), str)), None)
-    if other is not None:
-        raise UsageError(f"{where}: {other} must be a text.")
-    lacking = next((name for name in NEEDED if not row.get(name, "").strip()), None)
-    if lacking is not None:
-        raise UsageError(f"{where} lacks {lacking}. A row names a difference and says why it is accepted.")
-    return AcceptedDifference(**{**row, "expires": _day(row.get("expires"), where)})
+    return AcceptedDifference(**FORM.checked(row, where))
 
 
-def _day(value: Any, where: str) -> date | None:
-    if value is None or isinstance(value, datetime):
-        return None if value is None else value.date()
-    if isinstance(value, date):
-        return value
-    try:
-        return date.fromisoformat(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{where}: expires must be a day such as 2027-01-31.") from None
+def place_of(row: Mapping[str, Any]) -> RowKey:
+    """The difference that a row of a file names."""
+    return row["endpoint"], row["path"], row["kind"]
 
 
 def write(rows: Iterable[AcceptedDifference], path: Path) -> None:
-    """Writes a file as ``load`` reads it. UsageError: it cannot be written."""
-    try:
-        path.write_text(HEADER + "".join(f"\n{row.text('accept')}" for row in rows), encoding="utf-8")
-    except OSError as refused:
-        raise UsageError(f"{path}: cannot be written ({refused.strerror}).") from None
-
-
-def _quoted(text: str) -> str:
-    """A TOML basic string: its escapes are JSON's, but for DEL."""
-    return json.dumps(visible(text), ensure_ascii=False).replace("\x7f", "\\u007F")
+    """Writes a file as ``load`` reads it; comments and order of its rows are kept. UsageError: it cannot be
+    written."""
+    file = RowFile(HEADER, lambda table, row: place_of(row), about={})
+    file.write([row.row("accept") for row in rows], path)

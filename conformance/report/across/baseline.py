@@ -13,9 +13,8 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
@@ -23,14 +22,27 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import ExitCode, UsageError
-from conformance.report.across.accepted import AcceptedDifference, OutdatedRows, rows_of
+from conformance.report.across.accepted import AcceptedDifference, OutdatedRows, place_of, rows_of
+from conformance.report.across.toml_rows import (
+    NO_REASON,
+    RowFile,
+    RowForm,
+    RowKey,
+    RowValues,
+    TomlRow,
+    document_of,
+)
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
-from conformance.report.model.visible import visible
 from conformance.spec import present_id, present_signature
 
 TABLES = ("known", "gone", "regression")
-KEYS = ("requirement", "endpoint", "signature", "reason", "ticket", "expires")
-NEEDED = ("requirement", "signature", "reason")
+FORM: RowForm = RowForm(
+    ("requirement", "endpoint", "signature", "reason", "ticket"),
+    ("requirement", "signature", "reason"),
+    unknown=lambda name: _nearest(name, FORM.keys),
+    not_text="must be text in quotes.",
+    purpose="An entry names what fails and says why that is accepted.",
+)
 HEADER = """\
 # Known failures. A failure that is listed here does not fail a run. An entry whose failure is gone, or whose
 # day has passed, fails it until the entry is removed.
@@ -47,8 +59,6 @@ CUT_SHORT = frozenset(
 )
 """Exit codes of runs that say nothing of a failure that they did not see."""
 
-NO_REASON = "say here why this is accepted"
-
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
@@ -60,6 +70,18 @@ class KnownFailure:
     endpoint: str = ""
     ticket: str = ""
     expires: date | None = None
+
+    def row(self, table: str) -> TomlRow:
+        """The entry, to write into a table."""
+        values: RowValues = {
+            "requirement": self.requirement,
+            "endpoint": self.endpoint,
+            "signature": self.signature,
+            "reason": self.reason,
+            "ticket": self.ticket,
+            "expires": self.expires,
+        }
+        return TomlRow(table, (self.signature,), values, FORM)
 
     def record(self) -> BaselineEntry:
         return BaselineEntry(
@@ -128,16 +150,8 @@ class BaselineResult:
 
 def load(path: Path) -> Baseline:
     """The baseline of a file. UsageError: it cannot be read, or an entry says something that cannot be."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(
-            f"{path}: there is no such baseline. --baseline-update {path} writes one from a run."
-        ) from None
-    except OSError as refused:
-        raise UsageError(f"{path}: cannot be read ({refused.strerror}).") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
-        raise UsageError(f"{path}: not TOML: {broken}.") from None
+    update = f"`--baseline {shlex.quote(str(path))} --baseline-update` writes one from a run."
+    document = document_of(path, absent=f"there is no such baseline. {update}")
     for name in document:
         if name not in TABLES:
             raise UsageError(
@@ -179,22 +193,43 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
     )
 
 
-def initial_baseline(path: Path | None, *, is_updated: bool) -> Baseline | None:
+def initial_baseline(path: Path | None, *, is_updated: bool, is_pruned: bool = False) -> Baseline | None:
     """The baseline to compare a run with, empty where its file is still to be written. UsageError: as
     ``load``."""
     if path is None:
+        if is_pruned:
+            raise UsageError("--baseline-prune needs --baseline FILE, the file to remove entries from.")
         return None
     return load(path) if path.exists() or not is_updated else Baseline(str(path))
 
 
-def against_baseline(run: Run, baseline: Baseline, *, is_updated: bool) -> Run:
+def against_baseline(run: Run, baseline: Baseline, *, is_updated: bool, is_pruned: bool = False) -> Run:
     """The run, compared with its known failures. ``is_updated``: its failures are written into the baseline
-    first."""
+    first; ``is_pruned``: entries that list nothing any more are removed from it, and named in the notes."""
+    notes: list[str] = []
     if is_updated:
         baseline = update(run, baseline)
+    if is_pruned:
+        baseline, notes = prune(run, baseline)
+    if is_updated or is_pruned:
         write(baseline, Path(baseline.file))
     outcome = compare(run, baseline, datetime.now(UTC).date())
-    return run.model_copy(update={"baseline": outcome.record()})
+    return run.model_copy(update={"baseline": outcome.record(), "notes": [*run.notes, *notes]})
+
+
+def prune(run: Run, baseline: Baseline) -> tuple[Baseline, list[str]]:
+    """The baseline without the entries whose failure is gone, and a sentence that names each of them.
+
+    An entry whose requirement this run did not decide stays, also where it was set aside by an update.
+    """
+    stale = set(compare(run, baseline, date.min).stale)
+    stale |= set(compare(run, replace(baseline, entries=baseline.gone), date.min).stale)
+    notes = [
+        f"Removed from {baseline.file}: {entry.signature} ({entry.reason})." for entry in _ordered(stale)
+    ]
+    kept = tuple(entry for entry in baseline.entries if entry not in stale)
+    gone = tuple(entry for entry in baseline.gone if entry not in stale)
+    return replace(baseline, entries=kept, gone=gone), notes
 
 
 def update(run: Run, baseline: Baseline, *, reason: str = NO_REASON) -> Baseline:
@@ -216,39 +251,21 @@ def known_of(finding: FindingEntry, reason: str = NO_REASON) -> KnownFailure:
 
 
 def write(baseline: Baseline, path: Path) -> None:
-    """Writes the file as ``load`` reads it. UsageError: it cannot be written."""
-    known = "".join(f"\n{_text(entry)}" for entry in baseline.entries)
-    gone = "".join(f"\n{_text(entry, 'gone')}" for entry in baseline.gone)
-    known += "".join(f"\n{row.text('regression')}" for row in baseline.regressions)
-    text = HEADER + known + (f"\n{ABOUT_GONE}{gone}" if gone else "")
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as refused:
-        raise UsageError(f"{path}: cannot be written ({refused.strerror}).") from None
+    """Writes the file as ``load`` reads it; comments and order of the entries in it are kept. UsageError: it
+    cannot be written."""
+    rows = [entry.row("known") for entry in baseline.entries]
+    rows += [row.row("regression") for row in baseline.regressions]
+    rows += [entry.row("gone") for entry in baseline.gone]
+    RowFile(HEADER, _row_key, about={"gone": ABOUT_GONE}).write(rows, path)
+
+
+def _row_key(table: str, row: Mapping[str, Any]) -> RowKey:
+    return place_of(row) if table == "regression" else (present_signature(row["signature"]),)
 
 
 def entry_text(finding: FindingEntry) -> str:
     """An entry to paste, with the reason left to say."""
-    return _text(known_of(finding))
-
-
-def _text(entry: KnownFailure, table: str = "known") -> str:
-    values = {
-        "requirement": entry.requirement,
-        "endpoint": entry.endpoint,
-        "signature": entry.signature,
-        "reason": entry.reason,
-        "ticket": entry.ticket,
-    }
-    lines = [f"{name} = {_quoted(value)}" for name, value in values.items() if value or name in NEEDED]
-    if entry.expires is not None:
-        lines.append(f"expires = {entry.expires.isoformat()}")
-    return "\n".join([f"[[{table}]]", *lines]) + "\n"
-
-
-def _quoted(text: str) -> str:
-    """A TOML basic string: its escapes are JSON's, but for DEL."""
-    return json.dumps(visible(text), ensure_ascii=False).replace("\x7f", "\\u007F")
+    return known_of(finding).row("known").text
 
 
 def _entries(path: Path, table: str, rows: Any) -> tuple[KnownFailure, ...]:
@@ -260,37 +277,12 @@ def _entries(path: Path, table: str, rows: Any) -> tuple[KnownFailure, ...]:
 
 
 def _entry(where: str, row: Any) -> KnownFailure:
-    if not isinstance(row, dict):
-        raise UsageError(f"{where} is not a table.")
-    for name, value in row.items():
-        if name not in KEYS:
-            raise UsageError(f'{where} has no key "{name}". {_nearest(name, KEYS)}'.rstrip())
-        if name != "expires" and not isinstance(value, str):
-            raise UsageError(f"{where}: {name} must be text in quotes.")
-    for name in NEEDED:
-        if not row.get(name, "").strip():
-            raise UsageError(
-                f"{where} lacks {name}. An entry names what fails and says why that is accepted."
-            )
+    values = FORM.checked(row, where)
     present = {
-        "requirement": present_id(row["requirement"]),
-        "signature": present_signature(row["signature"]),
-        "expires": _day(where, row.get("expires")),
+        "requirement": present_id(values["requirement"]),
+        "signature": present_signature(values["signature"]),
     }
-    return KnownFailure(**{**row, **present})
-
-
-def _day(where: str, value: Any) -> date | None:
-    if value is None or value == "":
-        return None
-    if isinstance(value, datetime):
-        return value.date()
-    if isinstance(value, date):
-        return value
-    try:
-        return date.fromisoformat(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{where}: expires must be a day such as 2027-01-31.") from None
+    return KnownFailure(**{**values, **present})
 
 
 def _nearest(name: str, names: Sequence[str]) -> str:

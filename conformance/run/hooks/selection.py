@@ -15,13 +15,47 @@ from conformance.run.planning import ids_of
 from conformance.run.rerun import failed_rules, rerun_requirements
 from conformance.verdicts.selection import RuleSelection, select_rules
 
-BY_OPTION = {"keyword": "-k", "markexpr": "-m", "ignore": "--ignore", "ignore_glob": "--ignore-glob"}
+BY_OPTION = {
+    "keyword": "-k",
+    "lf": "--lf",
+    "markexpr": "-m",
+    "ignore": "--ignore",
+    "ignore_glob": "--ignore-glob",
+}
 """pytest's own options that leave cases out, by the attribute that holds each."""
 
 
 def selection_of(config: pytest.Config) -> str:
     """The options that select some of the cases, as they were written; empty where all are run."""
     return ", ".join(_selectors(config))
+
+
+def refuse_parallel_cases(config: pytest.Config) -> None:
+    """pytest.UsageError: the cases are to run in several processes, which would sign in at the same time."""
+    workers = getattr(config.option, "numprocesses", None) or getattr(config.option, "tx", None)
+    if workers and any(map(_is_of_the_cases, _arguments(config))):
+        raise pytest.UsageError(
+            "The cases run one after the other, as they share sign-ins: leave out -n (or add -n 0)."
+        )
+
+
+def _is_of_the_cases(place: Path) -> bool:
+    return place.is_relative_to(_cases())
+
+
+def _arguments(config: pytest.Config) -> Iterator[Path]:
+    """The files and folders that the arguments name."""
+    for argument in config.args:
+        name = argument.partition("::")[0]
+        package = name.split(".")
+        if config.option.pyargs and package[0] == "cases":
+            yield _cases().joinpath(*package[1:])
+        else:
+            yield (config.invocation_params.dir / name).resolve()
+
+
+def _cases() -> Path:
+    return Path(str(files("cases"))).resolve()
 
 
 def select_rerun(config: pytest.Config, items: list[pytest.Item]) -> frozenset[str]:
@@ -68,7 +102,7 @@ def _selectors(config: pytest.Config) -> Iterator[str]:
     rules = config.stash.get(RULES, None)
     if rules is not None:
         yield rules.text
-    by_option = [f"{name} {_written(value)}" for value, name in _own(config) if value]
+    by_option = [f"{name} {_written(value)}".rstrip() for value, name in _own(config) if value]
     yield from by_option
     deselected = config.stash.get(DESELECTED, 0)
     if deselected and not (rerun or rules or by_option):
@@ -82,15 +116,15 @@ def _own(config: pytest.Config) -> Iterator[tuple[object, str]]:
 
 
 def _written(value: object) -> str:
+    if value is True:
+        return ""
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _paths(config: pytest.Config) -> Iterator[str]:
     """The arguments that name a part of the cases, unless all are named too."""
-    root = Path(str(files("cases"))).resolve()
-    named = [
-        (argument, config.invocation_params.dir / argument.partition("::")[0]) for argument in config.args
-    ]
-    if any("::" not in argument and root.is_relative_to(place.resolve()) for argument, place in named):
+    root = _cases()
+    named = list(zip(config.args, _arguments(config), strict=True))
+    if any("::" not in argument and root.is_relative_to(place) for argument, place in named):
         return
     yield from (argument for argument, _ in named)

@@ -44,6 +44,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         strict=value_of(config, "strict"),
         baseline=value_of(config, "baseline"),
         baseline_update=value_of(config, "baseline_update"),
+        baseline_prune=value_of(config, "baseline_prune"),
         profile_name=name,
         min_tested=value_of(config, "min_tested"),
         history=value_of(config, "history"),

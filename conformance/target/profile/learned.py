@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import tomlkit
-from tomlkit.items import Table
+from tomlkit import TOMLDocument
+from tomlkit.container import OutOfOrderTableProxy
+from tomlkit.items import Comment, InlineTable, Item, Key, Table, Whitespace
 
+from conformance.errors import UsageError
 from conformance.traffic.exchange import Json
 
 RECORDS = "records"
 RECORDS_NOTE = 'Found at the target. A run only reads them; it may change those whose "# " you take away.'
+INLINE_NOTE = "Found at the target. A run only reads them; it may change those that you write into records."
+
+MARK = "\ufeff"
+"""What some editors put before a text in UTF-8."""
+
+ProfileTable = Table | InlineTable | OutOfOrderTableProxy
+"""The forms of a table: with a header or dotted keys, in one line, and in several places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +42,110 @@ def as_toml(learned: Learned) -> str:
 
 
 def written(text: str, learned: Learned) -> str:
-    """The text of a profile with what was learned; what the profile says already stays as it is."""
-    document = tomlkit.parse(text)
+    """The text of a profile with what was learned; what the profile says already stays as it is, with its
+    comments, order and line ends. UsageError: what should be a table is none."""
+    if text.startswith(MARK):
+        return MARK + written(text.removeprefix(MARK), learned)
+    end = "\r\n" if "\r\n" in text else "\n"
+    whole = text if not text or text.endswith("\n") else text + end
+    document = tomlkit.parse(whole)
     for name, values in learned.tables.items():
-        table = _table(document, name)
-        for key, value in values.items():
-            if key not in table:
-                table.add(key, value)
+        present = _checked(document, name) if name in document else ()
+        lacking = {key: value for key, value in values.items() if key not in present}
+        if lacking:
+            _add_values(document, name, lacking, end=end)
+    _add_records(document, learned, end=end)
+    after = tomlkit.dumps(document)
+    return text if after == whole else after
+
+
+def _add_values(document: TOMLDocument, name: str, values: Mapping[str, Json], *, end: str) -> None:
+    """Adds keys to a table of the document, after those that it has."""
+    table = _table(document, name, end=end)
+    if isinstance(table, InlineTable):
+        document[name] = _longer(table, values)
+        return
+    items = {key: _ended(tomlkit.item(value), end) for key, value in values.items()}
+    if isinstance(table, OutOfOrderTableProxy):
+        for key, item in items.items():
+            table[key] = item
+        return
+    _add_above_the_next_table(document, table, items.items())
+
+
+def _add_records(document: TOMLDocument, learned: Learned, *, end: str) -> None:
+    """Adds the records that were found as comments: to [records], or last where that stands in one line."""
+    text = document.as_string()
     lines = [line for line in _record_lines(learned) if f"# {line}" not in text]
-    if lines and RECORDS_NOTE not in text:
-        lines = [RECORDS_NOTE, *lines]
-    if lines:
-        table = _table(document, RECORDS)
-        for line in lines:
-            table.add(tomlkit.comment(line))
-    return tomlkit.dumps(document)
+    if not lines:
+        return
+    table = _table(document, RECORDS, end=end)
+    is_plain = isinstance(table, Table) and not _is_dotted(document, RECORDS)
+    note = RECORDS_NOTE if is_plain else INLINE_NOTE
+    comments = [_ended(tomlkit.comment(line), end) for line in ([] if note in text else [note]) + lines]
+    if isinstance(table, Table) and is_plain:
+        _add_above_the_next_table(document, table, [(None, comment) for comment in comments])
+        return
+    for item in (tomlkit.ws(end), *comments):
+        document.add(item)
+
+
+def _add_above_the_next_table(
+    document: TOMLDocument, table: Table, items: Iterable[tuple[str | None, Item]]
+) -> None:
+    """Adds items to a table; blank lines and comments that lead to the next table stay where they are."""
+    below = _below(table.value.body, is_last=document.body[-1][1] is table)
+    for key, item in items:
+        if key is None:
+            table.add(item)  # type: ignore[call-overload]
+        else:
+            table.add(key, item)
+    table.value.body.extend(below)
+
+
+def _below(body: list[tuple[Key | None, Item]], *, is_last: bool) -> list[tuple[Key | None, Item]]:
+    """Takes from the end of a table what leads to the next one: blank lines, and the comments below them."""
+    below: list[tuple[Key | None, Item]] = []
+    for kind in (Whitespace,) if is_last else (Comment, Whitespace):
+        while body and body[-1][0] is None and isinstance(body[-1][1], kind):
+            below.insert(0, body.pop())
+    return below
+
+
+def _longer(table: InlineTable, values: Mapping[str, Json]) -> InlineTable:
+    """An inline table with further keys."""
+    longer = tomlkit.inline_table()
+    longer.update({**table.unwrap(), **values})
+    return longer
+
+
+def _table(document: TOMLDocument, name: str, *, end: str) -> ProfileTable:
+    """A table of the document; a new one at its end where there is none."""
+    if name not in document:
+        if document.as_string().strip():
+            document.add(tomlkit.ws(end))
+        document.add(name, _ended(tomlkit.table(), end))
+    return _checked(document, name)
+
+
+def _checked(document: TOMLDocument, name: str) -> ProfileTable:
+    table = document[name]
+    if not isinstance(table, ProfileTable):
+        raise UsageError(f"[{name}] must be a table in the profile; nothing was written.")
+    return table
+
+
+def _is_dotted(document: TOMLDocument, name: str) -> bool:
+    """Whether a table is written as dotted keys (``records.role = …``)."""
+    return any(key is not None and key.key == name and key.is_dotted() for key, _ in document.body)
+
+
+def _ended(item: Item, end: str) -> Item:
+    """The item with the document's line end."""
+    item.trivia.trail = end
+    return item
 
 
 def _record_lines(learned: Learned) -> Iterator[str]:
     for name, value in learned.records.items():
         yield f"{name} = {tomlkit.string(value).as_string()}"
-
-
-def _table(document: tomlkit.TOMLDocument, name: str) -> Table:
-    """A table of the document; a new one at its end where there is none."""
-    if name not in document:
-        if document.as_string().strip():
-            document.add(tomlkit.nl())
-        document.add(name, tomlkit.table())
-    table = document[name]
-    assert isinstance(table, Table)
-    return table

@@ -1,0 +1,108 @@
+"""The judge for one's own tests: fed with responses, it raises with what contradicts the specification."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from conformance.embed.responses import exchange_of
+from conformance.judging import judge_of, watch
+from conformance.spec import REQUIREMENTS
+from conformance.traffic.exchange import Exchange
+from conformance.traffic.redaction.redact import Secrets
+from conformance.verdicts.findings import Finding, Ledger, Verdict, shown
+from conformance.verdicts.selection import select_rules
+
+SHOWN = 20
+"""Findings that one error or warning shows; it counts the others."""
+
+
+class PortalContradiction(AssertionError):
+    """A response contradicts what the specification states. ``findings`` are the contradictions."""
+
+    def __init__(self, text: str, findings: tuple[Finding, ...]) -> None:
+        super().__init__(text)
+        self.findings = findings
+
+
+class PortalWarning(UserWarning):
+    """A response differs from what the specification shows or implies."""
+
+
+class PortalJudge:
+    """Judges responses one after the other, as one client saw them.
+
+    A contradicted ``must`` is raised as PortalContradiction, a contradicted ``should`` is a PortalWarning, or
+    is raised as well where ``is_strict``. ``only`` and ``skip`` are patterns of rules, as those of
+    ``portal-conformance run``. UsageError: a pattern names no rule. It is not safe from threads.
+    """
+
+    def __init__(
+        self, *, is_strict: bool = False, only: tuple[str, ...] = (), skip: tuple[str, ...] = ()
+    ) -> None:
+        self._ledger = Ledger(REQUIREMENTS, selection=select_rules(only, skip))
+        self._watch = watch(self._ledger, judge=judge_of(no_cache=True))
+        self._is_strict = is_strict
+        self._secrets = Secrets()
+        self._count = 0
+        self._pending: list[Finding] = []
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Everything that was contradicted so far, once for each place."""
+        return self._ledger.findings
+
+    def feed(self, *responses: Any) -> list[Finding]:
+        """Judges responses, and raises PortalContradiction where one contradicts the specification. Returns
+        what they differ in otherwise. UsageError: one is no response of httpx, requests or Starlette."""
+        __tracebackhide__ = True
+        for response in responses:
+            self.note(response)
+        return self.conclude()
+
+    def note(self, response: Any) -> list[Finding]:
+        """Judges a response and returns what it contradicts; ``conclude`` raises it."""
+        return self.note_exchange(exchange_of(response, self._count + 1))
+
+    def note_exchange(self, exchange: Exchange) -> list[Finding]:
+        """Judges an exchange that was built otherwise, from a capture for instance."""
+        self._count += 1
+        self._secrets.add_from(exchange)
+        new = [each for each in self._watch(exchange) if self._ledger.is_selected(each.requirement)]
+        self._pending += [each for each in new if each.verdict in (Verdict.FAIL, Verdict.WARN)]
+        return new
+
+    def conclude(self) -> list[Finding]:
+        """Raises PortalContradiction for what was noted since the last time; warns of the rest, and returns
+        it."""
+        __tracebackhide__ = True
+        noted, self._pending = self._pending, []
+        for bug in self._ledger.errors.items():
+            warnings.warn(f"{': '.join(bug)}: an error of the suite itself.", PortalWarning, stacklevel=3)
+        self._ledger.errors.clear()
+        failing = [each for each in noted if self._is_strict or each.verdict is Verdict.FAIL]
+        others = [each for each in noted if each not in failing]
+        if others:
+            warnings.warn(self._text(others), PortalWarning, stacklevel=3)
+        if failing:
+            raise PortalContradiction(self._text(failing), tuple(failing))
+        return others
+
+    def _text(self, findings: list[Finding]) -> str:
+        blocks = [_block(finding) for finding in findings[:SHOWN]]
+        if len(findings) > SHOWN:
+            blocks.append(f"and {len(findings) - SHOWN} more")
+        return self._secrets.redact("\n\n".join(blocks))
+
+
+def _block(finding: Finding) -> str:
+    """A finding as the end of a test shows it: the rule, its words, the place, and both values."""
+    rule = REQUIREMENTS[finding.requirement]
+    return "\n".join(
+        [
+            f"{finding.verdict.value.upper()} {rule.id} ({rule.section}): {rule.statement}",
+            f"  at        {finding.path or 'the answer'} of {finding.endpoint}",
+            f"  expected  {shown(finding.expected)}",
+            f"  actual    {shown(finding.actual)}",
+        ]
+    )

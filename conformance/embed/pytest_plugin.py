@@ -1,0 +1,78 @@
+"""The pytest plugin that every project gets with the suite: fixtures that judge what its own tests see.
+
+Its options and its ini values begin with ``portal``, it loads the suite only where a test asks for a fixture,
+and it registers the plugin of the cases for ``pytest --pyargs cases`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conformance.embed.application import ApplicationCases
+    from conformance.embed.judge import PortalJudge
+
+PLUGIN = "conformance.plugin"
+CASES = "cases"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("portal_judge", "portal_judge: answers of a portal in one's own tests")
+    group.addoption(
+        "--portal-strict", action="store_true", help="portal_judge fails a test for a WARN as well"
+    )
+    for name, does in (("only", "judges only rules"), ("skip", "leaves out rules")):
+        group.addoption(
+            f"--portal-{name}",
+            action="append",
+            default=[],
+            metavar="PATTERN",
+            help=f"portal_judge {does} by id, prefix, chapter, endpoint or level; may be repeated",
+        )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """``pytest --pyargs cases`` knows the options of the cases; no other command line does."""
+    if "--pyargs" in args and any(_names_cases(argument) for argument in args):
+        early_config.pluginmanager.import_plugin(PLUGIN)
+
+
+def _names_cases(argument: str) -> bool:
+    """Whether an argument names the cases of the suite, and not a package of that name in a project."""
+    package = argument.partition("::")[0].partition(".")[0].partition("/")[0]
+    if package != CASES:
+        return False
+    spec = find_spec(CASES)
+    origin = None if spec is None else spec.origin
+    return origin is not None and Path(origin).parents[1] == Path(__file__).parents[2]
+
+
+@pytest.fixture
+def portal_judge(request: pytest.FixtureRequest) -> Iterator[PortalJudge]:
+    """Judges answers: ``portal_judge.feed(response)`` fails the test with what contradicts the specification;
+    what was passed to ``portal_judge.note(response)`` fails it at its end."""
+    from conformance.embed.judge import PortalJudge  # the suite is loaded by those who use it
+
+    option = request.config.getoption
+    judge = PortalJudge(
+        is_strict=bool(option("--portal-strict")),
+        only=tuple(option("--portal-only")),
+        skip=tuple(option("--portal-skip")),
+    )
+    yield judge
+    judge.conclude()
+
+
+@pytest.fixture
+def conformance_cases(tmp_path: Path) -> ApplicationCases:
+    """Runs the cases against an ASGI application in this process: ``conformance_cases(app, only=["ROLE-*"])``
+    returns the run, with its findings."""
+    from conformance.embed.application import ApplicationCases  # see above
+
+    return ApplicationCases(tmp_path / "conformance")

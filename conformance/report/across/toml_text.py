@@ -1,0 +1,126 @@
+"""The text of a TOML file of rows, as one block for each ``[[row]]`` with the comments that belong to it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ROW = re.compile(r"[ \t]*\[\[[ \t]*([\w-]+)[ \t]*\]\]")
+
+
+@dataclass(slots=True)
+class TomlBlock:
+    """One row. ``lead`` are the comments directly above it, ``own`` its header and keys, ``gap`` the blank
+    lines and comments below it, which stay where the row is removed."""
+
+    table: str
+    own: str
+    lead: str = ""
+    gap: str = ""
+    is_removed: bool = False
+
+    def values(self) -> Mapping[str, Any]:
+        (row,) = tomllib.loads(self.own)[self.table]
+        return dict(row)
+
+    @property
+    def text(self) -> str:
+        if self.is_removed:
+            return self.gap.lstrip("\n")
+        return f"{self.lead}{self.own}{self.gap}"
+
+
+@dataclass(slots=True)
+class TomlText:
+    """A file of rows. ``opening`` is what stands above the first of them."""
+
+    opening: str = ""
+    blocks: list[TomlBlock] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, text: str) -> TomlText | None:
+        """The blocks of a text; None where it is empty, or its rows are not written with ``[[…]]``."""
+        if not text.strip():
+            return None
+        parts = list(_parts(text if text.endswith("\n") else f"{text}\n"))
+        file, lead = cls(), ""
+        for number, part in enumerate(parts):
+            own, gap, lead_of_next = _cut(part, is_last=number == len(parts) - 1)
+            header = ROW.match(own)
+            if header is None:
+                file.opening = own + gap
+            else:
+                file.blocks.append(TomlBlock(header[1], own, lead, gap))
+            lead = lead_of_next
+        return file if _is_whole(file, text) else None
+
+    def add(self, block: TomlBlock) -> None:
+        """Adds a row below those of its table; the first of its table comes last."""
+        places = [number for number, each in enumerate(self.blocks) if each.table == block.table]
+        self.blocks.insert(places[-1] + 1 if places else len(self.blocks), block)
+
+    def text(self, about: Mapping[str, str]) -> str:
+        """The text; ``about`` is the comment above the first row of a table, left out where it has no row."""
+        text, tables = self.opening, {block.table for block in self.blocks if not block.is_removed}
+        for block in self.blocks:
+            comment = about.get(block.table, "")
+            if not block.is_removed and comment and comment not in "".join([text, *self._gaps()]):
+                text = f"{_spaced(text)}{comment}"
+            text = _spaced(text) + block.text if not block.is_removed else text + block.text
+        for table, comment in about.items():
+            text = text if table in tables else text.replace(comment, "")
+        return f"{text.rstrip()}\n"
+
+    def _gaps(self) -> Iterator[str]:
+        yield from (block.gap for block in self.blocks)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The text from each row's header to the next; a line in a text of several lines is no header."""
+    part = ""
+    for line in text.splitlines(keepends=True):
+        if ROW.match(line) and _is_toml(part):
+            yield part
+            part = ""
+        part += line
+    yield part
+
+
+def _cut(part: str, *, is_last: bool) -> tuple[str, str, str]:
+    """A row with its own comments, what stands between it and the next, and the comments of the next."""
+    lines = part.splitlines(keepends=True)
+    end = next((n for n in range(len(lines), 0, -1) if not _is_aside(lines[n - 1])), 0)
+    lead = len(lines)
+    while not is_last and lead > end and lines[lead - 1].strip():
+        lead -= 1
+    while end and end < lead and lines[end].strip():
+        end += 1
+    return "".join(lines[:end]), "".join(lines[end:lead]), "".join(lines[lead:])
+
+
+def _is_aside(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _is_whole(file: TomlText, text: str) -> bool:
+    """Whether the blocks hold every row of the text, and nothing stands above them."""
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for block in file.blocks:
+        rows.setdefault(block.table, []).append(block.values())
+    return rows == tomllib.loads(text) and not tomllib.loads(file.opening)
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+def _spaced(text: str) -> str:
+    """The text with a blank line at its end."""
+    return text if not text or text.endswith("\n\n") else f"{text}\n"

@@ -1,0 +1,81 @@
+"""``conformance_cases``: cases against an ASGI application in process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from conformance.embed.application import ApplicationCases
+from conformance.embed.bridge import ApplicationTransport
+from conformance.errors import UsageError
+from conformance.target.bundled import in_process
+
+FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
+
+
+def test_a_selection_runs_against_an_application_and_returns_its_findings(tmp_path: Path) -> None:
+    portal, faulty = in_process(), in_process(faults=[FAULT])
+    cases, environment = ApplicationCases(tmp_path), dict(os.environ)
+
+    lawful = cases(portal.app, profile=portal.profile, only=[BROKEN])
+    broken = cases(faulty.app, profile=faulty.profile, only=[BROKEN])
+
+    assert (lawful.exit_code, lawful.findings) == (0, [])
+    assert broken.exit_code == 1
+    assert {finding.requirement for finding in broken.findings} == {BROKEN}
+    assert (tmp_path / "report.html").exists()
+    assert dict(os.environ) == environment
+
+
+def test_it_runs_within_an_event_loop_as_well(tmp_path: Path) -> None:
+    portal = in_process()
+
+    async def run() -> int:
+        return ApplicationCases(tmp_path)(portal.app, profile=portal.profile, only=["ROLE-011"]).exit_code
+
+    assert asyncio.run(run()) == 0
+
+
+def test_rules_that_no_case_decides_alone_and_unknown_ones_are_refused(tmp_path: Path) -> None:
+    portal = in_process()
+
+    with pytest.raises(UsageError, match="NONE-1"):
+        ApplicationCases(tmp_path)(portal.app, only=["NONE-1"])
+
+
+def test_an_application_starts_and_ends_with_its_transport() -> None:
+    events: list[str] = []
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        events.append("started")
+        yield
+        events.append("ended")
+
+    async def page(request: Any) -> PlainTextResponse:
+        return PlainTextResponse(", ".join(events))
+
+    transport = ApplicationTransport(Starlette(routes=[Route("/", page)], lifespan=lifespan))
+    with httpx.Client(transport=transport) as client:
+        assert client.get("http://localhost/").text == "started"
+    assert events == ["started", "ended"]
+
+
+def test_an_application_that_cannot_start_says_why() -> None:
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        raise LookupError("no database")
+        yield
+
+    with pytest.raises(RuntimeError, match="no database"):
+        ApplicationTransport(Starlette(lifespan=lifespan))

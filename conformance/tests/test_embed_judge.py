@@ -1,0 +1,204 @@
+"""``portal_judge``: answers of httpx, requests and Starlette, judged in other people's tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import requests
+from starlette.testclient import TestClient
+
+from conformance.embed.judge import PortalContradiction, PortalJudge, PortalWarning
+from conformance.embed.responses import exchange_of
+from conformance.errors import UsageError
+from conformance.target.bundled import in_process
+from conformance.tests.deployment import deployed
+from conformance.tests.traffic import envelope
+from reference_impl.serve import Running
+
+pytest_plugins = ["pytester"]
+
+KEY = "/web/v1/secure-channel/public-key"
+COUNTRIES = "/web/v1/system/constants/countries"
+
+
+def answer(body: Any, path: str = KEY, **headers: str) -> httpx.Response:
+    """An answer of httpx to a GET, with its request."""
+    sent = {"X-PORTAL-ACCESS-CODE": "code-1", **headers}
+    request = httpx.Request("GET", f"http://localhost{path}", headers=sent)
+    return httpx.Response(200, json=body, request=request)
+
+
+def key(**changes: Any) -> dict[str, Any]:
+    return envelope(data={"keyId": "k-1", "publicKey": "AAAA"}) | changes
+
+
+def test_a_lawful_answer_passes_and_one_that_contradicts_a_must_raises_with_everything_to_act_on() -> None:
+    judge = PortalJudge()
+    assert judge.feed(answer(key())) == []
+
+    with pytest.raises(PortalContradiction) as raised:
+        judge.feed(answer(key(success="yes")))
+
+    text = str(raised.value)
+    assert "FAIL ENV-002 (Response envelope): " in text
+    assert f"at        success of GET {KEY}" in text
+    assert "expected  " in text
+    assert "actual    'yes'" in text
+    assert {finding.requirement for finding in raised.value.findings} == {"ENV-002"}
+    assert judge.feed(answer(key())) == []
+
+
+def test_a_should_is_a_warning_and_fails_where_strict() -> None:
+    shown = answer(key(message="done"))
+
+    with pytest.warns(PortalWarning, match="WARN ENV-007"):
+        (finding,) = PortalJudge().feed(shown)
+    assert finding.requirement == "ENV-007"
+    with pytest.raises(PortalContradiction, match="WARN ENV-007"):
+        PortalJudge(is_strict=True).feed(shown)
+
+
+def test_rules_that_are_left_out_neither_fail_nor_warn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PortalJudge(skip=("ENV-*",)).feed(answer(key(success="yes", message="done"))) == []
+    with pytest.raises(UsageError, match="NONE-1"):
+        PortalJudge(only=("NONE-1",))
+
+
+def test_a_secret_of_the_answer_is_not_shown() -> None:
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLW9mLXRoaXM"
+    shown = answer(key(success=token), Authorization=f"Bearer {token}")
+
+    with pytest.raises(PortalContradiction, match="ENV-002") as raised:
+        PortalJudge().feed(shown)
+
+    assert token not in str(raised.value)
+
+
+@pytest.fixture
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("portal")
+    with deployed(folder, faults=["code-as-number"]) as portal:
+        yield portal.running
+
+
+def access_code(running: Running) -> str:
+    return str(tomllib.loads(running.profile())["portal"]["access_code"])
+
+
+def test_answers_of_httpx_and_requests_are_judged_alike(faulty: Running) -> None:
+    url, headers = f"{faulty.url}{KEY}", {"X-PORTAL-ACCESS-CODE": access_code(faulty)}
+
+    for response in (httpx.get(url, headers=headers), requests.get(url, headers=headers, timeout=10)):
+        with pytest.raises(PortalContradiction, match="ENV-004"):
+            PortalJudge().feed(response)
+        exchange = exchange_of(response)
+        assert exchange.request.header("user-agent")
+        assert exchange.elapsed_ms > 0
+
+
+def test_answers_of_starlettes_test_client_are_judged_with_their_request() -> None:
+    portal = in_process(faults=["code-as-number"])
+    code = str(portal.profile.portal.access_code)
+    client = TestClient(portal.app, base_url="http://localhost", headers={"X-PORTAL-ACCESS-CODE": code})
+
+    refused = client.post("/web/v1/secure-channel/session", json={"keyId": 1})
+    answered = client.get(KEY)
+
+    assert exchange_of(refused).sent == {"keyId": 1}
+    assert PortalJudge().feed(refused) == []
+    with pytest.raises(PortalContradiction, match="ENV-004"):
+        PortalJudge().feed(answered)
+
+
+def test_nothing_is_concluded_from_a_body_that_nobody_has_read() -> None:
+    request = httpx.Request("POST", f"http://localhost{KEY}", content=iter([b"x"]))
+    unread = httpx.Response(200, stream=httpx.ByteStream(b"{}"), request=request)
+
+    exchange = exchange_of(unread)
+
+    assert (exchange.request.form, exchange.response and exchange.response.form) == ("omitted", "omitted")
+    assert PortalJudge().feed(unread) == []
+
+
+@pytest.mark.parametrize("wrong", [None, "text", {"status_code": 200}])
+def test_what_is_no_response_is_refused(wrong: object) -> None:
+    with pytest.raises(
+        UsageError, match="A response of httpx, requests or Starlette's test client is needed"
+    ):
+        PortalJudge().feed(wrong)
+
+
+OWN_TESTS = """
+import httpx
+
+ENVELOPE = {"version": "2.0.0", "timestamp": 1767225600000, "success": True, "code": "2000",
+            "message": "Success", "data": {"keyId": "k-1", "publicKey": "AAAA"}}
+
+def answer(**changes):
+    headers = {"X-PORTAL-ACCESS-CODE": "code-1"}
+    request = httpx.Request("GET", "http://localhost/web/v1/secure-channel/public-key", headers=headers)
+    return httpx.Response(200, json=ENVELOPE | changes, request=request)
+
+def test_lawful(portal_judge):
+    portal_judge.feed(answer())
+
+def test_faulty(portal_judge):
+    portal_judge.feed(answer(success="yes"))
+
+def test_noted(portal_judge):
+    portal_judge.note(answer(success="yes"))
+
+def test_warned(portal_judge):
+    portal_judge.feed(answer(message="done"))
+"""
+
+
+def test_the_fixture_fails_a_test_at_the_feed_or_at_its_end(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(OWN_TESTS)
+
+    normal = pytester.runpytest("-p", "no:cacheprovider")
+    normal.assert_outcomes(passed=3, failed=1, errors=1, warnings=1)
+    normal.stdout.fnmatch_lines(["*FAIL ENV-002 (Response envelope)*", "*actual    'yes'*"])
+    strict = pytester.runpytest("-p", "no:cacheprovider", "--portal-strict", "--portal-skip", "ENV-002")
+    strict.assert_outcomes(passed=3, failed=1)
+
+
+def test_the_plugin_loads_nothing_of_the_suite_before_a_test_asks_for_it() -> None:
+    program = (
+        "import sys, conformance.embed.pytest_plugin; print(*(n for n in sys.modules if 'conformance' in n))"
+    )
+
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    names = ["conformance", "conformance.embed", "conformance.embed.pytest_plugin"]
+    assert sorted(name for name in loaded.stdout.split() if name.startswith("conformance")) == names
+
+
+def test_the_plugin_adds_only_options_and_values_of_its_own(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+def pytest_addoption(parser):
+    for name in ("target", "profile", "impact", "out", "baseline", "seed", "only", "history", "wait"):
+        parser.addoption(f"--{name}", help="another plugin's")
+"""
+    )
+    pytester.makepyfile(
+        cases="""
+def test_own(request, pytestconfig):
+    assert pytestconfig.getoption("--profile") == "mine"
+    assert not pytestconfig.pluginmanager.has_plugin("conformance.plugin")
+"""
+    )
+
+    result = pytester.runpytest_subprocess("--profile", "mine", "cases.py")
+
+    result.assert_outcomes(passed=1)

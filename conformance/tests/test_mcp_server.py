@@ -1,0 +1,109 @@
+"""The MCP server, through the client of its SDK: what its tools answer, and what they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from conformance.embed.mcp_server import Assistant, server_of
+from conformance.tests.deployment import deployed
+
+Call = tuple[str, dict[str, Any]]
+
+
+def answers(server: Any, *calls: Call) -> list[tuple[bool, str]]:
+    """Whether each call was an error, and its text."""
+
+    async def ask() -> list[tuple[bool, str]]:
+        async with Client(server) as client:
+            results = [await client.call_tool(name, arguments) for name, arguments in calls]
+        return [
+            (bool(each.is_error), "".join(getattr(part, "text", "") for part in each.content))
+            for each in results
+        ]
+
+    return asyncio.run(ask())
+
+
+def test_the_server_offers_its_tools_and_none_takes_a_target(tmp_path: Path) -> None:
+    async def ask() -> dict[str, set[str]]:
+        async with Client(server_of(Assistant(tmp_path))) as client:
+            return {
+                tool.name: set(tool.input_schema["properties"]) for tool in (await client.list_tools()).tools
+            }
+
+    assert asyncio.run(ask()) == {
+        "list_requirements": {"only", "skip"},
+        "explain_requirement": {"rule"},
+        "run_requirements": {"only", "skip", "impact", "time_budget"},
+        "read_findings": set(),
+        "judge_har": {"path"},
+    }
+
+
+def test_rules_are_listed_and_explained(tmp_path: Path) -> None:
+    (_, listed), (_, explained), (is_wrong, unknown) = answers(
+        server_of(Assistant(tmp_path)),
+        ("list_requirements", {"only": ["LOGIN-022"]}),
+        ("explain_requirement", {"rule": "LOGIN-022"}),
+        ("explain_requirement", {"rule": "LOGIN-O22"}),
+    )
+
+    assert '"id": "LOGIN-022"' in listed
+    assert json.loads(explained)["level"] == "must"
+    assert is_wrong
+    assert "LOGIN-022" in unknown
+
+
+def test_rules_are_run_over_stdio_against_the_profile_alone_and_findings_are_read(tmp_path: Path) -> None:
+    with deployed(tmp_path, faults=["countries-value-off-by-one"]) as portal:
+        words = ["-m", "conformance", "mcp", "--profile", str(portal.profile), "--out", str(tmp_path / "out")]
+        server = StdioServerParameters(command=sys.executable, args=words)
+        (_, run), (_, found) = answers(
+            server, ("run_requirements", {"only": ["CONSTANT-020"]}), ("read_findings", {})
+        )
+
+    result = json.loads(run)
+    assert (result["exit_code"], result["impact"], result["target"]) == (1, "read-only", portal.running.url)
+    assert {each["requirement"] for each in result["findings"]} == {"CONSTANT-020"}
+    assert json.loads(found) == result
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({"only": ["ROLE-011"], "impact": "mutating"}, "this server was started with --impact read-only"),
+        ({"only": ["ROLE-011"], "impact": "all"}, "choose read-only, mutating, disruptive"),
+        ({"only": []}, "Name the rules to test"),
+        ({"only": ["--impact=disruptive"]}, "--impact=disruptive"),
+        ({"only": ["ROLE-011"], "time_budget": "soon"}, "write a number with s, m or h"),
+    ],
+)
+def test_what_goes_beyond_what_the_server_was_started_with_is_refused(
+    tmp_path: Path, arguments: dict[str, Any], sentence: str
+) -> None:
+    ((is_wrong, text),) = answers(server_of(Assistant(tmp_path / "out")), ("run_requirements", arguments))
+
+    assert is_wrong
+    assert sentence in text
+    assert not (tmp_path / "out" / "results.json").exists()
+
+
+def test_a_har_file_is_judged(tmp_path: Path) -> None:
+    capture = tmp_path / "today.jsonl"
+    capture.touch()
+    (_, judged), (is_wrong, missing) = answers(
+        server_of(Assistant(tmp_path / "out")),
+        ("judge_har", {"path": str(capture)}),
+        ("judge_har", {"path": str(tmp_path / "none.har")}),
+    )
+
+    assert json.loads(judged)["summary"]["fail"] == 0
+    assert is_wrong
+    assert "No such file" in missing
