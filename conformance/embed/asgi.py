@@ -79,7 +79,7 @@ class JudgingMiddleware:
 
 
 @dataclass
-class _Body:
+class _BodyCopy:
     raw: bytearray = field(default_factory=bytearray)
     is_cut: bool = False
     is_complete: bool = False
@@ -91,7 +91,7 @@ class _Tap:
     def __init__(self, scope: Mapping[str, Any], largest: int) -> None:
         self._scope = {**scope}
         self._largest = largest
-        self.request, self.response = _Body(), _Body()
+        self.request, self.response = _BodyCopy(), _BodyCopy()
         self._started, self._began = datetime.now(UTC), time.perf_counter()
         self._elapsed = 0.0
         self._status: int | None = None
@@ -101,7 +101,7 @@ class _Tap:
     def is_complete(self) -> bool:
         return self.response.is_complete and self._status is not None
 
-    def note(self, body: _Body, message: Message, kind: str) -> None:
+    def note(self, body: _BodyCopy, message: Message, kind: str) -> None:
         """Notes a message; what is of another kind and no start of an answer leaves the body unknown."""
         if message["type"] == "http.response.start":
             self._status = message["status"]

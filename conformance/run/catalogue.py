@@ -56,9 +56,8 @@ def pytest_arguments() -> list[str]:
 
     Other plugins that happen to be installed are not loaded: they take time, and could change a run.
     """
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return [
-        str(files("cases")), "-p", "conformance.plugin", "--assert=plain",
+        str(files("cases")), "--disable-plugin-autoload", "-p", "conformance.plugin", "--assert=plain",
         "-c", str(files("conformance.run") / "cases.ini"),
         "--rootdir", os.path.dirname(str(files("cases"))), "-p", "no:cacheprovider",
     ]  # fmt: skip
