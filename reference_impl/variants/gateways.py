@@ -133,7 +133,7 @@ class ConstantsKept:
             await self.app(scope, receive, send)
             return
         start, body = await collected(self.app, scope, receive)
-        if start["status"] == 200:
+        if start["status"] == 200 and _is_success(body):
             now = scope["app"].state.portal.now()
             language = dict(scope["headers"]).get(b"accept-language")
             moment, *_ = known = self.kept.get((scope["path"], language), (0.0, start, body))
@@ -142,6 +142,15 @@ class ConstantsKept:
             _, start, body = known
         await send(copy.deepcopy(start))
         await send({"type": "http.response.body", "body": body})
+
+
+def _is_success(body: bytes) -> bool:
+    """Whether a body is a successful envelope: a portal may refuse with status 200 as well."""
+    try:
+        envelope = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(envelope, dict) and envelope.get("success") is True
 
 
 @dataclass
