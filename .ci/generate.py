@@ -63,7 +63,7 @@ def proofs(*, may_lose: bool = False) -> str:
     """Which checks and cases are proven able to contradict each requirement, from a whole selftest. It fails
     where one is not proven any more, unless it ``may_lose`` some."""
     with tempfile.TemporaryDirectory() as folder:
-        command("selftest", "--out", folder, *["--update"] * may_lose)
+        command("selftest", "--grouped", "--out", folder, *["--update"] * may_lose)
         matrix = json.loads((Path(folder) / "selftest.json").read_text(encoding="utf-8"))
         return json.dumps(matrix["proofs"], indent=1) + "\n"
 

@@ -22,6 +22,7 @@ from conformance.cli.program import completion_script
     ),
     option("--jobs", metavar="N", type=int, help="number of parallel workers (default: one per core)"),
     flag("--thorough", help="run every case for every variant"),
+    flag("--grouped", help="try several variants in one run, and each alone only where it tells more"),
     flag("--update", help="record the proofs of this run as those that later runs must reach"),
 )
 def test_the_suite(options: Options) -> int:
@@ -34,6 +35,7 @@ def test_the_suite(options: Options) -> int:
         jobs=options.jobs,
         update=options.update,
         thorough=options.thorough,
+        grouped=options.grouped,
     )
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from conformance.checks import CHECKS
@@ -27,14 +28,16 @@ from conformance.selftest import workers
 from conformance.selftest.choice import a_few_of_each, function_of, own_first, touching
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.selftest.pages import write
-from conformance.selftest.verdicts import ProofMatrix, by_name, judge, listed
+from conformance.selftest.verdicts import ProofMatrix, by_name, is_clear, judge, listed
 from conformance.spec import REQUIREMENTS
-from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn
+from conformance.target.bundled import FAULTS, VARIANTS, Fault, drawn, grouped
 
 CLEAN = "clean"
 SEEDS = range(5)
 TRIES = 8
 """With how many faults a case is tried alone."""
+AT_ONCE = 6
+"""How many variants a grouped selftest tries in one fault run."""
 PROOFS = "proofs.json"
 QUIET = (
     "--collect-only", "--capture=no", "-p", "no:terminal", "-p", "no:logging", "-p", "no:warnings",
@@ -51,13 +54,16 @@ def run(
     jobs: int | None = None,
     update: bool = False,
     thorough: bool = False,
+    grouped: bool = False,
     tell: Printer = print,
 ) -> int:
     """Makes the fault runs, prints what is not proven, writes its reports to ``out``.
 
     ``only``: these faults and variants. ``jobs``: how many fault runs at a time; by default one per
     core. ``update``: what is proven now is what must be proven later.
-    ``thorough``: every case for every variant. Gives 0, or 1 where anything is not proven. Raises UsageError.
+    ``thorough``: every case for every variant. ``grouped``: several variants in one fault run, and each
+    alone only where their run shows a contradiction, or tests less than the others. Gives 0, or 1 where
+    anything is not proven. Raises UsageError.
     """
     if not hasattr(os, "fork"):
         raise UsageError("selftest: this system has no fork(). Run it on Linux or macOS.")
@@ -69,7 +75,7 @@ def run(
         )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1)
+    runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1, is_grouped=grouped)
     matrix = matrix_of(runs)
     if update:
         _proofs_file().write_text(json.dumps(matrix.proofs, indent=1) + "\n", encoding="utf-8")
@@ -87,6 +93,7 @@ class FaultRuns:
     names: tuple[str, ...]
     thorough: bool
     jobs: int
+    is_grouped: bool = False
     matrix: ProofMatrix | None = None
     deciders: set[str] = field(default_factory=set)
 
@@ -98,6 +105,7 @@ class FaultRuns:
         # In this process, so that the fault runs forked from it find warm what is made when it is first used.
         clean = attempt(session, items, CLEAN, watched=True)
         outcomes = list(workers.run(self._jobs(session, items, clean), workers=self.jobs))
+        outcomes += self._members(session, self._cases_of_variants(items), clean, outcomes)
         self.matrix = ProofMatrix(
             clean,
             by_name(outcomes, FAULTS),
@@ -126,10 +134,9 @@ class FaultRuns:
         self, session: pytest.Session, items: list[pytest.Item], clean: FaultOutcome
     ) -> Iterator[tuple[str, workers.Job]]:
         """The long fault runs first, so that the last ones to end are short."""
-        representative = items if self.thorough else a_few_of_each(items)
-        for name in VARIANTS:
-            if self._wanted(name):
-                yield name, _job(session, representative, name, variants=[name])
+        representative = self._cases_of_variants(items)
+        for group in self._groups():
+            yield _group(group), _job(session, representative, _group(group), variants=group)
         if not self.names:
             for seed in SEEDS:
                 chosen = [variant.name for variant in drawn(VARIANTS.values(), seed)]
@@ -141,6 +148,37 @@ class FaultRuns:
                 else:
                     cases = a_few_of_each(items, listed(fault))
                 yield name, _job(session, own_first(cases, fault.breaks), name, faults=[name])
+
+    def _cases_of_variants(self, items: list[pytest.Item]) -> list[pytest.Item]:
+        return items if self.thorough else a_few_of_each(items)
+
+    def _groups(self) -> list[list[str]]:
+        """The variants that are tried together."""
+        wanted = [variant for variant in VARIANTS.values() if self._wanted(variant.name)]
+        return [
+            [variant.name for variant in group]
+            for group in grouped(wanted, AT_ONCE if self.is_grouped else 1)
+        ]
+
+    def _members(
+        self,
+        session: pytest.Session,
+        cases: list[pytest.Item],
+        clean: FaultOutcome,
+        outcomes: Sequence[FaultOutcome],
+    ) -> Iterator[FaultOutcome]:
+        """The outcome of each variant that was tried in a group: the group's, or its own."""
+        found = {outcome.name: outcome for outcome in outcomes}
+        jobs: list[tuple[str, workers.Job]] = []
+        for group in self._groups():
+            outcome = found[_group(group)]
+            if len(group) == 1:
+                continue
+            if is_clear(outcome, clean):
+                yield from (msgspec.structs.replace(outcome, name=name) for name in group)
+            else:
+                jobs += [(name, _job(session, cases, name, variants=[name])) for name in group]
+        yield from workers.run(jobs, workers=self.jobs)
 
     def _wanted(self, name: str) -> bool:
         return not self.names or name in self.names
@@ -159,6 +197,10 @@ def _job(
     variants: Sequence[str] = (),
 ) -> workers.Job:
     return lambda: attempt(session, cases, name, faults=faults, variants=variants)
+
+
+def _group(names: Sequence[str]) -> str:
+    return " + ".join(names)
 
 
 def _combination(seed: int) -> str:

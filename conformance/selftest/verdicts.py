@@ -10,6 +10,10 @@ from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, Fault
 
 TURNS = {"must": "fail", "should": "warn"}
+FEW_UNTESTED = 80
+"""So many more rules may be untested under a group of variants than without any."""
+MANY_UNTESTED = 400
+"""So many rules are untested where a variant of a combination keeps the suite out."""
 Proofs = Mapping[str, Sequence[str]]
 """For each requirement the checks and cases that a fault has shown able to contradict it."""
 
@@ -80,7 +84,7 @@ def judge(matrix: ProofMatrix, *, deciders: Collection[str], known: Proofs, whol
             for name, outcome in matrix.variants.items()
             for line in _of_variant(f"variant {name}", outcome)
         ),
-        *(line for name, outcome in matrix.combinations.items() for line in _of_variant(name, outcome)),
+        *(line for name, outcome in matrix.combinations.items() for line in _of_combination(name, outcome)),
     ]
     if whole:
         matrix.problems += [
@@ -89,6 +93,13 @@ def judge(matrix: ProofMatrix, *, deciders: Collection[str], known: Proofs, whol
             *_lost(matrix.proofs, known),
         ]
     return matrix
+
+
+def is_clear(outcome: FaultOutcome, clean: FaultOutcome) -> bool:
+    """Whether variants that were tried together need no run of their own: nothing is held against them, and
+    the suite tested about as much as without them."""
+    is_held = any(True for _ in _of_variant("", outcome))
+    return not is_held and len(outcome.untested) <= len(clean.untested) + FEW_UNTESTED
 
 
 def _broke(outcome: FaultOutcome, requirement: str) -> bool:
@@ -119,6 +130,12 @@ def _of_variant(name: str, outcome: FaultOutcome) -> Iterator[str]:
         if turned.verdict == "fail":
             yield f"{name}: {requirement} is FAIL: {_seen(turned)}"
     yield from _errors(name, outcome)
+
+
+def _of_combination(name: str, outcome: FaultOutcome) -> Iterator[str]:
+    yield from _of_variant(name, outcome)
+    if len(outcome.untested) >= MANY_UNTESTED:
+        yield f"{name}: {len(outcome.untested)} rules are untested; one of the variants is to stand alone"
 
 
 def _seen(turned: Turned) -> str:

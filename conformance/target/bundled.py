@@ -14,7 +14,7 @@ from reference_impl.app import build
 from reference_impl.faults import FAULTS, Fault
 from reference_impl.portal import Portal as ReferencePortal
 from reference_impl.profile import profile as profile_of
-from reference_impl.variants import VARIANTS, Variant, drawn
+from reference_impl.variants import VARIANTS, Variant, drawn, grouped
 
 __all__ = [
     "FAULTS",
@@ -23,6 +23,7 @@ __all__ = [
     "InProcess",
     "Variant",
     "drawn",
+    "grouped",
     "in_process",
     "running_portal",
     "serve",

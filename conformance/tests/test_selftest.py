@@ -13,8 +13,8 @@ from conformance.selftest import run, workers
 from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching
 from conformance.selftest.fault_run import FaultOutcome, Turned
 from conformance.selftest.pages import as_json, write
-from conformance.selftest.verdicts import ProofMatrix, judge
-from conformance.target.bundled import FAULTS
+from conformance.selftest.verdicts import MANY_UNTESTED, ProofMatrix, is_clear, judge
+from conformance.target.bundled import FAULTS, VARIANTS, grouped
 
 FAULT = "timestamp-in-seconds"
 BROKEN = "ENV-011"
@@ -78,6 +78,45 @@ def test_a_variant_may_warn_and_not_fail(verdict: str, count: int) -> None:
     lawful.variants["gzip"] = FaultOutcome("gzip", turned={"ENV-001": turned(verdict)})
 
     assert len(problems(lawful)) == count
+
+
+def test_a_combination_that_keeps_the_suite_out_is_a_problem() -> None:
+    silent = FaultOutcome("drawn", untested=[f"R-{number}" for number in range(MANY_UNTESTED)])
+
+    assert problems(ProofMatrix(FaultOutcome("clean"), combinations={"drawn": silent})) == [
+        f"drawn: {MANY_UNTESTED} rules are untested; one of the variants is to stand alone"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "clear"),
+    [
+        (FaultOutcome("group", turned={BROKEN: turned("warn")}), True),
+        (FaultOutcome("group", turned={BROKEN: turned("fail")}), False),
+        (FaultOutcome("group", errors={"a case": "Traceback\nKeyError"}), False),
+        (FaultOutcome("group", untested=["R-1"] * 200), False),
+    ],
+)
+def test_members_of_a_group_that_fails_or_tests_less_are_tried_alone(
+    outcome: FaultOutcome, clear: bool
+) -> None:
+    assert is_clear(outcome, FaultOutcome("clean")) is clear
+
+
+def test_each_variant_is_in_one_group_with_those_that_it_goes_with() -> None:
+    groups = grouped(VARIANTS.values(), 6)
+
+    assert sorted(one.name for group in groups for one in group) == sorted(VARIANTS)
+    assert max(map(len, groups)) == 6
+    assert all(one.goes_with(group[:at]) for group in groups for at, one in enumerate(group))
+
+
+def test_a_grouped_run_gives_an_outcome_to_each_variant(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[ProofMatrix] = []
+    monkeypatch.setattr("conformance.selftest._tell", lambda matrix, tell: seen.append(matrix))
+
+    assert run(only=["gzip", "ulid-ids"], jobs=1, grouped=True) == 0
+    assert list(seen[0].variants) == ["ulid-ids", "gzip"]
 
 
 def test_an_error_of_the_suite_is_a_problem_wherever_it_happens() -> None:

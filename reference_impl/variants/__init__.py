@@ -19,9 +19,9 @@ from reference_impl.variants import (
     values,
     wire,
 )
-from reference_impl.variants.variant import Variant, drawn, may
+from reference_impl.variants.variant import Variant, drawn, grouped, may
 
-__all__ = ["VARIANTS", "Variant", "drawn"]
+__all__ = ["VARIANTS", "Variant", "drawn", "grouped"]
 
 _ROWS = (
     *wire.VARIANTS,

@@ -15,7 +15,7 @@ from reference_impl.faults.operations import (
     PROFILE,
     constants,
 )
-from reference_impl.variants.variant import Variant, may
+from reference_impl.variants.variant import Variant, day_of, may
 from reference_impl.wrappers import Seen
 
 TIMEZONES = constants("timezones")
@@ -58,7 +58,7 @@ def _counted(seen: Seen, data: Any) -> None:
 
 
 def _ends_at_24(value: Any) -> Any:
-    return value if value is None else f"{value[:10]}T24:00:00Z"
+    return value if value is None else f"{day_of(value)}T24:00:00Z"
 
 
 def _leaps(value: Any) -> Any:

@@ -274,7 +274,13 @@ VARIANTS: tuple[Variant, ...] = (
         "interrupted",
     ),
     may("reads-kept-for-a-second", "when a change shows is not stated", wrapped(ReadsKept), "consistency"),
-    may("codes-have-a-rate", _RATES, together((SLOW_DOWN, _only(4, SEND), _only(6, COMPLETE))), "code-rate"),
+    may(
+        "codes-have-a-rate",
+        _RATES,
+        together((SLOW_DOWN, _only(4, SEND), _only(6, COMPLETE))),
+        "code-rate",
+        is_alone=True,
+    ),
     may(
         "passwords-have-a-rate",
         _RATES,

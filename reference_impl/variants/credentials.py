@@ -77,7 +77,7 @@ def _of_its_length(handler: Handler) -> Handler:
     """A code by mail of another length than is sent is no code."""
 
     def completing(portal: Portal, caller: Caller, body: Body) -> Any:
-        if body["method"] == EMAIL and len(body["code"]) != portal.limits.mfa_code_digits:
+        if body.get("method") == EMAIL and len(body["code"]) != portal.limits.mfa_code_digits:
             raise Refusal(INVALID)
         return handler(portal, caller, body)
 

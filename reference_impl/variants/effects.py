@@ -6,7 +6,7 @@ from reference_impl.changes import rewritten, together
 from reference_impl.faults.fault import asked, objects, on_success, reported
 from reference_impl.faults.operations import INVITATIONS, ORDERS, OWN_INVITATIONS
 from reference_impl.shapes import Body
-from reference_impl.variants.variant import Variant, may
+from reference_impl.variants.variant import Variant, day_of, may
 from reference_impl.wrappers import Seen
 
 
@@ -15,7 +15,7 @@ def _by_time_only(body: Body) -> Body:
 
 
 def _end_of_day(value: Any) -> Any:
-    return value if value is None else f"{value[:10]}T23:59:59.999Z"
+    return value if value is None else f"{day_of(value)}T23:59:59.999Z"
 
 
 def _sent_in_part(seen: Seen, data: Any) -> None:

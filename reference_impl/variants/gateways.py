@@ -203,8 +203,15 @@ VARIANTS: tuple[Variant, ...] = (
         _FURTHER,
         chosen(bot_challenge_also_on=BEFORE_SIGN_IN, bot_token_known=False),
         "challenge-places",
+        is_alone=True,
     ),
-    may("no-token-for-the-challenge", _FURTHER, chosen(bot_token_known=False), "challenge-token"),
+    may(
+        "no-token-for-the-challenge",
+        _FURTHER,
+        chosen(bot_token_known=False),
+        "challenge-token",
+        is_alone=True,
+    ),
     may(
         "sign-ins-by-the-quarter-hour",
         "neither the window nor the status and code of a rate-limit response are shown",
@@ -220,6 +227,7 @@ VARIANTS: tuple[Variant, ...] = (
             )
         ),
         "rate-answer long-window fixed-window",
+        is_alone=True,
     ),
     may("firewall-406", _FIREWALL, wrapped(_refused_at(406, BLOCKED)), "interrupted"),
     may("firewall-200", _FIREWALL, wrapped(_refused_at(200, BLOCKED)), "interrupted"),
@@ -240,6 +248,7 @@ VARIANTS: tuple[Variant, ...] = (
             )
         ),
         "query-rate",
+        is_alone=True,
     ),
     may(
         "queries-have-a-rate-of-400",
@@ -251,6 +260,7 @@ VARIANTS: tuple[Variant, ...] = (
             )
         ),
         "query-rate",
+        is_alone=True,
     ),
     may(
         "clock-minutes-behind",

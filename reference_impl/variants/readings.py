@@ -26,7 +26,7 @@ from reference_impl.plan import Plan
 from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import NOTHING, Body, allowed, checked, text
-from reference_impl.variants.variant import Variant, enveloped, everywhere, may
+from reference_impl.variants.variant import Variant, day_of, enveloped, everywhere, may
 from reference_impl.wrappers import Answer, Seen
 
 
@@ -211,7 +211,7 @@ def _phone_in_part(value: Any) -> Any:
 def _by_the_day(value: Any) -> Any:
     """An expiry is a day."""
     has_one = isinstance(value, dict) and "canAccept" in value
-    return value | {"expiresAt": value["expiresAt"][:10]} if has_one else value
+    return value | {"expiresAt": day_of(value["expiresAt"])} if has_one else value
 
 
 VARIANTS: tuple[Variant, ...] = (

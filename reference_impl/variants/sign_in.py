@@ -41,7 +41,7 @@ def _earlier_codes_too(plan: Plan) -> None:
     def accepting(handler: Handler) -> Handler:
         def completing(portal: Portal, caller: Caller, body: Body) -> Any:
             newest = portal.mfa_codes.get(body["sessionId"])
-            if newest and body["method"] == 10011001 and body["code"] in sent.get(body["sessionId"], []):
+            if newest and body.get("method") == 10011001 and body["code"] in sent.get(body["sessionId"], []):
                 newest.text = body["code"]
             return handler(portal, caller, body)
 
@@ -78,7 +78,7 @@ def _otp_needs_no_sending(handler: Handler) -> Handler:
     """Asked to send for the authenticator, the portal says that it need not."""
 
     def sending(portal: Portal, caller: Caller, body: Body) -> Any:
-        if body["method"] == 10011002 and body["sessionId"] in portal.login_sessions:
+        if body.get("method") == 10011002 and body["sessionId"] in portal.login_sessions:
             return {"sent": False, "cooldownSeconds": 0, "codeExpiresIn": 0}
         return handler(portal, caller, body)
 

@@ -17,7 +17,7 @@ def _method_left_out(operation: str) -> Change:
     def around(handler: Handler) -> Handler:
         def stepping(portal: Portal, caller: Caller, body: Body) -> Any:
             session = portal.login_sessions.get(body["sessionId"])
-            if body["method"] or session is None:
+            if body.get("method") or session is None:
                 return handler(portal, caller, body)
             factors = portal.security(session.account_id)["factors"]
             primary = next((name for name, factor in factors.items() if factor["isPrimary"]), "EMAIL")
