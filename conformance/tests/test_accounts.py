@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import httpx
 import jwt
 import pytest
 
 from conformance.errors import CannotSignIn
 from conformance.spec.endpoints import PASSWORD_FORGOT, PROFILE, ROLES
+from conformance.target.portal import Portal
 from conformance.target.portal.sign_ins.session import lifetime
+from conformance.target.profile.model import parse
 from conformance.tests.reached import MINIMAL, answer, answering, connected
 from conformance.traffic.exchange import Exchange
 
@@ -195,6 +200,19 @@ def test_an_early_code_that_was_accepted_is_not_given_twice() -> None:
         assert portal.login.complete(session, method="OTP", code=early).success
         assert admin.code() != early
         assert admin.fresh_sign_in().token
+
+
+def test_an_account_signs_in_past_codes_that_a_run_on_another_machine_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connected() as (portal, _, running):
+        session = portal.login.initiate(portal.account("admin"))
+        early = portal.codes.early_totp(portal.profile.accounts["admin"].otp_secret or "")
+        assert portal.login.complete(session, method="OTP", code=early).success
+
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        with Portal.connect(parse(running.profile(), {}), impact="disruptive") as later:
+            assert later.account("admin").fresh_sign_in().token
 
 
 def test_an_authenticators_codes_differ_from_sign_in_to_sign_in() -> None:

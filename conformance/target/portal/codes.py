@@ -17,6 +17,9 @@ STEP = 30
 """Seconds that a code of an authenticator is shown (RFC 6238)."""
 
 NEARLY_OVER = 1.0
+UNTOUCHED = 3
+"""Time steps from now to one that no earlier run can have used."""
+
 ADJACENT = 20
 """Time steps to each side whose codes a wrong one must not be: a target may be generous."""
 
@@ -33,10 +36,18 @@ class Codes:
 
     def totp(self, secret: str) -> str:
         """A code that has not been used, waiting for the next time step where it must. Raises OutOfTime."""
+        return self._totp(secret, steps_ahead=0)
+
+    def untouched_totp(self, secret: str) -> str:
+        """The code of a time step that no earlier run can have used, also one that is not on record here: a
+        target takes codes of one step ahead (RFC 6238, 5.2). Waits for it. Raises OutOfTime."""
+        return self._totp(secret, steps_ahead=UNTOUCHED)
+
+    def _totp(self, secret: str, *, steps_ahead: int) -> str:
         self._secrets.add(secret, "otp-secret")
         with self._lock:
             now = self._clock.now()
-            step = max(int(now // STEP), self._last(secret, now) + 1)
+            step = max(int(now // STEP) + steps_ahead, self._last(secret, now) + 1)
             if not self._clock.is_simulated and STEP - now % STEP < NEARLY_OVER:
                 step = max(step, int(now // STEP) + 1)
             self._clock.wait_until(step * STEP, "the authenticator's next code")
