@@ -206,6 +206,7 @@ def test_an_account_signs_in_past_codes_that_a_run_on_another_machine_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with connected() as (portal, _, running):
+        portal.account("admin").fresh_sign_in()
         session = portal.login.initiate(portal.account("admin"))
         early = portal.codes.early_totp(portal.profile.accounts["admin"].otp_secret or "")
         assert portal.login.complete(session, method="OTP", code=early).success
