@@ -24,7 +24,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance.errors import CannotSignIn, NotAllowed, OutOfBudget, OutOfTime, RateLimited, Untestable
 from conformance.judging import Judge, watch
 from conformance.run.session import RunSession
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import (
     HELD,
     Comparison,
@@ -46,6 +46,9 @@ STRIKES = 3
 
 TOLD_AT_MOST = 40
 """Exchanges of an example that its finding names: the last ones."""
+
+MOST_RECORDS = 20_000
+"""Records in the answers of one example, which stay in memory until it is over; with more it ends."""
 
 FINAL = (CannotSignIn, NotAllowed, OutOfBudget, OutOfTime, RateLimited)
 """Reasons that hold for the next example as well."""
@@ -113,6 +116,7 @@ class Trial:
         self.held: list[str] = []
         self.is_over = False
         self.length = 0
+        self._records = 0
         self.apart = Apart(search.ledger)
         self._judge = watch(self.apart, judge=Judge())
 
@@ -124,6 +128,9 @@ class Trial:
         self.exchanges.append(exchange)
         self.search.requests += 1
         self._judge(exchange)
+        self._records += records_in(exchange.data)
+        if self._records > MOST_RECORDS:
+            self.spoil()
 
     def verify(self, requirement: str, *comparisons: Comparison) -> bool:
         """Decides a requirement within the example, as ``Verify`` does; says whether all comparisons hold.
@@ -457,6 +464,12 @@ class KeptExamples(ExampleDatabase):
 
     def delete(self, key: bytes, value: bytes) -> None:
         self._files.delete(self._named(key), value)
+
+
+def records_in(data: Json) -> int:
+    """How many records the data of an answer list: it is a list, or has lists in its fields."""
+    lists = data.values() if isinstance(data, dict) else (data,)
+    return sum(len(each) for each in lists if isinstance(each, list))
 
 
 def shortly(value: object, limit: int = 300) -> str:

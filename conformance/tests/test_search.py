@@ -1,0 +1,40 @@
+"""A search keeps what its examples hold in bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from conformance.run.search import MOST_RECORDS, Search, records_in
+from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import ROLES
+from conformance.tests.traffic import answer
+from conformance.traffic.exchange import Json
+from conformance.verdicts.findings import Ledger
+
+
+@pytest.mark.parametrize(
+    ("data", "number"),
+    [([1, 2], 2), ({"items": [1, 2], "page": 1}, 2), ({"a": [1], "b": [2]}, 2), (None, 0), ("text", 0)],
+)
+def test_records_are_those_of_the_lists_in_the_data(data: Json, number: int) -> None:
+    assert records_in(data) == number
+
+
+@pytest.mark.parametrize(("records", "is_over"), [(MOST_RECORDS // 2, False), (MOST_RECORDS // 2 + 1, True)])
+def test_an_example_ends_where_its_answers_list_too_many_records(
+    tmp_path: Path, records: int, is_over: bool
+) -> None:
+    run = SimpleNamespace(
+        ledger=Ledger(REQUIREMENTS), options=SimpleNamespace(out=tmp_path), divert=lambda take: None
+    )
+    verify = SimpleNamespace(declared=(), case="a case")
+    trial = Search(run, verify, effort="quick", seed=1).begin()  # type: ignore[arg-type]
+
+    for _ in range(2):
+        assert not trial.is_spoiled
+        trial.take(answer(ROLES, data=[{}] * records))
+
+    assert trial.is_spoiled is is_over
