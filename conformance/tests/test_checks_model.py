@@ -211,6 +211,11 @@ PROOFS = [
         [profile(1, updatedAt=at(days=3)), read(200, PROFILE, account(updatedAt=at(days=4)))],
     ),
     Proof(
+        "MODEL-009",
+        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=4))],
+        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=9), updatedAt=at(days=1))],
+    ),
+    Proof(
         "MODEL-006",
         [stamped(1, -900), stamped(2, -880), stamped(3, -910), stamped(4, 0), stamped(5, 0)],
         [stamped(1, 0), frozen(2, -900), frozen(3, -901), stamped(4, 0)],

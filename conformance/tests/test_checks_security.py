@@ -53,6 +53,14 @@ PROOFS = [
     ),
     Proof("SESSION-024", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [CURRENT, CURRENT])),
     Proof(
+        "SESSION-035",
+        [answer(SESSIONS, [CURRENT, session()], n=n) for n in (1, 2)],
+        [
+            answer(SESSIONS, [CURRENT, session()]),
+            answer(SESSIONS, [session(), session(sessionId="another", isCurrent=True)], n=2),
+        ],
+    ),
+    Proof(
         "SESSION-033",
         answer(SESSIONS_CONFIG, session_config(lastLoginAt="2031-05-06T07:08:09Z", passwordChangedAt=None)),
         answer(SESSIONS_CONFIG, session_config(passwordChangedAt="06.05.2031")),

@@ -19,6 +19,7 @@ from reference_impl.faults.operations import (
     PUBLIC_KEY,
     ROLE,
     ROLES,
+    SESSIONS,
     TYPES_QUERY,
     constants,
 )
@@ -52,6 +53,16 @@ def _two(seen: Seen) -> object:
 
 def _enveloped(**fields: Any) -> Rewriting:
     return lambda seen, answer: answer.body.update(fields)
+
+
+def _created_by_its_update(record: dict[str, Any]) -> None:
+    record["createdAt"] = record["updatedAt"]
+
+
+def _newest_is_current(seen: Seen, data: Any) -> None:
+    newest = max(data, key=lambda session: str(session["loginTime"]))
+    for session in data:
+        session["isCurrent"] = session is newest
 
 
 def _value_of_declined(invitation: dict[str, Any]) -> None:
@@ -191,6 +202,20 @@ FAULTS = (
         PROFILE,
         apply=rewritten(on_success(_older), PROFILE),
         also="AGREE-001 PROFILE-008",
+    ),
+    of(
+        "MODEL-009",
+        "the-profile-is-created-by-its-update",
+        PROFILE,
+        apply=turned(PROFILE, "", _created_by_its_update),
+        also="AGREE-001 PROFILE-008 PROFILE-011",
+    ),
+    of(
+        "SESSION-035",
+        "the-newest-session-is-the-current-one",
+        SESSIONS,
+        apply=rewritten(on_success(_newest_is_current), SESSIONS),
+        also="SESSION-022",
     ),
     of(
         "MODEL-006",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.checks.model.places import viewer_of
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import in_order, moment, records
-from conformance.checks.registry import check, reading, successes
+from conformance.checks.registry import Memory, check, reading, successes
 from conformance.spec.endpoints import (
     BACKUP_CODES,
     IP_WHITELIST,
@@ -59,6 +60,20 @@ def one_session_is_the_current_one(exchange: Exchange) -> Iterator[Comparison]:
     current = [path for path, flag in flags if flag is True]
     if all(isinstance(flag, bool) for _, flag in flags):
         yield holds(exchange, "data", len(current) == 1, "one current session", actual=current)
+
+
+@check("SESSION-035", on=successes(SESSIONS).at_its_moment(), remembers=True)
+def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """Which of the sessions is the current one is the token's, and no sign-in elsewhere changes it."""
+    viewer = viewer_of(exchange)
+    current = [(path, session) for path, session in records(exchange) if session.get("isCurrent") is True]
+    if viewer is None or len(current) != 1:
+        return
+    [(path, session)] = current
+    before = memory.setdefault(viewer, session.get("sessionId"))
+    if isinstance(before, str):
+        message = "with the same access token another session was the current one before"
+        yield equal(exchange, f"{path}.sessionId", before, message=message)
 
 
 @check("SESSION-023", on=successes(SESSIONS))

@@ -12,14 +12,14 @@ from conformance.checks.model.places import place_of, viewer_of
 from conformance.checks.records import DATED, has_offset, moment, records
 from conformance.checks.registry import Memory, answers, check, successes, with_data
 from conformance.spec import OPERATIONS
-from conformance.spec.endpoints import ACCOUNT, WORKSPACES_MINE
+from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, WORKSPACES_MINE
 from conformance.traffic.exchange import NO_ENVELOPE, Exchange, Request
 from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import contradicts
 from conformance.verdicts.findings import HELD, Comparison
 
 PAGES_KEPT = 300
-"""Of how many pages the times of updates are remembered."""
+"""Of how many pages the times of their records are remembered."""
 
 A_SECOND = timedelta(seconds=1)
 
@@ -73,11 +73,52 @@ def a_record_does_not_grow_older(exchange: Exchange, memory: Memory) -> Iterator
             yield contradicts(exchange, f"{path}.updatedAt", f"not before {before[id]}", latest[id], message)
 
 
-def _keep(memory: Memory, key: str, value: tuple[Updates, float]) -> None:
+def _keep(memory: Memory, key: str, value: object) -> None:
     memory.pop(key, None)
     memory[key] = value
     if len(memory) > PAGES_KEPT:
         del memory[next(iter(memory))]
+
+
+GRANTED = frozenset({ACCOUNT, ACCOUNTS_QUERY})
+"""Where a record may be one of a grant, which is made anew with each grant."""
+
+Creations = Mapping[str, str]
+"""When the records of an answer were created, as it is written, by their ids."""
+
+
+@data_fact
+def creations(exchange: Exchange) -> Creations:
+    """The same object for answers that repeat each other."""
+    return {
+        record["bizId"]: record["createdAt"]
+        for _, record in records(exchange)[:LISTED]
+        if isinstance(record.get("bizId"), str) and isinstance(record.get("createdAt"), str)
+    }
+
+
+@check(
+    "MODEL-009",
+    on=successes(*(key for key in dict.fromkeys(UPDATED) if key not in GRANTED)).at_its_moment(),
+    remembers=True,
+)
+def the_time_of_creation_does_not_move(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """At one place, as another may show a day alone. What a write changed is no reason either."""
+    latest = creations(exchange)
+    if not latest:
+        return
+    key = f"{exchange.request.parts.netloc} {place_of(exchange)}"
+    before: Creations = memory.get(key) or {}
+    if before is not latest:
+        for id in latest.keys() & before.keys():
+            if _is_before(latest[id], before[id]) or _is_before(before[id], latest[id]):
+                path = next(path for path, record in records(exchange) if record.get("bizId") == id)
+                message = f"{latest[id]} is shown, after {before[id]} was shown for this record"
+                yield contradicts(exchange, f"{path}.createdAt", before[id], latest[id], message)
+                return
+        _keep(memory, key, latest)
+    if before:
+        yield HELD
 
 
 NEAR, FAR = 60.0, 300.0
