@@ -28,6 +28,9 @@ from conformance.spec import REQUIREMENTS, Impact, Requirement
 if TYPE_CHECKING:
     from conformance.run.outlook.plan import RunPlan
 
+AGAIN = Path("reports", "again")
+"""Where the reports of a ``--rerun`` go, so that those of the whole run stay."""
+
 
 @command("run", *RUN_OPTIONS, passes_on=True)
 def run_cases(options: Options) -> int:
@@ -36,7 +39,7 @@ def run_cases(options: Options) -> int:
     from conformance.cli.live.running import run
 
     use_default_profile(options)
-    out = options.out or BY_NAME["out"].default
+    out = options.out = options.out or (AGAIN if options.rerun else BY_NAME["out"].default)
     arguments = as_arguments(options)
     return annotated(lambda: run(arguments, further=options.further, out=out, quiet=options.brief), Path(out))
 
