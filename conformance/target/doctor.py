@@ -403,9 +403,13 @@ def _lines(group: Sequence[Diagnosis], width: int, gains: Mapping[str, str]) -> 
         yield _line(first, width, gains.get(first.part))
         return
     yield f"{first.state:<8} {'operations':<{width}}  {len(group)} of them: {first.message}"
+    by_gain: dict[str, list[str]] = {}
     for row in group:
-        gain = f" ({gains[row.part]})" if row.part in gains else ""
-        yield f"{'':<8} {row.part.removeprefix('operations.')}{gain}"
+        by_gain.setdefault(gains.get(row.part, ""), []).append(row.part.removeprefix("operations."))
+    for gain, keys in by_gain.items():
+        if gain:
+            yield f"{'':<8} {gain}{', each' if len(keys) > 1 else ''}:"
+        yield from (f"{'':<{10 if gain else 8}} {key}" for key in keys)
 
 
 def _line(diagnosis: Diagnosis, width: int, gain: str | None) -> str:

@@ -13,6 +13,7 @@ from conformance.cli import main
 from conformance.errors import ProfileError, UsageError
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
+from conformance.target.doctor import Diagnosis, as_text
 from conformance.target.profile.learned import Learned, as_toml, written
 from conformance.target.profile.model import parse
 from conformance.traffic.replacing import replace_file, text_of
@@ -216,3 +217,15 @@ def test_all_missing_variables_are_named_at_once() -> None:
         "[accounts.admin] email",
         "[accounts.admin] password",
     ]
+
+
+def test_operations_that_unlock_as_much_are_listed_under_one_line() -> None:
+    rows = [
+        Diagnosis(f'operations."POST /web/v1/{name}"', "missing", "no body", "configuration")
+        for name in "abc"
+    ]
+    gains = {row.part: "+2 rules" for row in rows[:2]}
+
+    shown = [line.strip() for line in as_text(rows, gains).splitlines()]
+
+    assert shown[1:5] == ["+2 rules, each:", '"POST /web/v1/a"', '"POST /web/v1/b"', '"POST /web/v1/c"']
