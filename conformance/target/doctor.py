@@ -251,7 +251,9 @@ def _account(portal: Portal, name: str) -> Diagnosis:
 def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
     portal.secure.open()
     readings = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
-    end = f", with {readings} in place of the profile's" if readings else " as the profile says"
+    is_described = bool(portal.profile.secure_channel.model_fields_set)
+    usual = " as the profile says" if is_described else " with what is assumed without [secure_channel]"
+    end = f", with {readings} in place of the profile's" if readings else usual
     message = f"opens{end}"
     keys = SecureChannelSettings.model_fields
     learned = {name: value for name, value in portal.secure.readings.items() if name in keys}
