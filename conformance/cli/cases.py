@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ from conformance.spec import REQUIREMENTS, Impact, Requirement
 if TYPE_CHECKING:
     from conformance.run.outlook.plan import RunPlan
 
+AGAIN = Path("reports", "again")
+"""Where the reports of a ``--rerun`` go, so that those of the whole run stay."""
+
 
 @command("run", *RUN_OPTIONS, passes_on=True)
 def run_cases(options: Options) -> int:
@@ -35,7 +39,7 @@ def run_cases(options: Options) -> int:
     from conformance.cli.live.running import run
 
     use_default_profile(options)
-    out = options.out or BY_NAME["out"].default
+    out = options.out = options.out or (AGAIN if options.rerun else BY_NAME["out"].default)
     arguments = as_arguments(options)
     return annotated(lambda: run(arguments, further=options.further, out=out, quiet=options.brief), Path(out))
 
@@ -53,10 +57,12 @@ def plan_run(options: Options) -> int:
 def _plan(options: Options) -> RunPlan:
     from conformance.run.outlook.plan import PlanChoice, plan
     from conformance.run.rerun import failed_rules
+    from conformance.run.settings import seconds_of
     from conformance.verdicts.selection import select_rules
 
     failed = failed_rules(options.out or BY_NAME["out"].default) if options.failed else None
-    choice = PlanChoice(select_rules(options.only, options.skip, failed=failed), options.rerun)
+    budget = inf if options.time_budget is None else seconds_of(str(options.time_budget))
+    choice = PlanChoice(select_rules(options.only, options.skip, failed=failed), options.rerun, budget)
     profile = profile_of(options)
     impact: Impact = options.impact or ("read-only" if profile else "disruptive")
     return plan(profile or bundled_profile(), impact, choice)

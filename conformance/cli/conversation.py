@@ -30,7 +30,7 @@ def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int])
         raise UsageError(f"{path} exists, and is not overwritten. Name another file with --profile.")
     answers = _asked()
     path.write_text(filled(answers), encoding="utf-8")
-    print(f"\nWrote {path}. It names secrets by their environment variables, and holds none of them.")
+    print(f"\nWrote {path}.\nIt names secrets by their environment variables, and holds none of them.")
     unset = [name for name in answers.variables if not os.environ.get(name)]
     if unset:
         exports = "\n".join(f"    export {name}=…" for name in unset)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from conformance.target.profile.model import Profile
     from conformance.traffic.exchange import Json
 
-LEEWAY = 50
+LEEWAY = 20
 """One must in so many may stay untested for reasons that only a run shows."""
 
 WAYS_IN = ("admin", "spare", "limited")
@@ -99,7 +99,7 @@ def diagnose(options: Options) -> int:
         print(doctor.as_json(results, unlocks))
     else:
         print_blocks([doctor.as_text(results, unlocks).splitlines()])
-        _print_learned(profile, impact, results)
+        _print_learned(profile, impact, results, is_written=bool(options.write))
     if options.write:
         _write_learned(options.profile, _learned(profile, impact, results))
     return _exit_code(results)
@@ -138,15 +138,16 @@ def _learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> Lear
     return Learned(tables, records)
 
 
-def _print_learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> None:
-    """Prints what was learned, ready to paste into the profile."""
+def _print_learned(profile: Profile, impact: Impact, results: list[Diagnosis], *, is_written: bool) -> None:
+    """Prints what was learned, ready to paste into the profile unless it is written there."""
     from conformance.target.profile.learned import as_toml
 
     learned = _learned(profile, impact, results)
     if "expect" not in learned.tables:
         print("\nNo [expect] table is proposed: no account can sign in.")
     if learned:
-        print("\n# To paste into the profile, or to write into it by --write.")
+        advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
+        print(f"\n# {advice}")
         print(f"# [expect]: what a run with --impact {impact} must test at least; below it, exit code 5.")
         print(as_toml(learned), end="")
 

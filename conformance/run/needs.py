@@ -18,11 +18,11 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
     ),
     "inboxes": (
         lambda profile: any(one.inbox for one in profile.accounts.values()),
-        "an [inboxes] table that an account names",
+        "[inboxes] table that an account names",
     ),
     "otp": (
         lambda profile: any(one.otp_secret for one in profile.accounts.values()),
-        "an account with otp_secret",
+        "account with otp_secret",
     ),
     "limits.login_window": (
         lambda profile: profile.limits.login_window is not None,

@@ -72,7 +72,7 @@ OPTIONS = (
     Option("baseline_prune", "remove what no longer fails from the baseline", type=None),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
     Option("wait_for_target", "wait so long for the target to answer before the run: 60s, 5m", "TIME"),
-    Option("rerun", "only the requirement, case or finding with this id", "ID"),
+    Option("rerun", "only the requirement, case or finding with this id; reports go to reports/again", "ID"),
     Option(
         "only",
         "only rules by id, prefix (LOGIN-*), chapter, endpoint or level; may be repeated",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
-from math import ceil
+from math import ceil, inf
 from typing import cast
 
 import pytest
@@ -103,15 +103,18 @@ def forecast(
     seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
     length = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
     yield f"about {sign_ins_together(cases)} sign-ins, {allowed} in each window of {length}"
+    limit = inf if budget is None else budget
     waits = {case.item.nodeid: waits_of(case.item) for case in cases if case.waits and waits_of(case.item)}
-    for name, longest in sorted(waits.items(), key=lambda row: -row[1])[:MENTIONED]:
+    ordered = sorted(waits.items(), key=lambda row: -row[1])
+    for name, longest in [row for row in ordered if row[1] <= limit][:MENTIONED]:
         yield f"waits up to {longest:g} s, while others run: {name.rpartition('::')[2]}"
-    longest = max(waits.values(), default=0.0)
     queued = max(0, ceil(sign_ins_together(cases) / allowed) - 1) * seconds
-    lasts = max(longest, queued)
-    yield f"the run lasts up to {_minutes(lasts)} and what its requests take"
+    lasts = max([queued, *(longest for longest in waits.values() if longest <= limit)])
+    yield f"the run lasts up to {_minutes(min(lasts, limit))} and what its requests take"
     if budget is not None:
         yield f"what cannot be waited for within {_minutes(budget)} is left out by name"
+        for name, longest in [row for row in ordered if row[1] > limit][:MENTIONED]:
+            yield f"leaves out a wait of {longest:g} s: {name.rpartition('::')[2]}"
     elif lasts > LONG:
         yield "--time-budget 10m leaves out, by name, what takes longer"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from conformance.checks import CHECKS
 from conformance.judging.fields import requirements_of
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
+from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
 
@@ -29,7 +30,9 @@ def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozens
     """The requirements, of any level, that a run can test; ``tried`` as above."""
     keys = reachable_endpoints(profile, impact)
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
-    return TESTABLE.intersection(tried) | by_check
+    shut = frozenset(row.key for row in OPERATIONS if row.impact == "read-only" and _is_shut(row, profile))
+    possible = TESTABLE.intersection(tried) | by_check
+    return frozenset(rule for rule in possible if not _is_of_these_only(rule, shut))
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:
@@ -52,12 +55,26 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
         return False
     if not any(name in profile.accounts for name in WAYS_IN):
         return False
-    if (row.bot_challenge or "/transfer/" in row.path) and profile.bot_challenge.token is None:
-        return False
-    if "fileBizId" in row.parameters and profile.records.file is None:
+    if _is_shut(row, profile) or (row.key == LOGIN_MFA_SEND and not _reads_mail(profile)):
         return False
     body_unknown = bool({"N1", "N6"} & set(row.gaps))
     return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None
+
+
+def _is_shut(row: Operation, profile: Profile) -> bool:
+    """Whether the profile lacks what a request to the endpoint needs to succeed: a challenge, a file."""
+    if row.bot_challenge or "/transfer/" in row.path:
+        return profile.bot_challenge.token is None
+    return "fileBizId" in row.parameters and profile.records.file is None
+
+
+def _is_of_these_only(rule: str, keys: frozenset[str]) -> bool:
+    operations = REQUIREMENTS[rule].operations
+    return bool(operations) and keys.issuperset(operations)
+
+
+def _reads_mail(profile: Profile) -> bool:
+    return any(account.inbox for account in profile.accounts.values())
 
 
 def _keys() -> Mapping[str, frozenset[str]]:

@@ -251,7 +251,9 @@ def _account(portal: Portal, name: str) -> Diagnosis:
 def _secure_channel(portal: Portal) -> Iterator[Diagnosis]:
     portal.secure.open()
     readings = ", ".join(f"{name} = {value!r}" for name, value in portal.secure.readings.items())
-    end = f", with {readings} in place of the profile's" if readings else " as the profile says"
+    is_described = bool(portal.profile.secure_channel.model_fields_set)
+    usual = " as the profile says" if is_described else " with what is assumed without [secure_channel]"
+    end = f", with {readings} in place of the profile's" if readings else usual
     message = f"opens{end}"
     keys = SecureChannelSettings.model_fields
     learned = {name: value for name, value in portal.secure.readings.items() if name in keys}
@@ -403,9 +405,13 @@ def _lines(group: Sequence[Diagnosis], width: int, gains: Mapping[str, str]) -> 
         yield _line(first, width, gains.get(first.part))
         return
     yield f"{first.state:<8} {'operations':<{width}}  {len(group)} of them: {first.message}"
+    by_gain: dict[str, list[str]] = {}
     for row in group:
-        gain = f" ({gains[row.part]})" if row.part in gains else ""
-        yield f"{'':<8} {row.part.removeprefix('operations.')}{gain}"
+        by_gain.setdefault(gains.get(row.part, ""), []).append(row.part.removeprefix("operations."))
+    for gain, keys in by_gain.items():
+        if gain:
+            yield f"{'':<8} {gain}{', each' if len(keys) > 1 else ''}:"
+        yield from (f"{'':<{10 if gain else 8}} {key}" for key in keys)
 
 
 def _line(diagnosis: Diagnosis, width: int, gain: str | None) -> str:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
 import tempfile
+import time
 from pathlib import Path
+
+KEPT_DAYS = 30
+"""A file that nobody has written for so many days belongs to no run that lasts, and to no valid code."""
 
 
 def state_folder() -> Path | None:
@@ -24,7 +30,31 @@ def state_folder() -> Path | None:
 
 
 def state_file(kind: str, *parts: str) -> Path | None:
-    """The file of a kind that stands for these parts, say a target and an account."""
+    """The file of a kind that stands for these parts, say a target and an account. Where it is a new one, old
+    ones are removed."""
     folder = state_folder()
+    if folder is None:
+        return None
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
-    return None if folder is None else folder / f"{kind}-{digest}"
+    file = folder / f"{kind}-{digest}"
+    if not file.exists():
+        _prune(folder, before=time.time() - KEPT_DAYS * 86_400)
+    return file
+
+
+def _prune(folder: Path, *, before: float) -> None:
+    """Removes what was last written before a moment (epoch seconds), but for what still names a ledger of
+    changes that is there."""
+    for file in folder.iterdir():
+        with contextlib.suppress(OSError):
+            if file.lstat().st_mtime < before and not _names_a_ledger(file):
+                file.unlink()
+
+
+def _names_a_ledger(file: Path) -> bool:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    note = content.get("note") if isinstance(content, dict) else None
+    return isinstance(note, str) and bool(note) and Path(note).exists()

@@ -205,6 +205,14 @@ def test_what_was_held_back_says_nothing_of_tokens(status: int, code: str) -> No
     assert not contradicted_by(bare(PROFILE, code, status)) & {"AUTHN-001", "AUTHN-002"}
 
 
+@pytest.mark.parametrize("status", [401, 403, 404])
+@pytest.mark.parametrize("code", ["ACCESS.PORTAL_MISMATCH", "PORTAL_MISMATCH", "INGRESS_REFUSED"])
+def test_a_portal_mismatch_says_nothing_of_tokens(code: str, status: int) -> None:
+    judged = {"AUTHN-001", "AUTHN-002", "AUTHN-004"}
+    assert not contradicted_by(bare(PROFILE, code, status)) & judged
+    assert not contradicted_by(bare(COUNTRIES, code, status)) & judged
+
+
 def test_a_source_that_never_records_the_authorization_shows_no_missing_token() -> None:
     lacking = answer(PROFILE, account(), headers=NO_TOKEN, lacks=("authorization",))
     assert not contradicted_by(lacking)

@@ -13,8 +13,10 @@ from conformance.cli import main
 from conformance.errors import ProfileError, UsageError
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
+from conformance.target.doctor import Diagnosis, as_text
 from conformance.target.profile.learned import Learned, as_toml, written
 from conformance.target.profile.model import parse
+from conformance.tests.reached import without
 from conformance.traffic.replacing import replace_file, text_of
 from reference_impl import serve
 from reference_impl.serve import Running
@@ -216,3 +218,29 @@ def test_all_missing_variables_are_named_at_once() -> None:
         "[accounts.admin] email",
         "[accounts.admin] password",
     ]
+
+
+def test_operations_that_unlock_as_much_are_listed_under_one_line() -> None:
+    rows = [
+        Diagnosis(f'operations."POST /web/v1/{name}"', "missing", "no body", "configuration")
+        for name in "abc"
+    ]
+    gains = {row.part: "+2 rules" for row in rows[:2]}
+
+    shown = [line.strip() for line in as_text(rows, gains).splitlines()]
+
+    assert shown[1:5] == ["+2 rules, each:", '"POST /web/v1/a"', '"POST /web/v1/b"', '"POST /web/v1/c"']
+
+
+@pytest.mark.parametrize("described, says", [(True, "as the profile says"), (False, "with what is assumed")])
+def test_the_doctor_names_the_profile_only_for_what_it_says(
+    described: bool, says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with serve.start(seed=5) as running:
+        text = running.profile()
+        profile = tmp_path / "portal.toml"
+        profile.write_text(text if described else without("secure_channel")(text), encoding="utf-8")
+        main(["doctor", "--profile", str(profile)])
+
+    line = next(line for line in capsys.readouterr().out.splitlines() if "secure_channel" in line)
+    assert says in line

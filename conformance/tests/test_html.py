@@ -13,6 +13,7 @@ import pytest
 
 from conformance.report.across import baseline, compare, compare_pages, history, matrix
 from conformance.report.formats.html import report
+from conformance.report.formats.html.overview import overview
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import read
 from conformance.report.model.run import Ending, Run
@@ -332,3 +333,22 @@ def test_an_inconclusive_run_says_at_the_top_why_and_what_helps(tmp_path: Path) 
     assert "the profile gives no [bot_challenge]" in top
     assert "The profile or an option can make it testable." in top
     assert "What blocks" not in top
+
+
+BUDGET = "a code takes 18 s, and the time budget leaves 14 s"
+
+
+def test_what_the_impact_forbids_is_the_last_reason_of_an_inconclusive_run() -> None:
+    run = sample().run(exit_code=5, ending=Ending(inconclusive="Too few."))
+    why = [*["needs --impact disruptive; this run is allowed read-only"] * 3, BUDGET]
+    able = [row for row in run.requirements if not row.untestable]
+    rows = [
+        row.model_copy(update={"verdict": "untested", "reason": reason})
+        for row, reason in zip(able[:4], why, strict=True)
+    ]
+
+    shown = overview(run.model_copy(update={"requirements": rows, "findings": []}), 0)["blockers"]
+    reasons = [str(row.statement) for row in shown]  # type: ignore[attr-defined]
+
+    assert BUDGET in reasons[0]
+    assert "needs --impact disruptive" in reasons[1]

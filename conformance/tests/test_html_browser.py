@@ -249,6 +249,14 @@ def test_nothing_is_wider_than_the_window(open_page: Open, name: str, width: int
     assert one.value("document.documentElement.scrollWidth") <= width
 
 
+def test_the_mark_and_the_word_of_a_legend_stand_in_one_line_on_a_phone(open_page: Open) -> None:
+    one = open_page("report", width=390)
+    pair = "document.querySelectorAll('.legend .pair')"
+
+    assert one.value(f"{pair}.length") == 4
+    assert one.value(f"[...{pair}].every(one => one.offsetHeight < 2 * one.children[0].offsetHeight)") is True
+
+
 def test_the_verdict_filter_shows_only_that_verdict(open_page: Open) -> None:
     one = open_page("report")
 

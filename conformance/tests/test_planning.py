@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.run.outlook.plan import as_text, plan
+from conformance.run.outlook.plan import PlanChoice, as_text, plan
 from conformance.run.planning import forecast
 from conformance.run.schedule import Planned
+from conformance.run.testable import reachable
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile, parse
@@ -32,6 +33,24 @@ def test_without_a_clock_the_sign_ins_that_cases_share_are_planned_once(text: st
     assert "test_ten_sign_ins_begin_in_a_window" in " ".join(alone.untested)
     assert sharing.sign_ins - alone.sign_ins < 13
     assert "waits 3600 s" in as_text(sharing)
+
+
+def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: str) -> None:
+    whole = plan(without_clock(text), "disruptive")
+    short = plan(without_clock(text), "disruptive", PlanChoice(budget=600.0))
+
+    assert (whole.minutes, whole.left_out) == (60, [])
+    assert short.minutes <= 10
+    assert [wait.partition(":")[0] for wait in short.left_out] == ["3600 s"]
+    assert "leaves out a wait of 3600 s: cases/" in as_text(short)
+
+
+def test_the_cases_that_are_not_tried_are_counted_by_reason(text: str) -> None:
+    shown = as_text(plan(without_clock(text), "read-only"))
+
+    assert "  needs --impact disruptive\n" in shown
+    assert shown.count("needs --impact") == 2
+    assert "0 changes." in shown
 
 
 def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
@@ -66,12 +85,14 @@ def test_a_run_says_what_it_will_wait_for() -> None:
 
     assert list(forecast(cases, window=30.0, budget=600.0)) == [  # type: ignore[arg-type]
         "about 15 sign-ins, 10 in each window of 30 s",
-        "waits up to 3600 s, while others run: test_ends",
         "waits up to 60 s, while others run: test_cools_down",
-        "the run lasts up to 60 minutes and what its requests take",
+        "the run lasts up to 60 s and what its requests take",
         "what cannot be waited for within 10 minutes is left out by name",
+        "leaves out a wait of 3600 s: test_ends",
     ]
     unknown = list(forecast(cases, window=None))  # type: ignore[arg-type]
+    assert "waits up to 3600 s, while others run: test_ends" in unknown
+    assert "the run lasts up to 60 minutes and what its requests take" in unknown
     assert "assumed: [limits] login_window is not given" in unknown[0]
     assert unknown[-1] == "--time-budget 10m leaves out, by name, what takes longer"
 
@@ -142,3 +163,31 @@ def test_a_changed_password_ends_what_was_left() -> None:
 def test_a_login_session_is_left_only_while_it_is_young() -> None:
     with connected(clock=False, limits=Limits(login_session=0.0)) as (portal, _, _running):
         assert left_after(portal) == 0
+
+
+MINIMAL = 'profile = 1\n[portal]\nurl = "http://127.0.0.1:1"\naccess_code = "c"\n'
+BARE = """[accounts.admin]
+email = "a@example.test"
+password = "p"
+mfa = "OTP"
+otp_secret = "JBSWY3DPEHPK3PXP"
+"""
+
+
+@pytest.mark.parametrize(
+    "part, rules",
+    [
+        ('[bot_challenge]\ntoken = "t"\n', {"PAGE-030", "ORDER-001"}),
+        ('[records]\nfile = "F-1"\n', {"FILE-001"}),
+    ],
+)
+def test_rules_of_an_endpoint_that_lacks_a_part_are_not_foretold(part: str, rules: set[str]) -> None:
+    without = parse(MINIMAL + BARE, {})
+    fuller = parse(MINIMAL + BARE + part, {})
+
+    assert not rules & reachable(without, "read-only", rules)
+    assert rules <= reachable(fuller, "read-only", rules)
+
+
+def test_rules_of_mailed_codes_are_not_foretold_without_an_inbox() -> None:
+    assert "LOGIN-006" not in reachable(parse(MINIMAL + BARE, {}), "read-only", ())

@@ -17,7 +17,7 @@ from conformance.report.across.compare_pages import (
     conclusion,
     write_all,
 )
-from conformance.report.model.run import OperationTime, Regression, Run
+from conformance.report.model.run import OperationTime, Regression, Run, Scope
 from conformance.tests.sample_run import (
     ACCOUNTS,
     INITIATE,
@@ -179,6 +179,14 @@ def test_a_reruns_few_requirements_do_not_make_the_next_run_look_worse() -> None
     rerun.ledger._findings.clear()
 
     assert since(rerun.run(exit_code=0), sample().run()).newly_failing == []
+
+
+def test_a_selection_fixes_only_what_was_found_at_endpoints_that_it_asked() -> None:
+    before, after = sample().run(), conformant()
+    whole, some = after.run(), after.run(scope=Scope(selection="--rerun LOGIN-030"))
+
+    assert "ENV-008" in since(before, whole).fixed
+    assert since(before, some).fixed == []
 
 
 def test_a_new_warning_is_shown_and_makes_nothing_worse() -> None:

@@ -69,6 +69,9 @@ def test_an_http_file_has_each_request_with_secrets_as_variables() -> None:
     token = http_file({1: exchange(1, ROLES, answer=envelope([]), token=True)}, {})
     assert token is not None
     assert "Authorization: Bearer {{TOKEN_1}}" in token
+    assert token.startswith(
+        "# TOKEN_1: the accessToken that POST /web/v1/system/auth/login/complete returns\n###"
+    )
 
 
 def test_what_cannot_be_sent_as_it_is_has_no_http_file() -> None:

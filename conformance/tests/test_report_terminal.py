@@ -33,7 +33,7 @@ def test_a_failure_reads_whole() -> None:
         "     the page asked for is 0, the page given is 1",
         "     seen at data.currentPage: 1",
         "     expected: 0",
-        f"     exchanges 41 · reproduce: {AGAIN}",
+        f"     exchange 41 · reproduce: {AGAIN}",
     ]
 
 

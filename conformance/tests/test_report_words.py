@@ -15,6 +15,7 @@ from conformance.report.model.words import (
     day_and_time,
     duration,
     headline,
+    is_left_out,
     levels,
     numbers,
     plural,
@@ -23,6 +24,7 @@ from conformance.report.model.words import (
 )
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import Sample, conformant, sample
+from conformance.verdicts.findings import UNDECIDED
 
 MUSTS = sum(row.level == "must" and row.can_hold for row in REQUIREMENTS.values())
 
@@ -225,3 +227,23 @@ def test_an_empty_run_has_words_as_well() -> None:
 
     assert headline(empty).title == "Inconclusive"
     assert numbers(empty).startswith("must 0/0")
+
+
+def test_a_selection_counts_only_what_it_asked_for() -> None:
+    run = sample().run(scope=Scope(selection="--only LOGIN"))
+    musts = [row for row in run.requirements if row.level == "must" and not row.untestable]
+    rows = [
+        row.model_copy(update={"verdict": "untested", "reason": reason})
+        for row, reason in zip(
+            musts[:3], ("not selected by --only LOGIN", UNDECIDED, "no token"), strict=True
+        )
+    ]
+    run = run.model_copy(update={"requirements": rows})
+
+    of_cases = run.model_copy(update={"scope": Scope(selection="-k sign_in")})
+
+    assert [is_left_out(run, row) for row in rows] == [True, False, False]
+    assert [is_left_out(of_cases, row) for row in rows] == [True, True, False]
+    assert share_of_musts(run) == "0 of 2 selected musts tested"
+    assert numbers(run).endswith(" · 2 untested")
+    assert not is_left_out(run.model_copy(update={"scope": Scope()}), rows[0])

@@ -39,11 +39,13 @@ def told(installed: Path, folder: Path, *arguments: str) -> subprocess.Completed
 def test_the_wheel_runs_its_cases_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     run = told(installed, tmp_path, "run", "--rerun", "ROLE-011")
 
-    results = json.loads((tmp_path / "reports" / "results.json").read_text())
+    folder = tmp_path / "reports" / "again"
+    results = json.loads((folder / "results.json").read_text())
     (role,) = [one for one in results["requirements"] if one["id"] == "ROLE-011"]
     assert run.returncode == 0, run.stdout + run.stderr
     assert role["verdict"] == "pass"
-    assert (tmp_path / "reports" / "report.html").exists()
+    assert (folder / "report.html").exists()
+    assert not (tmp_path / "reports" / "report.html").exists(), "a rerun leaves the whole run's report alone"
 
 
 def test_the_wheel_knows_which_cases_test_a_requirement(installed: Path, tmp_path: Path) -> None:

@@ -14,6 +14,12 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.selection import RuleSelection
 from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdicts, Verdicts
 
+NOT_SELECTED = "not selected by"
+"""How the reason begins of what ``--only``, ``--skip`` or ``--failed`` leave out."""
+
+UNDECIDED = "nothing that was sent or seen could decide it"
+"""The reason of what no case and no check came across."""
+
 
 class Verdict(StrEnum):
     PASS = "pass"
@@ -304,7 +310,7 @@ class Ledger:
     ) -> Result:
         cases = tuple(tally.cases)
         if self.selection is not None and self.selection.excludes(requirement.id):
-            reason = f"not selected by {self.selection.text}"
+            reason = f"{NOT_SELECTED} {self.selection.text}"
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable or reason)
         if finding is not None and finding.verdict is not Verdict.OPEN:
             return Result(requirement, finding.verdict, cases, finding.message, finding.fault_class)
@@ -318,7 +324,7 @@ class Ledger:
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable)
         reason, fault_class = next(
             iter({**tally.reasons, **tally.lacking}.items()),
-            ("nothing that was sent or seen could decide it", None),
+            (UNDECIDED, None),
         )
         return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)
 

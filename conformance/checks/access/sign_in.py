@@ -411,7 +411,17 @@ def is_not_of_its_form(exchange: Exchange) -> bool:
     return takes and exchange.status == 400 and exchange.code in INVALID_PARAMETER
 
 
+def is_refused_at_the_ingress(exchange: Exchange) -> bool:
+    """Whether the answer is a portal mismatch, which a wrong access code is answered with before any token is
+    looked at ("Authentication", 1). Its status and code are not shown: a code that names the portal or the
+    ingress is taken for one."""
+    code = str(exchange.code).upper()
+    return any(word in code for word in ("PORTAL", "INGRESS", "MISMATCH"))
+
+
 def told_of_its_token(exchange: Exchange) -> bool:
+    if is_refused_at_the_ingress(exchange):
+        return False
     return may_lack_a_header(exchange) and not is_not_of_its_form(exchange)
 
 

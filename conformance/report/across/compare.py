@@ -167,13 +167,19 @@ def _is_new_warning(change: VerdictChange, run: Run) -> bool:
 
 
 def since(old: Run, new: Run) -> Since:
-    """The change in the few words that a run's own report has room for: of what both could decide."""
+    """The change in the few words that a run's own report has room for: of what both could decide. A run of
+    some cases fixes only what was found at an endpoint that it asked again."""
     comparison = compare(old, new)
+    asked = {timing.endpoint for timing in new.timings}
     newly = [row.requirement for row in comparison.newly_failing if row.old not in (None, "untested")]
     return Since(
         started=old.started,
         newly_failing=list(dict.fromkeys([*newly, *(row.requirement for row in comparison.new_places)])),
-        fixed=[row.requirement for row in comparison.fixed],
+        fixed=[
+            row.requirement
+            for row in comparison.fixed
+            if not new.scope.selection or asked.issuperset(row.endpoints)
+        ],
         changed_readings=[row.key for row in comparison.changed_readings],
     )
 

@@ -6,13 +6,14 @@ All are made of the redacted record; a secret is a variable to fill in, or a pla
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.formats.summary import code, quoted
 from conformance.report.model.again import REDACTED, SET_BY_THE_CLIENT, VARIABLES
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import visible
+from conformance.spec.endpoints import LOGIN_COMPLETE
 from conformance.traffic.capture.writer import har_entry
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
@@ -25,8 +26,16 @@ def http_file(exchanges: Mapping[int, Exchange], labels: Mapping[int, str]) -> s
     it was encrypted, or it is too long."""
     if not exchanges or any(each.request.is_unknown or each.plain is not None for each in exchanges.values()):
         return None
-    text = "\n".join(_request(number, each, labels.get(number, "")) for number, each in exchanges.items())
+    requests = (_request(number, each, labels.get(number, "")) for number, each in exchanges.items())
+    text = "\n".join([*_tokens(exchanges.values()), *requests])
     return text if len(text) <= LONGEST and visible(text) == text else None
+
+
+def _tokens(exchanges: Iterable[Exchange]) -> list[str]:
+    """Comments that say where the access tokens come from."""
+    bearers = (REDACTED.search(each.request.header("authorization") or "") for each in exchanges)
+    names = dict.fromkeys(_name(found[0]) for found in bearers if found)
+    return [f"# {name}: the accessToken that {LOGIN_COMPLETE} returns" for name in names]
 
 
 def _request(number: int, exchange: Exchange, label: str) -> str:

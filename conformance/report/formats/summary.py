@@ -130,7 +130,8 @@ def _blocking(run: Run) -> Iterator[str]:
 
 def _finding(finding: FindingEntry) -> str:
     place = f" at {code(finding.path)}" if finding.path else ""
-    numbers = f" (exchange {', '.join(map(str, finding.exchanges[-4:]))})" if finding.exchanges else ""
+    noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
+    numbers = f" ({noun} {', '.join(map(str, finding.exchanges[-4:]))})" if finding.exchanges else ""
     values = f"seen {code(seen(finding, 120))}, expected {code(expectation(finding.expected))}"
     return f"{code(finding.endpoint)}{place}: {values}{numbers}"
 

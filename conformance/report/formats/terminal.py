@@ -20,6 +20,7 @@ from conformance.report.model.words import (
     counted,
     duration,
     headline,
+    is_left_out,
     known_signatures,
     listed,
     numbers,
@@ -102,6 +103,7 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
     place = f" at {one_line(finding.path, 80)}" if finding.path else ""
     times = f", {finding.times:,} times" if finding.times > 1 else ""
     numbers = ", ".join(map(str, finding.exchanges[-6:])) or "none"
+    noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
     says_more = not finding.message.startswith(f"{finding.path or 'the answer'}: expected ")
     verdict = pen(finding.verdict, finding.verdict.upper())
     return [
@@ -110,8 +112,13 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
         *([f"     {one_line(finding.message, 300)}"] if says_more else []),
         f"     seen{place}: {seen(finding, 160)}{times}",
         f"     expected: {expectation(finding.expected)[:300]}",
-        pen("dim", f"     exchanges {numbers} · reproduce: {rerun(run, finding.requirement)}"),
+        pen("dim", f"     {noun} {numbers}{_reproduced(run, finding)}"),
     ]
+
+
+def _reproduced(run: Run, finding: FindingEntry) -> str:
+    """How to see it again; a check of recorded traffic judges the same file alike."""
+    return "" if run.command == "check" else f" · reproduce: {rerun(run, finding.requirement)}"
 
 
 def _failures(run: Run, pen: Pen) -> Iterator[str]:
@@ -165,11 +172,12 @@ def _open(run: Run, pen: Pen) -> Iterator[str]:
 
 
 def _untested(run: Run, pen: Pen) -> Iterator[str]:
-    groups = untested(run)
+    groups = [group for group in untested(run) if not is_left_out(run, group.requirements[0])]
     if not groups:
         return
     yield ""
-    yield f"{pen('untested', 'UNTESTED')} {plural(run.summary.untested, 'requirement')}"
+    count = sum(len(group.requirements) for group in groups)
+    yield f"{pen('untested', 'UNTESTED')} {plural(count, 'requirement')}"
     for group in groups[:MOST_REASONS]:
         ids = listed((entry.id for entry in group.requirements), 3)
         yield from textwrap.wrap(

@@ -60,9 +60,10 @@ def write_all(
         update={
             "timings": clean.timings or found_exchanges.timings,
             "findings": [_weighed(_with_missing(finding, found_exchanges)) for finding in clean.findings],
-            "since": clean.since or (None if earlier is None else since(earlier, clean)),
         }
     )
+    if clean.since is None and earlier is not None:
+        clean = clean.model_copy(update={"since": since(earlier, clean)})
     _write_each(clean, found_exchanges, out, formats=formats)
     return clean
 

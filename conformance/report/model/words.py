@@ -18,6 +18,7 @@ from conformance.report.model.run import (
     moment,
 )
 from conformance.spec import REQUIREMENTS
+from conformance.verdicts.findings import NOT_SELECTED, UNDECIDED
 
 Tone = Literal["good", "bad", "known", "unsure"]
 
@@ -132,11 +133,28 @@ def headline(run: Run) -> Headline:
 
 
 def share_of_musts(run: Run) -> str:
-    """``16 % of 447 musts tested``; rounded down, so that all is only what is all."""
-    musts = [entry for entry in run.requirements if _is_must(entry)]
+    """``16 % of 447 musts tested``, rounded down, so that all is only what is all; of a selection
+    ``35 of 36 selected musts tested``."""
+    musts = [entry for entry in run.requirements if _is_must(entry) and not is_left_out(run, entry)]
     tested = sum(entry.verdict != "untested" for entry in musts)
+    if run.scope.selection:
+        return f"{tested} of {len(musts)} selected musts tested"
     share = 100 * tested // len(musts) if musts else 0
     return f"{share} % of {len(musts)} musts tested"
+
+
+BY_RULE = ("--only", "--skip", "--failed")
+"""The options that select rules, and not cases."""
+
+
+def is_left_out(run: Run, entry: RequirementEntry) -> bool:
+    """Whether a selection did not ask for a rule. A selection of cases names no rules: there it is what no
+    selected case came across."""
+    selection, reason = run.scope.selection, entry.reason or ""
+    if not selection or entry.verdict != "untested":
+        return False
+    names_rules = any(option in selection for option in BY_RULE)
+    return entry.untestable or reason.startswith(NOT_SELECTED) or (reason == UNDECIDED and not names_rules)
 
 
 def _is_must(entry: RequirementEntry) -> bool:
@@ -146,11 +164,13 @@ def _is_must(entry: RequirementEntry) -> bool:
 
 
 def numbers(run: Run) -> str:
-    """``must 271/274 · should 38/40 · 12 untested``: how many passed of those that were tested."""
+    """``must 271/274 · should 38/40 · 12 untested``: how many passed of those that were tested. What a
+    selection leaves out is not counted."""
+    left = sum(not is_left_out(run, entry) for entry in run.by_verdict("untested"))
     return " · ".join(
         [
             *(f"{level} {held}/{decided}" for level, held, decided in levels(run)),
-            f"{run.summary.untested} untested",
+            f"{left} untested",
         ]
     )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
-from math import ceil
+from math import ceil, inf
 
 from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
@@ -32,7 +33,8 @@ class Cost:
 @dataclass
 class RunPlan:
     """``minutes`` is how long the waits make a run last at the least, where time cannot be moved;
-    ``testable`` is how many of the ``musts`` it can test."""
+    ``testable`` is how many of the ``musts`` it can test; ``left_out`` are the waits that are longer than
+    ``--time-budget``."""
 
     impact: Impact
     cases: int = 0
@@ -45,6 +47,7 @@ class RunPlan:
     musts: int = 0
     testable: int = 0
     waits: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     untested: dict[str, str] = field(default_factory=dict)
     unmeasured: list[str] = field(default_factory=list)
 
@@ -52,10 +55,11 @@ class RunPlan:
 @dataclass(frozen=True, slots=True)
 class PlanChoice:
     """Which cases are selected, as ``run`` selects them by ``--only``, ``--skip``, ``--failed`` and
-    ``--rerun``."""
+    ``--rerun``. ``budget``: the seconds of ``--time-budget``."""
 
     rules: RuleSelection | None = None
     rerun: str | None = None
+    budget: float = inf
 
     @property
     def musts(self) -> frozenset[str]:
@@ -91,14 +95,14 @@ def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> 
         if reason is not None:
             planned.untested[row.id] = reason
             continue
-        _add(planned, row, measured.get(row.id))
+        _add(planned, row, measured.get(row.id), budget=choice.budget)
         tried.append(row)
     planned.mails = min(planned.mails, profile.limits.max_mails)
     if not profile.clock.advance:
         planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
     windows = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1)
     queued = windows * (profile.limits.login_window or UNKNOWN_WINDOW)
-    waits = 0.0 if profile.clock.advance else max(planned.longest_wait, queued)
+    waits = 0.0 if profile.clock.advance else min(max(planned.longest_wait, queued), choice.budget)
     planned.minutes = round(waits / 60, 1)
     declared = {requirement for row in tried for requirement in row.requirements}
     musts = choice.musts
@@ -114,7 +118,7 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
-def _add(planned: RunPlan, row: CaseRow, cost: Cost | None) -> None:
+def _add(planned: RunPlan, row: CaseRow, cost: Cost | None, *, budget: float) -> None:
     planned.cases += 1
     if cost is None:
         planned.unmeasured.append(row.id)
@@ -123,7 +127,9 @@ def _add(planned: RunPlan, row: CaseRow, cost: Cost | None) -> None:
     planned.sign_ins += max(cost.sign_ins, row.sign_ins)
     planned.mails += cost.mails
     planned.changes += cost.changes
-    if row.waits:
+    if row.waits > budget:
+        planned.left_out.append(f"{row.waits:g} s: {row.id}")
+    elif row.waits:
         planned.waits.append(f"{row.waits:g} s: {row.id}")
         planned.longest_wait = max(planned.longest_wait, row.waits)
 
@@ -133,17 +139,20 @@ def as_json(planned: RunPlan) -> str:
 
 
 def as_text(planned: RunPlan) -> str:
-    """The plan as a person reads it."""
+    """The plan as a person reads it: what would not be tried is counted by reason."""
+    restored = ", which it restores" if planned.changes else ""
     lines = [
         f"With --impact {planned.impact} a run would try {planned.cases} cases: {planned.requests} requests,",
-        f"  {planned.sign_ins} sign-ins, {planned.mails} mails, {planned.changes} changes (restored).",
+        f"  {planned.sign_ins} sign-ins, {planned.mails} mails, {planned.changes} changes{restored}.",
         f"  Waits overlap; they make the run last {planned.minutes:g} minutes at least.",
         f"  It can test {planned.testable} of {planned.musts} musts; below half of these it is inconclusive.",
         *(f"  waits {wait}" for wait in planned.waits),
+        *(f"  leaves out a wait of {wait}, longer than --time-budget" for wait in planned.left_out),
     ]
     if planned.untested:
-        lines.append(f"{len(planned.untested)} cases would not be tried:")
-        lines += [f"  {case}: {why}" for case, why in planned.untested.items()]
+        lines.append(f"{len(planned.untested)} cases would not be tried (--format json names each):")
+        reasons = Counter(planned.untested.values()).most_common()
+        lines += [f"  {count:>4}  {why}" for why, count in reasons]
     if planned.unmeasured:
         lines.append(f"{len(planned.unmeasured)} cases were never measured; their requests are not counted.")
     return "\n".join(lines)

@@ -17,10 +17,12 @@ from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
     Blocker,
+    Untested,
     blocking,
     day_and_time,
     duration,
     headline,
+    is_left_out,
     levels,
     listed,
     plural,
@@ -60,10 +62,14 @@ def _is_inconclusive(run: Run) -> bool:
 
 
 def _reasons(run: Run) -> list[Cells]:
-    """Why an inconclusive run tested too little: the reasons of most untested rules, with their remedies."""
+    """Why an inconclusive run tested too little: the reasons of most untested rules, with their remedies.
+    What no run with this impact tests is expected of none, so that it stands last."""
     if not _is_inconclusive(run):
         return []
-    groups = [group for group in untested(run) if not group.untestable]
+    groups = sorted(
+        (group for group in untested(run) if not is_left_out(run, group.requirements[0])), key=_distance
+    )
+    groups = [group for group in groups if not group.untestable]
     return [
         cells(
             verdict="untested",
@@ -74,6 +80,13 @@ def _reasons(run: Run) -> list[Cells]:
         )
         for group in groups[:MOST_REASONS]
     ]
+
+
+def _distance(group: Untested) -> int:
+    """How far a reason is from the run: its time budget, then the target and the profile, then the impact."""
+    if "the time budget leaves" in group.reason:
+        return 0
+    return 2 if group.reason.startswith("needs --impact") else 1
 
 
 def _notes(run: Run) -> list[str]:
