@@ -212,8 +212,8 @@ PROOFS = [
     ),
     Proof(
         "MODEL-009",
-        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=4))],
         [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=9), updatedAt=at(days=1))],
+        [profile(1, createdAt=at(days=9)), profile(2, createdAt=at(days=4))],
     ),
     Proof(
         "MODEL-006",
