@@ -82,7 +82,7 @@ CONSEQUENCES: dict[str, str] = {
         "TOKEN-022 AUTHN-011 SESSION-025 SESSION-027 SESSION-030 PROFILE-001 PROFILE-004 PROFILE-005 "
         "PROFILE-007 PROFILE-008 PROFILE-010 MODEL-007"
     ),
-    "sessions-without-token": "SESSION-020 SESSION-022 SESSION-025 SESSION-031 MODEL-007",
+    "sessions-without-token": "SESSION-020 SESSION-022 SESSION-025 SESSION-031 SESSION-035 MODEL-007",
     "own-invitations-without-token": "INVITATION-032 MODEL-008",
     "file-without-token": "FILE-020 FILE-021 FILE-022",
     "missing-token-is-403": "AUTHN-009",
@@ -94,12 +94,12 @@ CONSEQUENCES: dict[str, str] = {
     "whitelist-takes-text": "IPWHITELIST-003",
     "a-method-twice": "MFA-005",
     "more-codes-remain-than-were-made": "BACKUP-004",
-    "newest-session-is-current-for-all": "SESSION-025 SESSION-031",
+    "newest-session-is-current-for-all": "SESSION-025 SESSION-031 SESSION-035",
     "profile-of-another-account": "PROFILE-007 PROFILE-008 INVITE-011 MODEL-008",
     "profile-is-another-from-the-second-call": "ACCOUNT-025 AGREE-001",
     "one-profile-for-all": "PROFILE-007 PROFILE-008",
     "caller-of-the-tenant-portal": "ACCOUNT-025 AGREE-001",
-    "profile-update-changes-created-at": "PROFILE-011",
+    "profile-update-changes-created-at": "PROFILE-011 MODEL-009",
     "statuses-give-all-but-those": "INVITATION-020",
     "declining-does-not-stick": "INVITATION-029",
     "workspace-header-is-required": "OP-034",
