@@ -77,7 +77,7 @@ def test_a_wrong_code_is_none_of_the_adjacent_right_ones() -> None:
 def test_a_wrong_code_avoids_what_it_is_told_to() -> None:
     low = {f"{number:06d}" for number in range(900_000)}
 
-    assert all(wrong_code(low) >= "900000" for _ in range(20))
+    assert all(wrong_code(low) >= "900000" for _ in range(3))
 
 
 def test_codes_and_secrets_are_known_as_such() -> None:

@@ -11,11 +11,14 @@ from conformance.tests.third_opinion import FREE_OF_BUSINESS, Opinion, opinion_o
 PROFILE = "GET /web/v1/system/profile"
 LOGOUT = "POST /web/v1/system/auth/logout"
 
+FEW = 4
+"""Examples of each operation; ``benchmarks/third_opinion.py`` draws more."""
+
 
 @pytest.fixture(scope="module")
 def opinion() -> Opinion:
     with running_portal(seed=1) as profile:
-        return opinion_of(profile)
+        return opinion_of(profile, examples=FEW)
 
 
 def test_schemathesis_finds_nothing_in_the_reference_portal(opinion: Opinion) -> None:

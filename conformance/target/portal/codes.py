@@ -123,7 +123,7 @@ def totp_at(secret: str, step: int) -> str:
 
 def wrong_code(right: set[str]) -> str:
     """A code of the form of these that is none of them: six digits where none shows the form."""
-    form = next((code for code in sorted(right) if code), "0" * 6)
+    form = min(filter(None, right), default="0" * 6)
     while (code := "".join(map(_another, form))) in right:
         continue
     return code
