@@ -5,6 +5,7 @@ from __future__ import annotations
 from cases.accounts.queries import by_email
 from cases.authentication.passwords import signs_in_at_last
 from cases.premises import change_accepted, form
+from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
     Portal,
@@ -23,7 +24,7 @@ NUMBER = 37
 """Which of the run's passwords is set: one that no other case takes."""
 
 
-@requirement("ACCOUNT-037", "ACCOUNT-038", offered(ACCOUNT_PASSWORD_RESET))
+@requirement("ACCOUNT-037", "ACCOUNT-038", "MODEL-012", offered(ACCOUNT_PASSWORD_RESET))
 @needs("accounts.spare", ACCOUNT_PASSWORD_RESET)
 @impact("disruptive")
 @sign_ins(2, reuses=1)
@@ -41,12 +42,14 @@ def test_a_reset_password_replaces_the_old_one(
 
     change = portal.changes.changing_password(spare.name, NUMBER, ACCOUNT_PASSWORD_RESET)
     body = portal.operation_body(ACCOUNT_PASSWORD_RESET, account=id, new_password=new)
+    around = Surroundings(portal, admin.token)
     reset = portal.call(ACCOUNT_PASSWORD_RESET, json=body, token=admin.token)
     if not reset.success:
         portal.changes.undone(change)
     change_accepted(reset)
     spare.password_changed_to(new)
     verify.observe("account-answers", reset, form(reset.data))
+    verify("MODEL-012", around.kept(reset))
     try:
         refused = signs_in_at_last(portal, spare, old, expected=False)
         verify(

@@ -41,7 +41,7 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
     Raises Untestable where it could not be made.
     """
     body = {"inviteeEmail": email, "message": marker, "expirationDays": EXPIRES_AFTER}
-    undo = {"invitationBizId": "{result_id}", "reason": marker}
+    undo = {"invitationBizId": "{result_id}", "reason": f"cancelled {marker}"}
     with creation(portal, INVITE, INVITATION_CANCEL, undo, by=admin, name=marker) as making:
         before = listed(granted(portal.call(INVITATIONS, token=admin.token)))
         answer = authorized(portal.call(INVITE, json=body, token=admin.token))

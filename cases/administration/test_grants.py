@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cases.changing import creation
 from cases.premises import change_accepted, form, granted, listed, settled
+from cases.surroundings import Surroundings, id_of_record
 from conformance.cases import (
     Account,
     Exchange,
@@ -26,7 +27,14 @@ def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admi
     verify.observe("currency-grant-fields", grants, form(grants.data))
 
 
-@requirement("GRANT-001", "GRANT-002", "GRANT-003", offered(CURRENCY_GRANT), offered(CURRENCY_GRANT_REVOKE))
+@requirement(
+    "GRANT-001",
+    "GRANT-002",
+    "GRANT-003",
+    "MODEL-016",
+    offered(CURRENCY_GRANT),
+    offered(CURRENCY_GRANT_REVOKE),
+)
 @needs(CURRENCY_GRANT, CURRENCY_GRANT_REVOKE)
 @impact("mutating")
 def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, admin: Account) -> None:
@@ -53,7 +61,11 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
         )
         grant.came_to(id_of(portal, granting, new))
 
+        around = Surroundings(portal, admin.token, shared=True)
         revoking = change_accepted(grant.undo())
+        verify(
+            "MODEL-016", around.kept(revoking, *((CURRENCY_GRANTS, id_of_record(record)) for record in new))
+        )
         verify.observe("currency-grant-fields", revoking, form(revoking.data))
 
         listing = settled(

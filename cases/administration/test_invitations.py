@@ -10,6 +10,7 @@ from cases.administration.inviting import EXPIRES_AFTER, Invited, address_of, in
 from cases.changing import creation
 from cases.premises import authorized, form, granted, listed, settled, text, unknown_id
 from cases.profile.values import is_shown_whole
+from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
     Json,
@@ -71,6 +72,7 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
 
 @requirement(
     "INVITE-002", "INVITE-003", "INVITE-006", "INVITE-009", "INVITE-010", "INVITE-011",
+    "INVITE-012", "MODEL-016",
     offered(INVITE), offered(INVITATION_CANCEL),
 )  # fmt: skip
 @impact("disruptive")
@@ -89,6 +91,7 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         if invitation.creation.id is None:
             raise Untestable("the invitation that was made is not listed with its id", "target")
 
+        around = Surroundings(portal, admin.token, shared=True)
         cancelled = granted(invitation.creation.undo())
         verify.observe("invite-answers", cancelled, form(cancelled.data))
 
@@ -99,6 +102,15 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         )
         same = invitation.record in listed(after)
         verify("INVITE-003", holds(after, "data", not same, "not the invitation as it was", cancelled))
+        verify("MODEL-016", around.kept(cancelled, (INVITATIONS, invitation.creation.id)))
+        for record in listed(after):
+            shown = record.get("message")
+            if (
+                record.get("bizId") == invitation.creation.id
+                and (invitation.record or {}).get("message") == marker
+            ):
+                kept = not isinstance(shown, str) or not is_shown_whole(shown) or are_alike(shown, marker)
+                verify("INVITE-012", holds(after, "data", kept, marker, cancelled, actual=shown))
 
 
 DAY = timedelta(days=1)

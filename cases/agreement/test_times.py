@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cases.premises import granted
-from conformance.cases import Account, Portal, Untestable, requirement
+from cases.surroundings import Surroundings
+from conformance.cases import Account, Portal, Untestable, Verify, requirement
 from conformance.checks.model.agreement import LAG
 from conformance.spec.endpoints import PROFILE
 
@@ -18,3 +19,14 @@ def test_a_profile_is_not_older_after_a_while(portal: Portal, admin: Account) ->
     portal.clock.wait(LAG + 1, "a change to be seen everywhere")
     granted(portal.call(PROFILE, token=token))
     granted(portal.call(PROFILE, token=token))
+
+
+MOVES_WITH_A_READ = 2.0
+"""Seconds after which a time that a read sets is surely another: times may be shown in whole seconds."""
+
+
+@requirement("MODEL-015")
+def test_what_is_read_twice_is_the_same(portal: Portal, verify: Verify, admin: Account) -> None:
+    around = Surroundings(portal, admin.token, shared=True)
+    portal.clock.wait(MOVES_WITH_A_READ, "times that a read may set")
+    verify("MODEL-015", around.kept(granted(portal.call(PROFILE, token=admin.token))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cases.authentication.steps import an_account, nobody
 from cases.premises import answered, granted, outcome, unchallenged
+from cases.surroundings import Surroundings
 from conformance.cases import (
     Exchange,
     Json,
@@ -22,14 +23,16 @@ from conformance.checks.access.sign_in import generic_message
 from conformance.spec.endpoints import PASSWORD_FORGOT
 
 
-@requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003")
+@requirement("PASSWORD-001", "PASSWORD-002", "PASSWORD-003", "MODEL-011")
 @needs("bot_challenge")
 @impact("mutating")
 def test_a_forgotten_password_is_answered_alike_for_known_and_unknown_addresses(
     portal: Portal, verify: Verify
 ) -> None:
     account = an_account(portal, "spare", "limited", "admin")
+    around = Surroundings(portal, account.token)
     first = granted(forgotten(portal, account.email))
+    verify("MODEL-011", around.kept(first))
     unknown = answered(forgotten(portal, nobody(portal)))
     if answer_of(unknown) != answer_of(first):
         # A rate that a third request runs into as well tells of nobody.

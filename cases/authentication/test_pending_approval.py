@@ -14,6 +14,7 @@ from conformance.cases import (
     Untestable,
     Verify,
     contradicts,
+    holds,
     needs,
     requirement,
     sign_ins,
@@ -24,7 +25,7 @@ from conformance.target.portal.login import text_at
 from conformance.verdicts.findings import HELD
 
 
-@requirement("LOGIN-036", "LOGIN-037", "AUTHN-018")
+@requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "AUTHN-018")
 @needs("accounts.pending")
 @sign_ins(1)
 def test_an_account_that_awaits_approval_is_told_so(
@@ -47,6 +48,9 @@ def test_an_account_that_awaits_approval_is_told_so(
     else:
         _still_awaits(portal, admin, pending)
         verify("LOGIN-036", contradicts(last, "data.pendingApproval", True, flags_of(last) or None))
+    if flags_of(session) == [True] and last is not session and flags_of(last):
+        told = True in flags_of(last)
+        verify("LOGIN-076", holds(last, "data.pendingApproval", told, "true, as at initiate", session))
     _observe_access(portal, verify, last)
 
 

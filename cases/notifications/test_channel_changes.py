@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cases.notifications.making import CHANNEL, OwnRecord, a_record
-from cases.notifications.test_type_changes import is_deleted, is_updated
+from cases.notifications.test_type_changes import is_deleted, is_updated, leaves_the_rest
 from cases.premises import answered, authorized, refusal_text, unknown_id
+from cases.surroundings import Surroundings
 from conformance.cases import (
     ABSENT,
     INVALID_PARAMETER,
@@ -30,7 +31,7 @@ CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
 @requirement(
     "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051", "CHANNEL-056",
-    "CHANNEL-061",
+    "CHANNEL-061", "MODEL-016",
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -40,6 +41,7 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
         verify("CHANNEL-047", holds(listing, "data.items", record is not None, channel.id, *channel.steps))
         is_masked(channel)
 
+        around = Surroundings(portal, admin.token, shared=True)
         is_updated(channel, "CHANNEL-048")
         if channel.call("deactivate", "CHANNEL-049"):
             shows_status(channel, "CHANNEL-049", "INACTIVE")
@@ -47,6 +49,7 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
         if activated:
             _, record = channel.read()
             verify.observe("channel-activate-status", activated, (record or {}).get("channelStatus"))
+        leaves_the_rest(channel, around)
         is_deleted(channel, "CHANNEL-050")
         channel.observe_answers()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cases.changing import TOGETHER, changed_beside
 from cases.notifications.making import TYPE, OwnRecord, a_record, differences
 from cases.premises import code_of, without
+from cases.surroundings import Surroundings
 from conformance.cases import Account, Json, Portal, Verify, equal, holds, impact, needs, requirement
 
 CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
@@ -12,7 +13,7 @@ CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 
 @requirement(
     "CHANNELTYPE-026", "CHANNELTYPE-027", "CHANNELTYPE-028", "CHANNELTYPE-029", "CHANNELTYPE-030",
-    "CHANNELTYPE-031", "CHANNELTYPE-033",
+    "CHANNELTYPE-031", "CHANNELTYPE-033", "MODEL-016",
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -24,11 +25,13 @@ def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: 
             holds(listing, "data.items", record is not None, channel_type.id, *channel_type.steps),
         )
 
+        around = Surroundings(portal, admin.token, shared=True)
         is_updated(channel_type, "CHANNELTYPE-027")
         if channel_type.call("disable", "CHANNELTYPE-028"):
             has_status(channel_type, "CHANNELTYPE-028", "DISABLED")
         if channel_type.call("enable", "CHANNELTYPE-029"):
             has_status(channel_type, "CHANNELTYPE-029", "ENABLED")
+        leaves_the_rest(channel_type, around)
         is_deleted(channel_type, "CHANNELTYPE-030")
         channel_type.observe_answers()
 
@@ -71,6 +74,12 @@ def is_updated(channel_type: OwnRecord, requirement: str) -> None:
     channel_type.verify(
         frame, holds(listing, "data.items", not beside, kept, *channel_type.steps, actual=beside)
     )
+
+
+def leaves_the_rest(record: OwnRecord, around: Surroundings) -> None:
+    """What was done to a record changed nothing else; a channel type is shown by its channels as well."""
+    if len(record.steps) > 1:
+        record.verify("MODEL-016", around.kept(record.steps[-1], (record.family.query, record.id)))
 
 
 def is_deleted(channel_type: OwnRecord, requirement: str) -> None:

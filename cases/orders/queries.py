@@ -20,6 +20,7 @@ def asked(
     *,
     workspace: str | None = None,
     bot_challenge: bool = True,
+    headers: Mapping[str, str] | None = None,
 ) -> Exchange:
     """The query's answer, whatever it is, for the profile's workspace."""
     return portal.call(
@@ -27,6 +28,7 @@ def asked(
         query=query,
         token=caller.token,
         bot_challenge=bot_challenge,
+        headers=headers,
         workspaceId=workspace or portal.record("workspace"),
     )
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from cases.orders.queries import asked, matching
+from cases.orders.queries import asked, matching, orders
 from cases.premises import answered, authorized, listed, outcome, unknown_id
-from conformance.cases import Account, Portal, Untestable, Verify, is_error, requirement
+from conformance.cases import (
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    is_error,
+    requirement,
+)
 
 
 @requirement("ORDER-025", "ORDER-026", "ORDER-027", "ORDER-034", "STATE-007")
@@ -26,6 +36,24 @@ def test_the_query_wants_a_bot_challenge(portal: Portal, verify: Verify, admin: 
         return
     served = matching(portal, admin)
     verify("ORDER-028", is_error(refused, "4030", served))
+    further = answered(asked(portal, admin, {"page": "1"}, bot_challenge=False))
+    verify("ORDER-028", is_error(further, "4030", served))
+
+
+@requirement("ORDER-038")
+def test_the_orders_are_those_of_the_paths_workspace(portal: Portal, verify: Verify, admin: Account) -> None:
+    """Whatever workspace a header names."""
+    other = portal.record("other_workspace")
+    plain = matching(portal, admin)
+    named = authorized(asked(portal, admin, headers={"X-Workspace-Id": other}))
+    if not named.success or not orders(plain):
+        raise Untestable("the query lists nothing, or refuses the header of another workspace", "environment")
+    shown, expected = ids_of(named), ids_of(plain)
+    verify("ORDER-038", holds(named, "data.content", shown == expected, expected, plain, actual=shown))
+
+
+def ids_of(listing: Exchange) -> list[Json]:
+    return [order.get("bizId", order.get("orderId")) for order in orders(listing)]
 
 
 @requirement("ORDER-033")

@@ -65,6 +65,21 @@ def test_a_range_begins_and_ends_where_it_is_asked_to(portal: Portal, verify: Ve
     verify("ORDER-022", holds(before, "data.content", held, f"none after {written(middle)}"))
 
 
+@requirement("ORDER-037")
+def test_a_range_that_has_only_an_end_begins_thirty_days_ago(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    today = now(portal)
+    early = matching(portal, admin, between(today - 3 * RANGE, today - RANGE - ZONE, sort="createdAt,asc"))
+    if not orders(early):
+        raise Untestable("no order is older than thirty days", "environment")
+
+    last = {"endTime": written(today - RANGE / 3), "sort": "createdAt,asc"}
+    answer = matching(portal, admin, last)
+    held = all(is_within(order, start=today - RANGE - ZONE) for order in orders(answer))
+    verify("ORDER-037", holds(answer, "data.content", held, "none from before the last 30 days", early))
+
+
 @requirement("ORDER-031")
 @pytest.mark.parametrize("name", ["startTime", "endTime"])
 def test_how_a_time_that_is_none_is_answered(

@@ -9,6 +9,7 @@ import pytest
 
 from cases.administration.inviting import Invited, invited, shows
 from cases.premises import authorized, code_of, form, granted, is_invalid, listed, settled, unknown_id
+from cases.surroundings import NEW, Surroundings
 from conformance.cases import (
     Account,
     Exchange,
@@ -25,7 +26,14 @@ from conformance.cases import (
     offered,
     requirement,
 )
-from conformance.spec.endpoints import INVITATION_ACCEPT, INVITATION_DECLINE, OWN_INVITATIONS
+from conformance.spec.endpoints import (
+    INVITATION_ACCEPT,
+    INVITATION_DECLINE,
+    OWN_INVITATIONS,
+    PROFILE,
+    WORKSPACES_CURRENT,
+    WORKSPACES_MINE,
+)
 from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
@@ -62,7 +70,9 @@ def _state_among_accepted(portal: Portal, caller: Account, id: Json) -> tuple[Ex
     return listing, code_of(now, "invitationStatus")
 
 
-@requirement("INVITATION-020", "INVITATION-029", "INVITATION-034", offered(INVITATION_ACCEPT))
+@requirement(
+    "INVITATION-020", "INVITATION-029", "INVITATION-034", "MODEL-013", "MODEL-014", offered(INVITATION_ACCEPT)
+)
 @needs("accounts.spare")
 @impact("disruptive")
 def test_an_open_invitation_is_accepted_once(
@@ -75,6 +85,7 @@ def test_an_open_invitation_is_accepted_once(
             raise Untestable("the invitation that was sent cannot be accepted", "target")
         body = {"invitationBizId": record.get("bizId")}
 
+        around = Surroundings(portal, spare.token)
         accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         verify.observe("invitation-answers", accepted, form(accepted.data))
         if accepted.success:
@@ -82,14 +93,19 @@ def test_an_open_invitation_is_accepted_once(
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
         verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
 
+        if accepted.success:
+            verify("MODEL-013", around.kept(accepted, *named_by(record)))
+        around = Surroundings(portal, spare.token)
         repeated = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
+        if not repeated.success:
+            verify("MODEL-014", around.kept(repeated))
         verify(
             "INVITATION-029",
             is_refused(repeated, accepted, message="an accepted invitation was accepted again"),
         )
 
 
-@requirement("INVITATION-029", "INVITATION-030", "INVITATION-034", offered(INVITATION_DECLINE))
+@requirement("INVITATION-029", "INVITATION-030", "INVITATION-034", "MODEL-014", offered(INVITATION_DECLINE))
 @needs("accounts.spare")
 @impact("disruptive")
 def test_a_declined_invitation_can_no_longer_be_accepted(
@@ -111,7 +127,10 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
             lambda: own_invitations(portal, spare),
             lambda after: not any(is_open(entry, record.get("bizId")) for entry in listed(after)),
         )
+        around = Surroundings(portal, spare.token)
         accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
+        if not accepted.success:
+            verify("MODEL-014", around.kept(accepted))
         verify("INVITATION-029", is_refused(accepted, declined))
         verify("INVITATION-030", is_refused(accepted, declined, message="a declined invitation was accepted"))
         for entry in listed(listing):
@@ -120,6 +139,12 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
                     "INVITATION-030",
                     holds(listing, "data", entry.get("canAccept") is not True, "canAccept false", declined),
                 )
+
+
+def named_by(record: dict[str, Json]) -> tuple[tuple[str, ...], ...]:
+    """What an accepted invitation may change: itself, the profile, and which workspaces there are beside."""
+    id = str(record.get("bizId"))
+    return (OWN_INVITATIONS, id), (PROFILE,), (WORKSPACES_CURRENT,), (WORKSPACES_MINE, NEW)
 
 
 def is_open(record: dict[str, Json], id: Json) -> bool:

@@ -18,7 +18,7 @@ from conformance.cases import (
     judged_in,
     requirement,
 )
-from conformance.spec.endpoints import OWN_INVITATIONS
+from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE
 from conformance.spec.tables import STATES
 
 VALUES = STATES["Invitation"]
@@ -40,6 +40,28 @@ def ids(exchange: Exchange) -> set[str]:
 @pytest.mark.parametrize("state", VALUES)
 def test_one_status_may_be_asked_for(portal: Portal, admin: Account, state: str) -> None:
     granted(asked(portal, admin, [str(VALUES[state])]))
+
+
+@requirement("INVITATION-035")
+def test_an_invitee_is_named_by_the_own_name(portal: Portal, verify: Verify, admin: Account) -> None:
+    """A name may be the one of the moment of the invitation; the inviter's it is not."""
+    profile = granted(portal.call(PROFILE, token=admin.token))
+    own, name = profile.at("data.bizId"), profile.at("data.accountName")
+    listing = own_invitations(portal, admin)
+    for index, record in enumerate(listed(listing)):
+        by_another = record.get("inviterBizId") not in (own, None) and record.get("inviterName") != name
+        invitee = record.get("inviteeAccountName")
+        if record.get("inviteeAccountBizId") == own and by_another and isinstance(invitee, str):
+            swapped = invitee != name and invitee == record.get("inviterName")
+            at = f"data[{index}].inviteeAccountName"
+            verify("INVITATION-035", holds(listing, at, not swapped, name, profile))
+
+
+def own_invitations(portal: Portal, caller: Account) -> Exchange:
+    everything = asked(portal, caller, None)
+    if is_invalid(everything):
+        everything = asked(portal, caller, [str(VALUES["PENDING"])])
+    return granted(everything)
 
 
 @requirement("INVITATION-023", "INVITATION-025", *ON_THE_WIRE)

@@ -39,6 +39,16 @@ def test_an_unknown_workspace_is_answered_somehow(portal: Portal, verify: Verify
     verify.observe("unknown-workspace", exchange, outcome(exchange))
 
 
-@requirement("WORKSPACE-013")
+SOME = 3
+"""Of how many of the caller's workspaces each is read as the current one."""
+
+
+@requirement("WORKSPACE-013", "AGREE-003")
 def test_the_callers_workspaces_have_some_form(portal: Portal, admin: Account) -> None:
-    granted(portal.call(WORKSPACES_MINE, token=admin.token))
+    """Each is read as the current one between two listings: what differs is judged on the wire."""
+    mine = granted(portal.call(WORKSPACES_MINE, token=admin.token))
+    for record in (mine.data if isinstance(mine.data, list) else [])[:SOME]:
+        id = record.get("bizId") if isinstance(record, dict) else None
+        if isinstance(id, str):
+            portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": id})
+    portal.call(WORKSPACES_MINE, token=admin.token)

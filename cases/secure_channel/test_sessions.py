@@ -9,12 +9,14 @@ from collections.abc import Callable
 
 import pytest
 
-from cases.premises import answered, form, outcome, text, unknown_id
+from cases.authentication.passwords import change, replaced_passwords
+from cases.premises import answered, change_accepted, form, outcome, text, unknown_id
 from cases.secure_channel.closing import close
 from conformance.cases import (
     ABSENT,
     HELD,
     INVALID_PARAMETER,
+    Account,
     Comparison,
     Exchange,
     Json,
@@ -24,16 +26,20 @@ from conformance.cases import (
     contradicts,
     equal,
     holds,
+    impact,
     is_error,
     is_invalid_parameter,
     is_success,
+    needs,
     requirement,
 )
-from conformance.spec.endpoints import SECURE_SESSION
+from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
 from conformance.target.portal.secure import Channel
 from conformance.traffic.redaction.encodings import blocks
 
 UNREADABLE = "4000"
+OUTLIVING = 61
+"""Which of the run's passwords is set: one that no other case takes."""
 
 
 @requirement(
@@ -179,6 +185,23 @@ def _verify_refusal(verify: Verify, refused: Exchange, must: str, of_code: str |
     verify(must, is_invalid_parameter(refused))
     if of_code is not None and refused.code in INVALID_PARAMETER:
         verify(of_code, is_error(refused, UNREADABLE))
+
+
+@requirement("SECURE-032")
+@needs("accounts.spare", PASSWORD_CHANGE)
+@impact("disruptive")
+def test_a_session_outlives_the_next_one(portal: Portal, verify: Verify, spare: Account) -> None:
+    """Until it ends by its own time: a portal serves more than one client."""
+    first = portal.secure.open()
+    portal.secure.open()
+    with replaced_passwords(portal, spare, PASSWORD_CHANGE, OUTLIVING) as (new,):
+        done = change(portal, spare, new, channel=first)
+        if done.success:
+            verify("SECURE-032", HELD)
+            return
+        last = portal.secure.open()
+        change_accepted(change(portal, spare, new, channel=last))
+        verify("SECURE-032", is_success(done, first.exchange, last.exchange))
 
 
 @requirement("SECURE-023")

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from cases.authentication.steps import begun, completed
 from cases.premises import answered, change_accepted, code_of, form, granted, listed, settled
+from cases.surroundings import Surroundings
 from conformance.cases import (
     HELD,
     Account,
@@ -27,7 +28,7 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Steps, Wait
-from conformance.spec.endpoints import MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY
+from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors
 
@@ -49,10 +50,12 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     return holds(settings, "data", (method in on) == enabled, expected, *also, actual={"enabled": on})
 
 
-@requirement("LOGIN-027", "MFA-009", "MFA-010", "MFA-011", "MFA-012", "MFA-013", "MFA-014")
+@requirement(
+    "LOGIN-027", "MFA-009", "MFA-010", "MFA-011", "MFA-012", "MFA-013", "MFA-014", "MFA-015", "MODEL-010"
+)
 @needs("accounts.spare", OTP_VERIFY)
 @impact("disruptive")
-@sign_ins(2)
+@sign_ins(3)
 @waits(STEP)
 def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     offered = offered_factors(spare.signed_in().initiated)
@@ -71,6 +74,7 @@ def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare
 
 
 def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
+    around = Surroundings(portal, spare.token)
     setup = granted(portal.call(OTP_SETUP, token=spare.token))
     verify.observe("otp-setup-answer", setup, form(setup.data))
     secret = secret_in(portal, setup)
@@ -82,6 +86,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     if refused.success:
         verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     unverified = read(portal, spare)
+    _verify_not_offered(portal, verify, spare, setup)
     verified = change_accepted(
         portal.call(OTP_VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token)
     )
@@ -93,19 +98,36 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
         raise Untestable("the target lists no authenticator among the factors of an account", "environment")
     enabled = shows(after, "OTP", setup, verified, enabled=True)
     verify("MFA-009", enabled)
+    verify("MODEL-010", around.kept(verified, *NAMED))
 
     session, signed_in = yield from signed_in_with(portal, spare, secret)
     if enabled is HELD and "OTP" in offered_factors(session):
         verify("LOGIN-027", is_success(signed_in, setup, verified, session))
     verify("MFA-013", is_success(signed_in, setup, verified, session))
 
+    around = Surroundings(portal, spare.token)
     revoked = granted(portal.call(OTP_REVOKE, token=spare.token))
     after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" not in enabled_methods(answer))
     verify("MFA-011", shows(after, "OTP", verified, revoked, enabled=False))
+    verify("MODEL-010", around.kept(revoked, *NAMED))
 
     session = begun(portal, spare)
     offered = offered_factors(session)
     verify("MFA-012", holds(session, "data.mfaMethods", "OTP" not in offered, "no OTP", verified, revoked))
+
+
+NAMED = ((MFA, "OTP"), (MFA, "EMAIL", "isPrimary"), (BACKUP_CODES,))
+"""What an authenticator that is verified or revoked may change: backup codes may come with it."""
+
+
+def _verify_not_offered(portal: Portal, verify: Verify, spare: Account, setup: Exchange) -> None:
+    """A sign-in does not offer an authenticator that was set up and not verified."""
+    if "OTP" in offered_factors(spare.signed_in().initiated):
+        return
+    session = begun(portal, spare)
+    offered = offered_factors(session)
+    verify("MFA-015", holds(session, "data.mfaMethods", "OTP" not in offered, "no OTP", setup))
+    portal.login.left.put(spare.email, session)
 
 
 def signed_in_with(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cases.authentication.steps import WRONG_CREDENTIALS
-from cases.premises import answered, refusal_text
+from cases.premises import answered, granted, refusal_text
 from cases.security.history import entries, history, ids, is_refusal, new_entries, since
 from conformance.cases import (
     Account,
@@ -47,6 +47,22 @@ def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify,
     if refusals and others:
         results = {"refused": refusals[0].get("loginResult"), "completed": others[0].get("loginResult")}
         verify.observe("login-result", page, results)
+
+
+@requirement("HISTORY-016")
+def test_the_history_shows_who_signed_in_whoever_reads_it(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    """Read by a client of another name, an entry shows the client of the sign-in still."""
+    first = history(portal, admin.token)
+    headers = {"User-Agent": f"another-client/{portal.unique()}"}
+    other = granted(portal.call(SESSIONS_HISTORY, token=admin.token, headers=headers))
+    shown = {entry.get("bizId"): entry.get("userAgent") for entry in entries(other)}
+    before = {entry.get("bizId"): entry.get("userAgent") for entry in entries(first)}
+    moved = [id for id in before.keys() & shown.keys() if id and before[id] != shown[id]]
+    if not before.keys() & shown.keys():
+        raise Untestable("the account has no login history", "environment")
+    verify("HISTORY-016", holds(other, "data.items", not moved, "the clients that signed in", first))
 
 
 @requirement("HISTORY-015")

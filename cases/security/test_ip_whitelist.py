@@ -5,6 +5,7 @@ from __future__ import annotations
 from cases.changing import put_back
 from cases.premises import authorized, granted, outcome, settled
 from cases.security.whitelist import ANOTHER, EDGE, ELSEWHERE, addresses, kept, own_addresses, read
+from cases.surroundings import Surroundings
 from conformance.cases import (
     ABSENT,
     Account,
@@ -27,12 +28,13 @@ from conformance.spec.endpoints import (
 )
 
 
-@requirement("IPWHITELIST-003", "IPWHITELIST-006")
+@requirement("IPWHITELIST-003", "IPWHITELIST-006", "IPWHITELIST-010", "MODEL-010")
 @needs("accounts.spare")
 @impact("disruptive")
 def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
     wanted = [*own_addresses(portal, spare), ANOTHER]
 
+    around = Surroundings(portal, spare.token)
     with kept(portal, spare):
         changed = granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
         after = settled(
@@ -41,6 +43,13 @@ def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, s
         stored = addresses(after)
         is_there = set(wanted) <= set(stored)
         verify("IPWHITELIST-003", holds(after, "data.entries", is_there, wanted, changed, actual=stored))
+        verify("MODEL-010", around.kept(changed, (IP_WHITELIST, "", "entries")))
+
+        emptied = authorized(portal.call(IP_WHITELIST_SET, json={"ips": []}, token=spare.token))
+        if emptied.success:
+            after = settled(portal, lambda: read(portal, spare), lambda answer: not addresses(answer))
+            left = addresses(after)
+            verify("IPWHITELIST-010", holds(after, "data.entries", not left, "none", emptied, actual=left))
 
 
 @requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008")

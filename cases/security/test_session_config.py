@@ -5,6 +5,7 @@ from __future__ import annotations
 from cases.changing import put_back
 from cases.premises import answered, authorized, count, granted, is_invalid, refusal_text, settled, text
 from cases.security.sessions import current, ids, sessions
+from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
     Exchange,
@@ -45,19 +46,21 @@ def most_of(portal: Portal, account: Account) -> int:
     return most
 
 
-@requirement("SESSION-029")
+@requirement("SESSION-029", "MODEL-010")
 @needs("accounts.spare")
 @impact("mutating")
 def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
     most = most_of(portal, spare)
     wanted = [most + 1, *([most - 1] if most > 5 else [])]
 
+    around = Surroundings(portal, spare.token)
     with put_back(portal, SESSIONS_CONFIG_SET, limit(most), by=spare):
         for number in wanted:
             changed = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit(number), token=spare.token))
             if changed.success:
                 after = _config_with(portal, spare, number)
                 verify("SESSION-029", equal(after, "data.maxSessions", number, changed))
+                verify("MODEL-010", around.kept(changed, (SESSIONS_CONFIG, "", "maxSessions")))
                 return
             if not is_invalid(changed):
                 granted(changed)

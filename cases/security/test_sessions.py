@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from cases.premises import answered, change_accepted, granted, outcome, settled
+from dataclasses import replace
+
+from cases.premises import answered, change_accepted, granted, outcome, settled, text
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import current, ids, sessions, whoever
+from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
     Exchange,
@@ -64,35 +67,65 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
     verify("SESSION-022", holds(other, "data", differs, f"another current session than {id}", own))
 
 
-@requirement("SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028")
+@requirement(
+    "SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028", "SESSION-036", "MODEL-011", "MODEL-012",
+)  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
 @sign_ins(2, reuses=2)
-def test_sessions_are_terminated(portal: Portal, verify: Verify, spare: Account) -> None:
+def test_sessions_are_terminated(portal: Portal, verify: Verify, admin: Account, spare: Account) -> None:
     fresh = spare.another_session()
     try:
-        terminates_one(portal, verify, spare, by=fresh)
+        terminates_one(portal, verify, spare, admin, by=fresh)
     except Untestable as reason:
         for id in ("SESSION-025", "SESSION-026"):
             verify.untested(id, reason.reason, reason.fault_class)
-    terminates_all(portal, verify, spare, other=fresh)
+    fresh = is_refreshed(portal, verify, spare, fresh)
+    terminates_all(portal, verify, spare, admin, other=fresh)
 
 
-def terminates_one(portal: Portal, verify: Verify, account: Account, *, by: SignedIn) -> None:
+def terminates_one(
+    portal: Portal, verify: Verify, account: Account, another: Account, *, by: SignedIn
+) -> None:
     """The shared session is ended by another: whoever needs one next signs in anew."""
     before = account.signed_in()
     id = current(sessions(portal, before.token))
     if id == current(sessions(portal, by.token)):
         raise Untestable("two sessions are listed as the same current one", "target")
 
+    around = Surroundings(portal, by.token, another.token)
     body = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
     terminated = change_accepted(portal.call(SESSIONS_TERMINATE, json=body, token=by.token))
     account.forget()
     refused = _no_longer_served(portal, before)
     verify("SESSION-025", is_refused(refused, terminated, message="a terminated session was served"))
 
+    verify("MODEL-012", around.kept(terminated, (SESSIONS, id)))
     listing = settled(portal, lambda: sessions(portal, by.token), lambda answer: id not in ids(answer))
     verify("SESSION-026", holds(listing, "data", id not in ids(listing), f"no session {id}", terminated))
+
+
+def is_refreshed(portal: Portal, verify: Verify, account: Account, older: SignedIn) -> SignedIn:
+    """The older of two sessions with the pair that replaces its own: it is the same session still, and
+    nothing else has changed. As it was where it is not refreshed."""
+    newer = account.signed_in()
+    before = sessions(portal, older.token)
+    if older.refresh_token is None or newer.token == older.token or len(ids(before)) < 2:
+        return older
+    around = Surroundings(portal, newer.token)
+    refreshed = answered(portal.login.refresh(older.refresh_token))
+    if not refreshed.success:
+        return older
+    own = current(before)
+    pair = replace(older, token=text(refreshed, "data.accessToken"), refresh_token=None)
+    after = sessions(portal, pair.token)
+    if own in ids(after):
+        # A portal may give a refreshed session a new id; not that of another one.
+        verify(
+            "SESSION-036", holds(after, "data", current(after) == own, f"session {own}", before, refreshed)
+        )
+    verify("MODEL-011", around.kept(refreshed, (SESSIONS, own)))
+    return pair
 
 
 def _no_longer_served(portal: Portal, ended: SignedIn) -> Exchange:
@@ -102,14 +135,18 @@ def _no_longer_served(portal: Portal, ended: SignedIn) -> Exchange:
     )
 
 
-def terminates_all(portal: Portal, verify: Verify, account: Account, *, other: SignedIn) -> None:
+def terminates_all(
+    portal: Portal, verify: Verify, account: Account, another: Account, *, other: SignedIn
+) -> None:
     caller = account.signed_in()
+    around = Surroundings(portal, another.token)
     granted(portal.call(PROFILE, token=other.token))
 
     terminated = granted(portal.call(SESSIONS_TERMINATE_ALL, token=caller.token))
     refused = _no_longer_served(portal, other)
     verify("SESSION-027", is_refused(refused, terminated, message="another session was served"))
 
+    verify("MODEL-012", around.kept(terminated))
     own = answered(portal.call(PROFILE, token=caller.token))
     if not own.success:
         account.forget()

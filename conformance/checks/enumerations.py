@@ -10,7 +10,12 @@ import msgspec
 
 from conformance.checks.registry import Memory, check, reading, successes
 from conformance.spec import CONSTANT_LISTS
-from conformance.spec.endpoints import COUNTRIES, NOTIFICATION_CHANNEL_STATUSES, USER_PERMISSION_STATUSES
+from conformance.spec.endpoints import (
+    COUNTRIES,
+    NOTIFICATION_CHANNEL_STATUSES,
+    US_STATES,
+    USER_PERMISSION_STATUSES,
+)
 from conformance.spec.tables import (
     CODED_FIELDS,
     CONSTANTS,
@@ -175,6 +180,20 @@ def nothing_stands_twice_in_a_list(exchange: Exchange) -> Iterator[Comparison]:
     for field in ("code", "value"):
         counts = Counter(str(item[field]) for item in entries(exchange))
         twice = [value for value, times in counts.items() if times > 1]
+        yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
+
+
+NAMES_ONE = {COUNTRIES: ("alpha2Code", "alpha3Code", "numericCode"), US_STATES: ("isoCode",)}
+"""By list, the fields that name the same country or state everywhere."""
+
+
+@check("CONSTANT-069", on=successes(*NAMES_ONE))
+def no_country_or_state_has_the_code_of_another(exchange: Exchange) -> Iterator[Comparison]:
+    operation = exchange.request.operation
+    for field in NAMES_ONE[operation.key] if operation is not None else ():
+        shown = [item.get(field) for item in entries(exchange)]
+        counts = Counter(str(value) for value in shown if isinstance(value, str | int))
+        twice = [value for value, times in counts.items() if times > 1 and value]
         yield holds(exchange, "data", not twice, f"each {field} once", actual={"twice": twice})
 
 

@@ -248,8 +248,8 @@ def test_what_others_recorded_is_redacted_by_check_as_well(tmp_path: Path) -> No
 
     for file in (tmp_path / "reports").iterdir():
         text = file.read_text(encoding="utf-8", errors="replace")
-        raw = [(place.name, value) for value, place in planted.items() if stands_in(value, text)]
-        assert raw == [], file.name
+        found = [(place.name, value) for value, place in planted.items() if stands_in(value, text)]
+        assert found == [], file.name
     assert any(note.endswith("Not a secret? --keep verificationCode") for note in checked.run.notes)
 
 

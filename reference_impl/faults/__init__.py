@@ -22,6 +22,7 @@ from reference_impl.faults import (
     sealed,
     secure_channel,
     security,
+    side_effects,
     sign_in,
     steps,
     tokens,
@@ -54,6 +55,7 @@ _CHAPTERS = (
     sealed,
     effects,
     filtered,
+    side_effects,
 )
 
 

@@ -1,0 +1,86 @@
+"""What one sign-in means for another that is open: nothing (chapter "Moves that are stated")."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from cases.authentication.steps import (
+    NO_SESSION,
+    WRONG_CREDENTIALS,
+    an_account,
+    begun,
+    code_at_hand,
+    completed,
+    delivered,
+    factor_for,
+    judged,
+    offering,
+    right_code,
+    serves_everywhere,
+)
+from cases.premises import refusal_text
+from cases.surroundings import Surroundings
+from conformance.cases import (
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    impact,
+    is_refused,
+    is_success,
+    needs,
+    requirement,
+    sign_ins,
+)
+from conformance.run.schedule import Wait
+
+
+@requirement("LOGIN-077", "MODEL-011")
+@needs("accounts.spare")
+@impact("disruptive")
+@sign_ins(2)
+def test_a_wrong_password_leaves_an_open_login_session(
+    portal: Portal, verify: Verify, spare: Account
+) -> Generator[Wait, None, None]:
+    """Whoever knows an address could keep its owner out otherwise."""
+    yield from code_at_hand(portal, spare)
+    session = begun(portal, spare)
+    factor = factor_for(spare, session)
+    code = yield from right_code(portal, spare, session, factor)
+
+    around = Surroundings(portal, spare.token)
+    refused = judged(portal.login.initiate(spare, portal.wrong_password()), WRONG_CREDENTIALS)
+    if refused.code != WRONG_CREDENTIALS:
+        raise Untestable(f"a wrong password is not refused as such ({refusal_text(refused)})", "target")
+    verify("MODEL-011", around.kept(refused))
+    done = completed(portal, session, factor, code)
+    if not done.success and done.code != NO_SESSION:
+        raise Untestable(f"the sign-in could not be completed ({refusal_text(done)})", "target")
+    if not done.success and not portal.login.is_newest(session):
+        raise Untestable("another sign-in of the account was begun meanwhile", "environment")
+    verify("LOGIN-077", is_success(done, session, refused))
+
+
+@requirement("LOGIN-078")
+@needs("accounts.spare", "inboxes")
+@impact("disruptive")
+@sign_ins(2, reuses=1)
+def test_a_code_that_was_mailed_to_another_account_completes_no_sign_in(
+    portal: Portal, verify: Verify, spare: Account
+) -> Generator[Wait, None, None]:
+    other = an_account(portal, "limited", "admin", factor="EMAIL")
+    if not spare.can("EMAIL") or any(serves_everywhere(portal, each, "EMAIL") for each in (spare, other)):
+        raise Untestable("two accounts with mailed codes of their own are needed")
+    theirs = offering(begun(portal, other), "EMAIL")
+    sent = yield from delivered(portal, theirs)
+    if not sent.success:
+        raise Untestable(f"no code is sent for the login session ({refusal_text(sent)})", "target")
+    code = other.code("EMAIL")
+
+    session = offering(begun(portal, spare), "EMAIL")
+    refused = completed(portal, session, "EMAIL", code)
+    message = "the code of another account completed a sign-in"
+    verify("LOGIN-078", is_refused(refused, sent, session, message=message))
+    portal.login.left.put(other.email, theirs)
+    if not refused.success:
+        portal.login.left.put(spare.email, session)

@@ -1,0 +1,214 @@
+"""What accounts read before and after a request: what the request does not name stays as it was.
+
+A difference counts only where it is still there after a while: what moves by itself, or comes back as a cache
+ends, is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from cases.premises import WRITTEN
+from cases.reading import read
+from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable, contradicts
+from conformance.checks.model.agreement import are_different
+from conformance.checks.records import records
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    BACKUP_CODES,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    CURRENCY_GRANTS,
+    FILE,
+    INSTITUTION,
+    INVITATIONS,
+    IP_WHITELIST,
+    MFA,
+    OWN_INVITATIONS,
+    PROFILE,
+    ROLES,
+    SESSIONS,
+    SESSIONS_CONFIG,
+    WORKSPACES_CURRENT,
+    WORKSPACES_MINE,
+)
+from conformance.verdicts.comparisons import is_held_back
+from conformance.verdicts.findings import endpoint_of
+
+OWN = (
+    PROFILE,
+    MFA,
+    BACKUP_CODES,
+    IP_WHITELIST,
+    SESSIONS_CONFIG,
+    SESSIONS,
+    OWN_INVITATIONS,
+    WORKSPACES_CURRENT,
+    WORKSPACES_MINE,
+)
+"""What is a caller's own."""
+
+SHARED = (
+    ACCOUNTS_QUERY,
+    INVITATIONS,
+    CURRENCY_GRANTS,
+    INSTITUTION,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    ROLES,
+    FILE,
+)
+"""What an administrator reads of others."""
+
+SERVED, NEW = "", "+"
+"""The field that says that a record is there, and the id of any that was not."""
+
+MOVES_BY_ITSELF = {SESSIONS: ("lastActivityTime",), ACCOUNTS_QUERY: ("updatedAt",)}
+"""What somebody else may move: who is active, and whose sign-in may count as an update."""
+
+CHANGES_ALONE = ("updatedAt", "etag")
+"""What shows a change, so that it does not move by itself."""
+
+Place = tuple[str, str, str]
+"""An endpoint, the id of a record that it shows (empty where it shows one only), and a field of it."""
+
+Named = tuple[str, ...]
+"""The beginning of the places that a request may change: an endpoint, or with a record, or with a field."""
+
+
+class Reading:
+    """What one account was shown: the answers by endpoint, and their values by place."""
+
+    def __init__(self, portal: Portal, token: str, keys: Iterable[str]) -> None:
+        self.answers: dict[str, Exchange] = {}
+        self.values: dict[Place, Json] = {}
+        for key in keys:
+            try:
+                answer = read(portal, BY_KEY[key], token=token)
+            except Untestable:
+                continue
+            if not is_held_back(answer) and (answer.success or answer.status == 401):
+                self.answers[key] = answer
+                self.values |= {(key, *place): value for place, value in _values_of(answer)}
+
+    def count(self, key: str) -> int:
+        return sum(place[0] == key and place[2] == SERVED for place in self.values)
+
+
+def _values_of(answer: Exchange) -> Iterator[tuple[tuple[str, str], Json]]:
+    answer_key = endpoint_of(answer)
+    yield ("", SERVED), answer.success
+    for _, record in records(answer) if answer.success else ():
+        id = id_of_record(record)
+        yield (id, SERVED), True
+        for name, value in record.items():
+            if name not in MOVES_BY_ITSELF.get(answer_key, ()):
+                yield (id, name), value
+
+
+def id_of_record(record: Mapping[str, Json]) -> str:
+    """By which a record is told from others of its listing; empty where it shows nothing of the kind."""
+    method = record.get("mfaMethod")
+    code = method.get("code") if isinstance(method, dict) else None
+    return str(record.get("bizId") or record.get("sessionId") or record.get("id") or code or "")
+
+
+class Surroundings:
+    """What some accounts read, by their tokens; ``kept`` compares it with what they read later."""
+
+    def __init__(self, portal: Portal, *tokens: str, shared: bool = False) -> None:
+        """``shared``: the first of them also reads what an administrator reads of others."""
+        self._portal = portal
+        self._keys = {token: OWN + SHARED * (shared and token == tokens[0]) for token in tokens}
+        self._before = self._read()
+
+    def _read(self) -> dict[str, Reading]:
+        return {token: Reading(self._portal, token, keys) for token, keys in self._keys.items()}
+
+    def kept(self, done: Exchange, *named: Named) -> Comparison:
+        """Whether nothing but what was named is shown otherwise since ``done`` was answered."""
+        if not any(self._differences(self._read(), named)):
+            return HELD
+        # A difference that is none a moment later was of a cache, or moves by itself.
+        after = self._read()
+        self._portal.clock.wait(WRITTEN, "a change to be seen")
+        settled = self._read()
+        stays = {
+            (token, place): value
+            for token, place, value in self._differences(after, named)
+            if place[2] in CHANGES_ALONE or not _differ(value, settled[token].values.get(place))
+        }
+        for token, place, value in self._differences(settled, named):
+            if (token, place) in stays:
+                return self._contradiction(settled[token], self._before[token], place, value, done)
+        return HELD
+
+    def _differences(
+        self, later: Mapping[str, Reading], named: tuple[Named, ...]
+    ) -> Iterator[tuple[str, Place, Json]]:
+        """Tokens and places that show something else, with what they show."""
+        for token, before in self._before.items():
+            after = later[token]
+            for place, value in before.values.items():
+                if place[0] in after.answers and not _is_named(place, named):
+                    now = after.values.get(place)
+                    if (
+                        _is_gone(place, before, after)
+                        if place[2] == SERVED
+                        else _has_changed(place, after, value)
+                    ):
+                        yield token, place, now
+            for place in after.values.keys() - before.values.keys():
+                is_new = place[0] == WORKSPACES_MINE and place[0] in before.answers and place[2] == SERVED
+                if is_new and not _is_named((place[0], NEW, SERVED), named):
+                    yield token, place, True
+
+    def _contradiction(
+        self, after: Reading, before: Reading, place: Place, value: Json, done: Exchange
+    ) -> Comparison:
+        key, id, name = place
+        was, answer = before.values.get(place), after.answers[key]
+        of = f" of {id}" if id else ""
+        if name == SERVED:
+            shown = "is served no more" if not id else "is listed" if value else "is not listed any more"
+            message = f"{key}: {id or 'the caller'} {shown}, after {endpoint_of(done)}"
+        else:
+            message = f"{key}: {name}{of} is another, after {endpoint_of(done)}, which does not name it"
+        path = _path_of(answer, id, name)
+        return contradicts(answer, path, was, value, message)
+
+
+def _path_of(answer: Exchange, id: str, name: str) -> str:
+    for path, record in records(answer) if answer.success else ():
+        if id_of_record(record) == id:
+            return f"{path}.{name}" if name else path
+    return "data" if answer.success else "status"
+
+
+def _is_named(place: Place, named: tuple[Named, ...]) -> bool:
+    return any(place[: len(beginning)] == beginning for beginning in named)
+
+
+def _is_gone(place: Place, before: Reading, after: Reading) -> bool:
+    """Whether a record is not shown any more; one may have been pushed onto the next page."""
+    key, id, _ = place
+    if not id:
+        return before.values[place] is True and after.values.get(place) is not True
+    is_paged = isinstance(after.answers[key].data, dict)
+    return place not in after.values and not (is_paged and after.count(key) >= before.count(key))
+
+
+def _has_changed(place: Place, after: Reading, value: Json) -> bool:
+    return place in after.values and _differ(value, after.values[place])
+
+
+def _differ(one: Json, other: Json) -> bool:
+    """At the same place, and to the same caller, null is another value than any."""
+    if (one is None) != (other is None):
+        return True
+    if isinstance(one, list) and isinstance(other, list):
+        return sorted(map(json.dumps, one)) != sorted(map(json.dumps, other))
+    if isinstance(one, dict) and isinstance(other, dict) and "value" not in one:
+        return any(_differ(one.get(name), other.get(name)) for name in one.keys() & other.keys())
+    return are_different(one, other)
