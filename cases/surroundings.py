@@ -14,6 +14,7 @@ from cases.reading import read
 from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable, contradicts
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import records
+from conformance.spec import resources
 from conformance.spec.endpoints import (
     ACCOUNTS_QUERY,
     BACKUP_CODES,
@@ -64,6 +65,14 @@ SHARED = (
 SERVED, NEW = "", "+"
 """The field that says that a record is there, and the id of any that was not."""
 
+STATED = frozenset(
+    name
+    for kind in vars(resources).values()
+    if isinstance(kind, type) and issubclass(kind, resources.Resource)
+    for name in kind.model_fields
+)
+"""The fields that the document names; others may count and date what they like."""
+
 MOVES_BY_ITSELF = {SESSIONS: ("lastActivityTime",), ACCOUNTS_QUERY: ("updatedAt",)}
 """What somebody else may move: who is active, and whose sign-in may count as an update."""
 
@@ -103,7 +112,7 @@ def _values_of(answer: Exchange) -> Iterator[tuple[tuple[str, str], Json]]:
         id = id_of_record(record)
         yield (id, SERVED), True
         for name, value in record.items():
-            if name not in MOVES_BY_ITSELF.get(answer_key, ()):
+            if name in STATED and name not in MOVES_BY_ITSELF.get(answer_key, ()):
                 yield (id, name), value
 
 

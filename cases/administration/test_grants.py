@@ -18,7 +18,7 @@ from conformance.cases import (
     offered,
     requirement,
 )
-from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, CURRENCY_GRANTS
+from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, CURRENCY_GRANTS, INSTITUTION
 
 
 @requirement("GRANT-003")
@@ -63,9 +63,7 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
 
         around = Surroundings(portal, admin.token, shared=True)
         revoking = change_accepted(grant.undo())
-        verify(
-            "MODEL-016", around.kept(revoking, *((CURRENCY_GRANTS, id_of_record(record)) for record in new))
-        )
+        verify("MODEL-016", around.kept(revoking, *named_by(new)))
         verify.observe("currency-grant-fields", revoking, form(revoking.data))
 
         listing = settled(
@@ -78,6 +76,11 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
             "GRANT-002",
             holds(listing, "data", not still, "not the grant as it was", granting, revoking, actual=still),
         )
+
+
+def named_by(grants: list[dict[str, Json]]) -> list[tuple[str, ...]]:
+    """What a revoked grant changes: itself, and its institution where that has it."""
+    return [(INSTITUTION,), *((CURRENCY_GRANTS, id_of_record(grant)) for grant in grants)]
 
 
 def id_of(portal: Portal, granting: Exchange, new: list[dict[str, Json]]) -> str:

@@ -77,7 +77,7 @@ def is_updated(channel_type: OwnRecord, requirement: str) -> None:
 
 
 def leaves_the_rest(record: OwnRecord, around: Surroundings) -> None:
-    """What was done to a record changed nothing else; a channel type is shown by its channels as well."""
+    """What was done to a record changed no other one."""
     if len(record.steps) > 1:
         record.verify("MODEL-016", around.kept(record.steps[-1], (record.family.query, record.id)))
 

@@ -28,7 +28,7 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Steps, Wait
-from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY
+from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY, SESSIONS
 from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors
 
@@ -116,8 +116,9 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     verify("MFA-012", holds(session, "data.mfaMethods", "OTP" not in offered, "no OTP", verified, revoked))
 
 
-NAMED = ((MFA, "OTP"), (MFA, "EMAIL", "isPrimary"), (BACKUP_CODES,))
-"""What an authenticator that is verified or revoked may change: backup codes may come with it."""
+NAMED = ((MFA, "OTP"), (MFA, "EMAIL", "isPrimary"), (BACKUP_CODES,), (SESSIONS,))
+"""What an authenticator that is verified or revoked may change: backup codes may come with it, and other
+sessions may end."""
 
 
 def _verify_not_offered(portal: Portal, verify: Verify, spare: Account, setup: Exchange) -> None:

@@ -60,7 +60,7 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
             if changed.success:
                 after = _config_with(portal, spare, number)
                 verify("SESSION-029", equal(after, "data.maxSessions", number, changed))
-                verify("MODEL-010", around.kept(changed, (SESSIONS_CONFIG, "", "maxSessions")))
+                verify("MODEL-010", around.kept(changed, (SESSIONS_CONFIG, "", "maxSessions"), (SESSIONS,)))
                 return
             if not is_invalid(changed):
                 granted(changed)

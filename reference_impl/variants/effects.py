@@ -2,9 +2,20 @@
 
 from typing import Any
 
-from reference_impl.changes import rewritten, together
-from reference_impl.faults.fault import asked, objects, on_success, reported
-from reference_impl.faults.operations import INVITATIONS, ORDERS, OWN_INVITATIONS
+from reference_impl.changes import handled, rewritten, together
+from reference_impl.factors import new_backup_codes
+from reference_impl.faults.fault import asked, objects, on_success, reported, then
+from reference_impl.faults.operations import (
+    ACCEPT,
+    INVITATIONS,
+    ORDERS,
+    OTP_VERIFY,
+    OWN_INVITATIONS,
+    SESSION_CONFIG,
+)
+from reference_impl.handlers.passwords import end_sessions
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Handler
 from reference_impl.shapes import Body
 from reference_impl.variants.variant import Variant, day_of, may
 from reference_impl.wrappers import Seen
@@ -23,6 +34,30 @@ def _sent_in_part(seen: Seen, data: Any) -> None:
     for record in objects(data, "[]"):
         name, _, host = record["inviteeEmail"].partition("@")
         record |= {"message": None, "inviterBizId": None, "inviteeEmail": f"{name[:1]}***@{host}"}
+
+
+def _failures_counted(handler: Handler) -> Handler:
+    """The session config has a field of the portal's own, which refused sign-ins move."""
+
+    def showing(portal: Portal, caller: Caller, body: Body) -> Any:
+        entries = portal.history.get(caller.account_id, [])
+        return handler(portal, caller, body) | {
+            "failedSignIns": sum(not each["loginResult"] for each in entries)
+        }
+
+    return showing
+
+
+def _other_sessions_ended(portal: Portal, caller: Caller, body: Body) -> None:
+    end_sessions(portal, caller.account_id, but=caller.session_id)
+    new_backup_codes(portal, portal.security(caller.account_id))
+
+
+def _moved_to_it(portal: Portal, caller: Caller, body: Body) -> None:
+    """The account belongs to the institution that invited it, and begins in its workspace."""
+    joined = portal.find("workspace", portal.find("invitation", body["invitationBizId"])["workspaceBizId"])
+    mine = [id for id in caller.account["workspaceBizIds"] if id != joined["bizId"]]
+    portal.change("account", caller.account_id, workspaceBizIds=[joined["bizId"], *mine])
 
 
 VARIANTS: tuple[Variant, ...] = (
@@ -48,5 +83,20 @@ VARIANTS: tuple[Variant, ...] = (
         "the fields of the invitations that were sent are not shown",
         rewritten(on_success(_sent_in_part), INVITATIONS),
         "sent-invitations",
+    ),
+    may(
+        "refused-sign-ins-are-counted",
+        "fields beyond those that are shown are left open",
+        handled(SESSION_CONFIG, _failures_counted),
+    ),
+    may(
+        "a-new-authenticator-ends-other-sessions",
+        "what a verified authenticator does to sessions and backup codes is not stated",
+        then(OTP_VERIFY, _other_sessions_ended),
+    ),
+    may(
+        "an-accepted-invitation-is-gone-to",
+        "which workspace is the current one is not stated",
+        then(ACCEPT, _moved_to_it),
     ),
 )
