@@ -10,9 +10,11 @@ from cases.accounts.queries import changed_but, own, several_pages
 from cases.changing import changed_beside, put_back
 from cases.premises import answered, authorized, granted, is_invalid, refusal_text, settled, text, without
 from cases.profile.values import FIELDS, other_value, updatable
+from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
     Exchange,
+    Json,
     Portal,
     Untestable,
     Verify,
@@ -165,7 +167,15 @@ def test_other_accounts_stay_as_they_were(
     )
 
 
-@requirement("PROFILE-009")
+def _others(portal: Portal, caller: Account, fields: dict[str, Json]) -> dict[str, Json]:
+    """Another phone, which a request that is refused must not leave behind."""
+    phone = fields.get("accountPhone")
+    return (
+        {"accountPhone": other_value(portal, caller, "accountPhone", phone)} if isinstance(phone, str) else {}
+    )
+
+
+@requirement("PROFILE-009", "MODEL-014")
 @needs("accounts.spare")
 @impact("mutating")
 @pytest.mark.parametrize("name", [{}, []], ids=["object", "array"])
@@ -174,5 +184,8 @@ def test_a_name_that_is_no_text_is_refused(
 ) -> None:
     fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
     with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
-        refused = answered(change.ask({**fields, "accountName": name}))
+        around = Surroundings(portal, spare.token)
+        refused = answered(change.ask({**fields, **_others(portal, spare, fields), "accountName": name}))
+        if not refused.success:
+            verify("MODEL-014", around.kept(refused))
         verify("PROFILE-009", is_invalid_parameter(refused))

@@ -28,9 +28,10 @@ from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.portal.cipher import Scheme
 from conformance.target.portal.secure import Channel
 
-FIRST, REFUSED, EXPIRED, AFTER = 55, 56, 57, 58
+FIRST, REFUSED, EXPIRED, AFTER, BEFORE = 55, 56, 57, 58, 62
 """Which of the run's passwords are set: ones that no other case takes."""
 
+SHORTLY = 30.0
 PATIENCE = 600.0
 """Seconds that a run waits at most for a session to expire: how long it lasts is the target's choice."""
 
@@ -131,7 +132,7 @@ def _observe_form(portal: Portal, verify: Verify, understood: Exchange) -> None:
     verify.observe("encrypted-responses", understood, "encrypted" if sealed else "plain")
 
 
-@requirement("SECURE-021")
+@requirement("SECURE-021", "SECURE-033")
 @needs("accounts.spare", PASSWORD_CHANGE)
 @impact("disruptive")
 @waits(PATIENCE)
@@ -143,10 +144,17 @@ def test_an_expired_session_opens_no_body(
         raise Untestable("the session does not tell when it expires", "target")
     if expiring.ends_at is None:
         raise Untestable("expiresAt and the portal's own time give the session no lifetime", "target")
+    lasting = portal.secure.open()
     lasts = left_until(portal, expiring.ends_at + SETTLING)
     if lasts > PATIENCE and not portal.clock.is_simulated:
         raise Untestable(f"a secure-channel session lasts {lasts:.0f} s here, and no [clock] moves the time")
-    yield lasts, "the end of a secure-channel session"
+    yield max(0.0, lasts - max(SHORTLY, lasts / 10)), "the last minutes of a secure-channel session"
+    with replaced_passwords(portal, spare, PASSWORD_CHANGE, BEFORE) as (before,):
+        used = change(portal, spare, before, channel=lasting)
+        if not used.success:
+            change_accepted(change(portal, spare, before, channel=portal.secure.open()))
+        verify("SECURE-033", is_success(used, lasting.exchange))
+    yield left_until(portal, expiring.ends_at + SETTLING), "the end of a secure-channel session"
 
     with replaced_passwords(portal, spare, PASSWORD_CHANGE, EXPIRED, AFTER) as (never, after):
         expired = change(portal, spare, never, channel=expiring)

@@ -51,7 +51,16 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
 
 
 @requirement(
-    "LOGIN-027", "MFA-009", "MFA-010", "MFA-011", "MFA-012", "MFA-013", "MFA-014", "MFA-015", "MODEL-010"
+    "LOGIN-027",
+    "MFA-009",
+    "MFA-010",
+    "MFA-011",
+    "MFA-012",
+    "MFA-013",
+    "MFA-014",
+    "MFA-015",
+    "MODEL-010",
+    "MODEL-014",
 )
 @needs("accounts.spare", OTP_VERIFY)
 @impact("disruptive")
@@ -82,7 +91,10 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
 
     was_on = "OTP" in enabled_methods(read(portal, spare))
     wrong = body(portal, portal.codes.wrong_totp(secret))
+    around_refusal = Surroundings(portal, spare.token)
     refused = answered(portal.call(OTP_VERIFY, json=wrong, token=spare.token))
+    if not refused.success:
+        verify("MODEL-014", around_refusal.kept(refused))
     if refused.success:
         verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     unverified = read(portal, spare)

@@ -90,15 +90,18 @@ def effect(exchange: Exchange) -> object:
     return "lets another address in" if exchange.success else {"keeps another address out": outcome(exchange)}
 
 
-@requirement("IPWHITELIST-007")
+@requirement("IPWHITELIST-007", "MODEL-014")
 @needs("accounts.spare")
 @impact("disruptive")
 def test_how_an_address_that_is_none_is_answered(portal: Portal, verify: Verify, spare: Account) -> None:
     with kept(portal, spare):
+        around = Surroundings(portal, spare.token)
         exchange = authorized(
-            portal.call(IP_WHITELIST_SET, json={"ips": ["not-an-address"]}, token=spare.token)
+            portal.call(IP_WHITELIST_SET, json={"ips": [ANOTHER, "not-an-address"]}, token=spare.token)
         )
         verify.observe("invalid-ip-address", exchange, outcome(exchange))
+        if not exchange.success:
+            verify("MODEL-014", around.kept(exchange))
 
 
 @requirement("IPWHITELIST-009")

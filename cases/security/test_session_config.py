@@ -75,12 +75,15 @@ def _config_with(portal: Portal, account: Account, number: int) -> Exchange:
     )
 
 
-@requirement("SESSION-032")
+@requirement("SESSION-032", "MODEL-014")
 @needs("accounts.spare")
 @impact("mutating")
 def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spare: Account) -> None:
     with put_back(portal, SESSIONS_CONFIG_SET, limit(most_of(portal, spare)), by=spare):
+        around = Surroundings(portal, spare.token)
         refused = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit("many"), token=spare.token))
+        if not refused.success:
+            verify("MODEL-014", around.kept(refused))
         verify("SESSION-032", is_invalid_parameter(refused))
 
 

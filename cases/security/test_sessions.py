@@ -105,6 +105,10 @@ def terminates_one(
     verify("SESSION-026", holds(listing, "data", id not in ids(listing), f"no session {id}", terminated))
 
 
+A_WHILE = 2.0
+"""Seconds after which a time that is set is surely another: times may be shown in whole seconds."""
+
+
 def is_refreshed(portal: Portal, verify: Verify, account: Account, older: SignedIn) -> SignedIn:
     """The older of two sessions with the pair that replaces its own: it is the same session still, and
     nothing else has changed. As it was where it is not refreshed."""
@@ -113,6 +117,7 @@ def is_refreshed(portal: Portal, verify: Verify, account: Account, older: Signed
     if older.refresh_token is None or newer.token == older.token or len(ids(before)) < 2:
         return older
     around = Surroundings(portal, newer.token)
+    portal.clock.wait(A_WHILE, "times that a refresh may set")
     refreshed = answered(portal.login.refresh(older.refresh_token))
     if not refreshed.success:
         return older

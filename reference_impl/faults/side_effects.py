@@ -278,6 +278,22 @@ def _others_closed(handler: Handler) -> Handler:
     return opening
 
 
+def _ended_half_way(handler: Handler) -> Handler:
+    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        session = portal.secure_sessions[data["sessionId"]]
+        session.expires -= portal.limits.secure_session / 2
+        return data
+
+    return opening
+
+
+def _half_written(portal: Portal, caller: Caller, body: Body) -> None:
+    """The addresses before the one that is none."""
+    entries = [ip for ip in body["ips"] if isinstance(ip, str) and ip[:1].isdigit()]
+    portal.change("security", caller.account_id, whitelist=entries)
+
+
 FAULTS = (
     of(
         "MODEL-010",
@@ -467,6 +483,20 @@ FAULTS = (
         "a-session-ends-with-the-next-one",
         SECURE_SESSION,
         apply=handled(SECURE_SESSION, _others_closed),
+        spreads=True,
+    ),
+    of(
+        "SECURE-033",
+        "a-session-ends-half-way",
+        SECURE_SESSION,
+        apply=handled(SECURE_SESSION, _ended_half_way),
+        spreads=True,
+    ),
+    of(
+        "MODEL-014",
+        "a-refused-whitelist-is-written-in-part",
+        SET_WHITELIST,
+        apply=where_refused(SET_WHITELIST, _half_written),
         spreads=True,
     ),
 )
