@@ -133,7 +133,8 @@ class Surroundings:
         self._before = self._read()
 
     def _read(self) -> dict[str, Reading]:
-        return {token: Reading(self._portal, token, keys) for token, keys in self._keys.items()}
+        with self._portal.reading_beside():
+            return {token: Reading(self._portal, token, keys) for token, keys in self._keys.items()}
 
     def kept(self, done: Exchange, *named: Named) -> Comparison:
         """Whether nothing but what was named is shown otherwise since ``done`` was answered."""

@@ -232,7 +232,7 @@ def _tokens_end(portal: Portal, verify: Verify, issued: Exchange) -> Generator[W
     access, refresh = text(issued, "data.accessToken"), text(issued, "data.refreshToken")
     lifetime = seconds_at(issued, "data.expiresIn", LIMITS.access_token)
     # Used on the way: what prolongs a token's life is its use.
-    yield left_until(portal, ended(issued) + lifetime * 3 / 4), "the last quarter of an access token's life"
+    yield left_until(portal, ended(issued) + lifetime * 3 / 4), "the end of an access token"
     portal.call(PROFILE, token=access)
     yield left_until(portal, ended(issued) + lifetime + SETTLING), "the end of an access token"
 

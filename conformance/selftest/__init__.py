@@ -125,7 +125,11 @@ class FaultRuns:
         for function in sorted(self.deciders - proven):
             own = [item for item in items if function_of(item.nodeid) == function]
             declared = {requirement for item in own for requirement in ids_of(item)}
-            called = {key for item in own for key in clean.touched.get(item.nodeid, ())}
+            called = {
+                key
+                for item in own
+                for key in (*clean.touched.get(item.nodeid, ()), *clean.read_beside.get(item.nodeid, ()))
+            }
             meant = [f for f in FAULTS.values() if declared & set(f.breaks) and _may_show(f, called)]
             jobs += [(f.name, _job(session, own, f.name, faults=[f.name])) for f in meant[:TRIES]]
         return [(outcome.name, outcome) for outcome in workers.run(jobs, workers=self.jobs)]
@@ -144,7 +148,13 @@ class FaultRuns:
         for name, fault in sorted(FAULTS.items(), key=lambda row: bool(row[1].operations)):
             if self._wanted(name):
                 if fault.operations:
-                    cases = touching(items, fault.operations, clean.touched)
+                    cases = touching(
+                        items,
+                        fault.operations,
+                        fault.breaks,
+                        touched=clean.touched,
+                        read_beside=clean.read_beside,
+                    )
                 else:
                     cases = a_few_of_each(items, listed(fault))
                 yield name, _job(session, own_first(cases, fault.breaks), name, faults=[name])

@@ -12,11 +12,28 @@ KINDS_KEPT = 3
 """Of a case with many parameters so many are run where no endpoint in particular is meant."""
 
 
+Called = Mapping[str, Sequence[str]]
+"""By case, the operations that it called in the clean run."""
+
+
 def touching(
-    items: Sequence[pytest.Item], operations: Collection[str], touched: Mapping[str, Sequence[str]]
+    items: Sequence[pytest.Item],
+    operations: Collection[str],
+    broken: Collection[str],
+    *,
+    touched: Called,
+    read_beside: Called,
 ) -> list[pytest.Item]:
-    """The cases that called one of these operations in the clean run."""
-    return [item for item in items if not set(operations).isdisjoint(touched.get(item.nodeid, ()))]
+    """The cases that called one of these operations in the clean run; of those that only read it beside their
+    own requests the cases of the broken requirements."""
+
+    def is_meant(item: pytest.Item) -> bool:
+        if not set(operations).isdisjoint(touched.get(item.nodeid, ())):
+            return True
+        is_read = not set(operations).isdisjoint(read_beside.get(item.nodeid, ()))
+        return is_read and not set(ids_of(item)).isdisjoint(broken)
+
+    return [item for item in items if is_meant(item)]
 
 
 def own_first(items: Sequence[pytest.Item], broken: Collection[str]) -> list[pytest.Item]:

@@ -37,7 +37,8 @@ class Turned(msgspec.Struct):
 
 
 class FaultOutcome(msgspec.Struct):
-    """The result of a fault run. ``touched``: the operations that each case called."""
+    """The result of a fault run. ``touched``: the operations that each case called; ``read_beside``: those
+    that it only read to see what its requests leave as it was."""
 
     name: str
     turned: dict[str, Turned] = {}
@@ -45,12 +46,13 @@ class FaultOutcome(msgspec.Struct):
     untested: list[str] = []
     errors: dict[str, str] = {}
     touched: dict[str, list[str]] = {}
+    read_beside: dict[str, list[str]] = {}
     seconds: float = 0.0
 
-    def note_call(self, case: str | None, exchange: Exchange) -> None:
+    def note_call(self, case: str | None, exchange: Exchange, *, is_beside: bool) -> None:
         """Notes the operation that a case calls."""
         operation = operation_of(exchange.request.method, exchange.request.path)
-        called = self.touched.setdefault(case or "", [])
+        called = (self.read_beside if is_beside else self.touched).setdefault(case or "", [])
         if operation is not None and operation.key not in called:
             called.append(operation.key)
 
@@ -202,9 +204,13 @@ def attempt(
     """Runs cases against a portal with these faults and variants; ``watched``: notes what each case calls."""
     began = time.perf_counter()
     outcome = FaultOutcome(name)
+
+    def note_call(case: str | None, exchange: Exchange) -> None:
+        outcome.note_call(case, exchange, is_beside=run.portal.is_reading_beside)
+
     with tempfile.TemporaryDirectory(prefix="selftest-") as folder:
         target = in_process(faults=faults, variants=variants)
-        run = session_on(target, Path(folder), [outcome.note_call] if watched else [])
+        run = session_on(target, Path(folder), [note_call] if watched else [])
         session.config.option.collectonly = False
         session.config.stash[SESSION] = run
         session.items = list(items)

@@ -164,7 +164,16 @@ def test_only_cases_that_touch_an_endpoint_are_run_for_it() -> None:
     items = [item("a"), item("b"), item("c")]
     touched = {"a": ["GET /x"], "b": ["GET /y", "POST /x"]}
 
-    assert touching(items, ["POST /x", "GET /z"], touched) == [items[1]]
+    chosen = touching(items, ["POST /x", "GET /z"], ["ENV-001"], touched=touched, read_beside={})
+
+    assert chosen == [items[1]]
+
+
+def test_of_cases_that_read_an_endpoint_beside_their_requests_those_of_the_broken_rule_are_run() -> None:
+    items = [item("a", "MODEL-001"), item("b", "MODEL-002")]
+    beside = {"a": ["GET /x"], "b": ["GET /x"]}
+
+    assert touching(items, ["GET /x"], ["MODEL-002"], touched={}, read_beside=beside) == [items[1]]
 
 
 def test_children_tell_what_came_of_their_jobs() -> None:

@@ -73,7 +73,7 @@ CONSEQUENCES: dict[str, str] = {
     "used-up-session-is-400": "LOGIN-058",
     "unknown-session-at-send-is-answered": "LOGIN-025",
     "authenticator-code-refused": "MFA-013",
-    "any-code-of-six-digits-completes": "LOGIN-059",
+    "any-code-of-six-digits-completes": "LOGIN-059 LOGIN-078",
     "code-of-another-method-completes": "LOGIN-029",
     "token-lives-longer-than-told": "AUTHN-011",
     "refreshed-token-of-1800": "AUTHN-011",
@@ -81,8 +81,18 @@ CONSEQUENCES: dict[str, str] = {
     "profile-without-token": (
         "TOKEN-022 AUTHN-011 SESSION-025 SESSION-027 SESSION-030 PROFILE-001 PROFILE-004 PROFILE-005 "
         "PROFILE-007 PROFILE-008 PROFILE-010 MODEL-007"
+        " INVITE-011 MODEL-008 PROFILE-009"
     ),
-    "sessions-without-token": "SESSION-020 SESSION-022 SESSION-025 SESSION-031 SESSION-035 MODEL-007",
+    "a-refresh-gives-the-token-of-another": "SESSION-027",
+    "mfa-without-token": "MFA-006",
+    "any-code-verifies-an-authenticator": "MFA-015",
+    "a-session-twice": "MODEL-012",
+    "default-range-is-90-days": "ORDER-037",
+    "the-profile-grows-older": "MODEL-010 MODEL-011 MODEL-012 MODEL-014 MODEL-015 MODEL-016",
+    "sessions-of-others-are-listed": "MODEL-012",
+    "sessions-without-token": (
+        "SESSION-020 SESSION-022 SESSION-025 SESSION-031 SESSION-035 MODEL-007 MODEL-012"
+    ),
     "own-invitations-without-token": "INVITATION-032 MODEL-008",
     "file-without-token": "FILE-020 FILE-021 FILE-022",
     "missing-token-is-403": "AUTHN-009",
@@ -97,7 +107,7 @@ CONSEQUENCES: dict[str, str] = {
     "newest-session-is-current-for-all": "SESSION-025 SESSION-031 SESSION-035",
     "profile-of-another-account": "PROFILE-007 PROFILE-008 INVITE-011 MODEL-008",
     "profile-is-another-from-the-second-call": "ACCOUNT-025 AGREE-001",
-    "one-profile-for-all": "PROFILE-007 PROFILE-008",
+    "one-profile-for-all": "PROFILE-007 PROFILE-008 MODEL-008",
     "caller-of-the-tenant-portal": "ACCOUNT-025 AGREE-001",
     "profile-update-changes-created-at": "PROFILE-011 MODEL-009",
     "statuses-give-all-but-those": "INVITATION-020",
@@ -151,7 +161,7 @@ CONSEQUENCES: dict[str, str] = {
     "access-token-outlives-logout": "LOGOUT-003",
     "session-config-without-token": "SESSION-029 SESSION-030",
     "get-security-sessions-answers-nothing": "SESSION-020",
-    "one-secure-session-for-all": "SECURE-013",
+    "one-secure-session-for-all": "SECURE-013 SECURE-032",
     "account-times-of-another-zone": "AGREE-001",
     "account-updated-before-it-was-created": "AGREE-001",
     "page-takes-text": "MODEL-004",
@@ -185,7 +195,7 @@ CONSEQUENCES: dict[str, str] = {
     "access-token-carries-the-name": "TOKEN-028",
     "history-without-token": "MODEL-007",
     "unknown-secure-session-opens-a-body": "SECURE-028",
-    "invitations-of-everybody": "MODEL-008",
+    "invitations-of-everybody": "MODEL-008 MODEL-016",
     "expiration-days-take-text": "INVITE-009",
     "not-found-is-400": "ACCOUNT-045 ACCOUNT-046 ROLE-014",
     "sort-reversed": "ORDER-035",

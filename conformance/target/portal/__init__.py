@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets as random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -67,6 +68,8 @@ class Portal:
         self.run_id = f"suite-{random.token_hex(3)}"
         secrets.make_public(self.run_id)
         self.client_hash = random.token_hex(16)
+        self.is_reading_beside = False
+        """Whether what is read now only shows what other requests left as it was."""
         self.budget = Budget(profile.limits, clock)
         self.codes = Codes(clock, secrets, used_steps)
         self.login = Login(self)
@@ -87,6 +90,15 @@ class Portal:
         }
         self._by_email = {account.email.lower(): account for account in self._accounts.values()}
         self._caller = Caller(self)
+
+    @contextmanager
+    def reading_beside(self) -> Iterator[None]:
+        """Within it the portal is read only to see what other requests left as it was."""
+        self.is_reading_beside = True
+        try:
+            yield
+        finally:
+            self.is_reading_beside = False
 
     @classmethod
     def connect(
