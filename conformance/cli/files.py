@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli.command import PATH, Options, Value, argument, command, flag, option
 from conformance.cli.layout import print_line, print_text
 from conformance.cli.options import (
     BASELINE,
@@ -28,7 +28,15 @@ from conformance.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from conformance.report.model.run import Run
 
+MOST_WORKERS = 256
 RUN = "a results.json, or the folder of a run"
+
+
+def _workers(text: str) -> int:
+    """ValueError: it is no number of processes."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise ValueError(f"{text!r} is no number of processes. Give one from 1 to {MOST_WORKERS}.")
+    return int(text)
 
 
 @command(
@@ -48,6 +56,13 @@ RUN = "a results.json, or the folder of a run"
     flag("--model", help="also compare what several answers say of one thing; slower"),
     *REDACTION,
     NO_CACHE,
+    option(
+        "--workers",
+        metavar="N",
+        type=Value("number", _workers),
+        default=1,
+        help="judge in so many processes, with the same result (default: 1)",
+    ),
     FORMAT,
 )
 def check_files(options: Options) -> int:
@@ -69,6 +84,7 @@ def check_files(options: Options) -> int:
         rules=select_rules(options.only, options.skip),
         redact=options.redact,
         keep=options.keep,
+        workers=options.workers,
     )
     if options.format == "json":
         return run(options.files, asked, output=options.format, show=print_line)
