@@ -118,8 +118,8 @@ class Workers:
 
 
 def _work(connection: Connection, judge: JudgeShare, inherited: Sequence[Connection]) -> None:
-    """The life of a worker. An interrupt is its parent's, which ends it; where the parent is gone, nobody holds
-    the other end of its connection, as it closes what it inherited."""
+    """The life of a worker. An interrupt is its parent's, which ends it. Where the parent is gone, nobody
+    holds the other end of its connection, as it closes what it inherited."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:

@@ -1,10 +1,11 @@
-"""Commands about recorded traffic and finished runs, without a target: check, compare, matrix, history.
+"""Commands about recorded traffic and finished runs, with no target: check, compare, merge, matrix, history.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,29 @@ def compare_runs(options: Options) -> int:
 
 
 @command(
+    "merge",
+    argument("runs", "RUN", nargs=-1, required=True, help="the folder of a check or replay of a part"),
+    OUT,
+    FORMAT,
+)
+def merge_runs(options: Options) -> int:
+    """Writes the reports of the whole that several checks, or replays, are parts of."""
+    from conformance.check.merged_runs import merge
+    from conformance.report.formats.closing import closing_block
+    from conformance.report.formats.terminal import summary_lines, wants_colour
+
+    run = merge([Path(place) for place in options.runs], options.out)
+    if options.format == "json":
+        print_text(run.text(), form=options.format)
+        return run.exit_code
+    for line in summary_lines(run, colour=wants_colour(sys.stdout), quiet=False):
+        print_line(line)
+    for line in closing_block(run, options.out):
+        print_line(line)
+    return run.exit_code
+
+
+@command(
     "matrix",
     argument("runs", "RUN", nargs=-1, required=True, help=RUN),
     option(
@@ -168,4 +192,4 @@ def _results(place: Path) -> Run:
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 
-COMMANDS = {each.name: each for each in (check_files, compare_runs, show_matrix, show_history)}
+COMMANDS = {each.name: each for each in (check_files, compare_runs, merge_runs, show_matrix, show_history)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -114,6 +114,24 @@ class Coverage:
 def _most_first(counts: Counter[str]) -> list[tuple[str, int]]:
     """Those of one count by their names: the order of the traffic does not matter."""
     return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+
+
+def coverage_from(document: Mapping[str, Json]) -> Coverage:
+    """The coverage that ``as_json`` gave; none of an empty document."""
+    if not document:
+        return Coverage()
+    fields = document["fields"]
+    return Coverage(
+        Counter(document["operations"]["seen"]),
+        Counter(document["codes"]["seen"]),
+        Counter(document["unknown_bodies"]),
+        document["unanswered"],
+        {key: row["of"] for key, row in fields.items()},
+        {
+            key: {tuple(name.replace("[]", ".[]").split(".")) for name in row["missing"]}
+            for key, row in fields.items()
+        },
+    )
 
 
 def fields_of(operation: Operation) -> Iterator[Path]:
