@@ -23,9 +23,9 @@ from conformance.check.merged_replays import replay_details
 from conformance.check.traffic import DEFAULTS, PortalTraffic
 from conformance.errors import UsageError
 from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
-from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, Run
+from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, OtherPlaceEntry, Run
 from conformance.spec import IMPACTS, REQUIREMENTS
-from conformance.traffic.exchange import ABSENT, Exchange
+from conformance.traffic.exchange import ABSENT, split_url
 from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
@@ -43,7 +43,19 @@ REGENERATED = (
 )
 """What marks the notes of a check that are made anew from the sums."""
 
-_decode = msgspec.json.Decoder(Exchange).decode
+
+class _Head(msgspec.Struct):
+    url: str
+
+
+class _Glance(msgspec.Struct):
+    """The part of an exchange that a merge reads."""
+
+    request: _Head
+    started: str = ""
+
+
+_decode = msgspec.json.Decoder(_Glance).decode
 
 
 class Stretch(NamedTuple):
@@ -147,17 +159,20 @@ def _stretches(folder: Folder) -> Iterator[Stretch]:
             offset, digest, begins, count = lines.tell(), hashlib.sha256(), "", 0
             while (size is None or count < size) and (line := lines.readline()):
                 digest.update(line.partition(b",")[2])
-                begins = begins or _seen(line, folder.hosts)
+                started = _seen(line, folder.hosts)
+                begins = begins or started
                 count += 1
             yield Stretch(begins, digest.hexdigest(), count, offset)
 
 
 def _seen(line: bytes, hosts: Counter[str]) -> str:
-    """When an exchange began; empty where a line holds none."""
+    """When an exchange began; empty where a line holds none. Its host is counted."""
     try:
-        return _decode(line).started
+        exchange = _decode(line)
     except (msgspec.DecodeError, ValueError):
         return ""
+    hosts[split_url(exchange.request.url).netloc] += 1
+    return exchange.started
 
 
 def _order(folder: Folder) -> tuple[Any, ...]:
@@ -273,8 +288,12 @@ def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
         exchanges=tuple(map(renumbered, entry.exchanges)),
         times=entry.times,
         fault_class=entry.fault_class,
-        other=other and OtherPlace(renumbered(other.exchange), other.endpoint, other.record, other.field),
+        other=None if other is None else _place(other, renumbered),
     )
+
+
+def _place(other: OtherPlaceEntry, renumbered: Numbers) -> OtherPlace:
+    return OtherPlace(renumbered(other.exchange), other.endpoint, other.record, other.field)
 
 
 def _observations(
@@ -302,7 +321,7 @@ def _traffic(folders: Sequence[Folder]) -> PortalTraffic:
     for folder in folders:
         traffic.ignored.update(folder.details("set_aside"))
         traffic.count += sum(stretch.size for stretch in folder.stretches)
-        traffic.hosts.update({folder.run.target.url: 1})
+        traffic.hosts.update(folder.hosts)
     return traffic
 
 
