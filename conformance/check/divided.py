@@ -89,7 +89,7 @@ class Division:
                 is_logged = self._watch(workers, seen, len(shares) + 1)
                 shares = self._judge_again(workers, ordered, shares)
             except KeyboardInterrupt:
-                interrupted, is_logged = True, False
+                interrupted, is_logged = True, seen.holds_secrets
             return self._merged(workers, ordered, shares, is_logged=is_logged, interrupted=interrupted)
 
     def _watch(self, workers: Workers, seen: Outlook, total: int) -> bool:
@@ -159,7 +159,10 @@ class Division:
             self.traffic.ignored, self.traffic.hosts = whole.ignored, whole.hosts
             self.traffic.notes = whole.notes
         self.traffic.count = begins[-1]
-        if not is_logged and any(isinstance(row, JudgedPart) and row.holds_secrets for row in results):
+        holds_secrets = any(isinstance(row, JudgedPart) and row.holds_secrets for row in results)
+        if not is_logged and holds_secrets and interrupted:
+            self.exchanges.write_bytes(b"")
+        elif not is_logged and holds_secrets:
             self._write_log(None)
         elif not is_logged:
             _join(self.exchanges, zip(shares, results, counts, begins, strict=False))

@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 import sys
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,9 +41,20 @@ def _workers(text: str) -> int:
     return int(text)
 
 
+def _matching(text: str) -> list[str]:
+    """The files of a pattern such as ``captures/*.jsonl`` in the order of their names; a name that is no
+    pattern, or a file's own, stays. UsageError: no file matches."""
+    if not has_magic(text) or Path(text).exists():
+        return [text]
+    found = sorted(path for path in glob(text, recursive=True) if Path(path).is_file())
+    if not found:
+        raise UsageError(f"{text}: no file matches this pattern.")
+    return found
+
+
 @command(
     "check",
-    argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file"),
+    argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file, or a pattern"),
     option(
         "--target", metavar="URL", help="the portal's base URL, if the files hold traffic of several hosts"
     ),
@@ -72,6 +84,7 @@ def check_files(options: Options) -> int:
     from conformance.cli.annotations import annotated
     from conformance.verdicts.selection import select_rules
 
+    files = [path for text in options.files for path in _matching(str(text))]
     asked = CheckOptions(
         out=options.out,
         salvage=options.salvage,
@@ -88,8 +101,8 @@ def check_files(options: Options) -> int:
         workers=options.workers,
     )
     if options.format == "json":
-        return run(options.files, asked, output=options.format, show=print_line)
-    return annotated(lambda: run(options.files, asked, show=print_line), asked.out)
+        return run(files, asked, output=options.format, show=print_line)
+    return annotated(lambda: run(files, asked, show=print_line), asked.out)
 
 
 @command(

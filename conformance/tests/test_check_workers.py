@@ -276,6 +276,24 @@ def test_what_was_lost_makes_a_check_inconclusive(
     assert checked.run.exit_code == 1  # what is contradicted in other parts fails it all the same
 
 
+def test_what_was_judged_before_an_interrupt_is_reported(recording: Path, tmp_path: Path) -> None:
+    interrupted = division(recording, tmp_path, judged)
+
+    def interrupt(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    interrupted.progress = interrupt
+    found = interrupted.run()
+
+    assert found.interrupted
+    assert found.lost == []
+    lines = (tmp_path / "exchanges.jsonl").read_text().splitlines()
+    assert len(lines) == interrupted.traffic.count
+    assert 0 < len([line for line in lines if line]) < len(recording.read_bytes().splitlines()) - 3
+    assert [path.name for path in tmp_path.iterdir()] == ["exchanges.jsonl"]
+
+
 def test_an_exception_of_a_worker_is_raised_where_it_is_awaited(tmp_path: Path) -> None:
     with Workers(1) as workers:
         workers.add([PartShare(0, FilePart(tmp_path / "missing.jsonl"), CheckOptions())])
@@ -292,6 +310,23 @@ def test_a_number_of_processes_that_is_none_is_refused(
 
     assert ended.value.code == 4
     assert "is no number of processes" in capsys.readouterr().err
+
+
+def test_a_pattern_names_the_files_in_the_order_of_their_names(
+    visit: list[Exchange], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    captures = tmp_path / "captures"
+    captures.mkdir()
+    for name, exchanges in (("b", visit[20:]), ("a", visit[:20])):
+        written(captures / f"{name}.jsonl", exchanges)
+    written(tmp_path / "whole.jsonl", visit)
+
+    for number, files in enumerate((captures / "*.jsonl", tmp_path / "whole.jsonl")):
+        main(["check", str(files), "--workers", "2", "--out", str(tmp_path / str(number))])
+
+    assert results(tmp_path / "0") == results(tmp_path / "1")
+    assert main(["check", str(tmp_path / "none-*.jsonl")]) == 4
+    assert "no file matches" in capsys.readouterr().err
 
 
 def test_the_command_takes_the_number_of_processes(recording: Path, tmp_path: Path) -> None:
