@@ -108,6 +108,13 @@ COMMANDS = (
         example="portal-conformance compare reports-old reports-new",
     ),
     CommandRow(
+        "merge",
+        RUNS,
+        "files",
+        summary="merge checks or replays of parts of a recording to one",
+        example="portal-conformance merge reports-1 reports-2 --out reports",
+    ),
+    CommandRow(
         "matrix",
         RUNS,
         "files",

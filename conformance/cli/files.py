@@ -1,14 +1,16 @@
-"""Commands about recorded traffic and finished runs, without a target: check, compare, matrix, history.
+"""Commands about recorded traffic and finished runs, with no target: check, compare, merge, matrix, history.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
 
 from __future__ import annotations
 
+import sys
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.command import PATH, Options, argument, command, flag, option
+from conformance.cli.command import PATH, Options, Value, argument, command, flag, option
 from conformance.cli.layout import print_line, print_text
 from conformance.cli.options import (
     BASELINE,
@@ -28,12 +30,31 @@ from conformance.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from conformance.report.model.run import Run
 
+MOST_WORKERS = 256
 RUN = "a results.json, or the folder of a run"
+
+
+def _workers(text: str) -> int:
+    """ValueError: it is no number of processes."""
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+        raise ValueError(f"{text!r} is no number of processes. Give one from 1 to {MOST_WORKERS}.")
+    return int(text)
+
+
+def _matching(text: str) -> list[str]:
+    """The files of a pattern such as ``captures/*.jsonl`` in the order of their names; a name that is no
+    pattern, or a file's own, stays. UsageError: no file matches."""
+    if not has_magic(text) or Path(text).exists():
+        return [text]
+    found = sorted(path for path in glob(text, recursive=True) if Path(path).is_file())
+    if not found:
+        raise UsageError(f"{text}: no file matches this pattern.")
+    return found
 
 
 @command(
     "check",
-    argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file"),
+    argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file, or a pattern"),
     option(
         "--target", metavar="URL", help="the portal's base URL, if the files hold traffic of several hosts"
     ),
@@ -48,6 +69,13 @@ RUN = "a results.json, or the folder of a run"
     flag("--model", help="also compare what several answers say of one thing; slower"),
     *REDACTION,
     NO_CACHE,
+    option(
+        "--workers",
+        metavar="N",
+        type=Value("number", _workers),
+        default=1,
+        help="judge in so many processes, with the same result (default: 1)",
+    ),
     FORMAT,
 )
 def check_files(options: Options) -> int:
@@ -56,6 +84,7 @@ def check_files(options: Options) -> int:
     from conformance.cli.annotations import annotated
     from conformance.verdicts.selection import select_rules
 
+    files = [path for text in options.files for path in _matching(str(text))]
     asked = CheckOptions(
         out=options.out,
         salvage=options.salvage,
@@ -69,10 +98,11 @@ def check_files(options: Options) -> int:
         rules=select_rules(options.only, options.skip),
         redact=options.redact,
         keep=options.keep,
+        workers=options.workers,
     )
     if options.format == "json":
-        return run(options.files, asked, output=options.format, show=print_line)
-    return annotated(lambda: run(options.files, asked, show=print_line), asked.out)
+        return run(files, asked, output=options.format, show=print_line)
+    return annotated(lambda: run(files, asked, show=print_line), asked.out)
 
 
 @command(
@@ -97,6 +127,29 @@ def compare_runs(options: Options) -> int:
     form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
     print_text(form(comparison), form=options.format)
     return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
+
+
+@command(
+    "merge",
+    argument("runs", "RUN", nargs=-1, required=True, help="the folder of a check or replay of a part"),
+    OUT,
+    FORMAT,
+)
+def merge_runs(options: Options) -> int:
+    """Writes the reports of the whole that several checks, or replays, are parts of."""
+    from conformance.check.merged_runs import merge
+    from conformance.report.formats.closing import closing_block
+    from conformance.report.formats.terminal import summary_lines, wants_colour
+
+    run = merge([Path(place) for place in options.runs], options.out)
+    if options.format == "json":
+        print_text(run.text(), form=options.format)
+        return run.exit_code
+    for line in summary_lines(run, colour=wants_colour(sys.stdout), quiet=False):
+        print_line(line)
+    for line in closing_block(run, options.out):
+        print_line(line)
+    return run.exit_code
 
 
 @command(
@@ -152,4 +205,4 @@ def _results(place: Path) -> Run:
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 
-COMMANDS = {each.name: each for each in (check_files, compare_runs, show_matrix, show_history)}
+COMMANDS = {each.name: each for each in (check_files, compare_runs, merge_runs, show_matrix, show_history)}

@@ -17,7 +17,7 @@ import msgspec
 
 from conformance.checks.records import records
 from conformance.checks.registry import Sight
-from conformance.judging.dispatch import Route, Rows
+from conformance.judging.dispatch import Dispatcher, Route, Rows
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
@@ -261,6 +261,10 @@ class CachingJudge:
     def operations_seen(self) -> Counter[str]:
         """How many exchanges of each operation were judged."""
         return self._judge.operations_seen
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        return self._dispatcher
 
     def judge(self, exchange: Exchange) -> Verdicts:
         """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""

@@ -18,11 +18,11 @@ from conformance.checks.registry import (
     Sight,
     kind_of,
 )
-from conformance.judging.shapes import Shape, shape_of
+from conformance.judging.shapes import Says, Shape, shape_of
 from conformance.spec import Operation
 from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
 
-INGRESSES_KEPT = 100
+INGRESSES_KEPT, UNKNOWN_CODES_KEPT = 100, 1_000
 
 PENDING_APPROVAL = "ACCOUNT_PENDING_APPROVAL"
 """A result code that may come with success, and with other data than the operation's."""
@@ -92,13 +92,24 @@ class Dispatcher:
     forgotten or learned something, or a further ingress is known.
     """
 
-    def __init__(self, checks: tuple[Check, ...]) -> None:
+    def __init__(
+        self,
+        checks: tuple[Check, ...],
+        *,
+        readings: tuple[OpenReading, ...] | None = None,
+        says: Says = "all",
+    ) -> None:
+        """``readings``: those that are read, all by default; ``says``: what shapes say."""
+        self._readings, self._says = readings, says
+        self.unknown_codes: set[str] = set()
+        """Access codes that were of no known ingress when they were sent; of very many, some."""
         self.generation = 0
         self._checks = checks
         self.operations_seen: Counter[str] = Counter()
         self._shapes: dict[str, Shape | None] = {}
         self._routes: dict[tuple[str, Kind, bool, bool, bool], Route] = {}
-        self._ingresses: set[str] = set()
+        self.ingresses: dict[str, int] = {}
+        """The access codes by which the portal has served, and the number of the exchange that showed it."""
         self._is_steady = True
 
     def route(self, exchange: Exchange) -> Route | None:
@@ -119,7 +130,8 @@ class Dispatcher:
         body = request.body is not ABSENT or exchange.plain is not None
         at = layout.get("x-portal-access-code")
         ingress = at is not None and (
-            request.headers[at][1] in self._ingresses or self._is_of_ingress(request.headers[at][1], kind)
+            request.headers[at][1] in self.ingresses
+            or self._is_of_ingress(request.headers[at][1], kind, exchange.n)
         )
         way = operation.key, kind, ingress, body, pending
         route = self._routes.get(way) or self._new_route(Way(*way), operation)
@@ -146,8 +158,8 @@ class Dispatcher:
 
     def _new_route(self, way: Way, operation: Operation) -> Route:
         if way.key not in self._shapes:
-            self._shapes[way.key] = None if operation.data is None else shape_of(operation)
-        by_sight = rows_by_sight(way, self._checks, steady=self._is_steady)
+            self._shapes[way.key] = None if operation.data is None else shape_of(operation, self._says)
+        by_sight = rows_by_sight(way, self._checks, steady=self._is_steady, readings=self._readings)
         route = self._routes[way] = Route(
             way.key,
             self._shapes[way.key] if way.kind == "success" and not way.pending else None,
@@ -159,19 +171,27 @@ class Dispatcher:
         )
         return route
 
-    def _is_of_ingress(self, code: str, kind: Kind) -> bool:
+    def _is_of_ingress(self, code: str, kind: Kind, n: int) -> bool:
         """Whether an access code is of the portal's ingress: as far as is known, one by which it has served.
 
         What turns away a wrong access code may stand before the portal, and answer in its own way.
         """
-        if kind == "success" and len(self._ingresses) < INGRESSES_KEPT:
-            self._ingresses.add(code)
+        if len(self.unknown_codes) < UNKNOWN_CODES_KEPT:
+            self.unknown_codes.add(code)
+        if kind == "success" and len(self.ingresses) < INGRESSES_KEPT:
+            self.ingresses[code] = n
             self.generation += 1
-        return not self._ingresses or code in self._ingresses
+        return not self.ingresses or code in self.ingresses
 
 
 @lru_cache(maxsize=4096)
-def rows_by_sight(way: Way, checks: tuple[Check, ...], *, steady: bool) -> dict[Sight, Rows]:
+def rows_by_sight(
+    way: Way,
+    checks: tuple[Check, ...],
+    *,
+    steady: bool,
+    readings: tuple[OpenReading, ...] | None = None,
+) -> dict[Sight, Rows]:
     """The checks and readings of a way, by what they read of an exchange.
 
     ``steady``: checks that remember steadily need not see an equal exchange again.
@@ -185,12 +205,12 @@ def rows_by_sight(way: Way, checks: tuple[Check, ...], *, steady: bool) -> dict[
         return row.on.sight if not row.remembers or (steady and row.remembers == "steadily") else "moment"
 
     applied = [row for row in checks if applies(row.on)]
-    readings = [row for row in READINGS if applies(row.on)]
+    chosen = [row for row in (READINGS if readings is None else readings) if applies(row.on)]
     return {
         wanted: Rows.of(
             _groups(
                 [row for row in applied if sight(row) == wanted],
-                [row for row in readings if row.on.sight == wanted],
+                [row for row in chosen if row.on.sight == wanted],
             ),
             is_momentary=wanted == "moment",
         )

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from conformance.checks.registry import CHECKS, ROOM, Check, Memory, OpenReading
 from conformance.judging.dispatch import CheckGroup, Dispatcher, Rows
+from conformance.judging.shapes import Says
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Verdicts, combined
@@ -22,9 +23,18 @@ Decided = tuple[list[int], list[tuple[str, Json]], list[Contradicted], list[Bug]
 class Judge:
     """Applies ``checks`` to each exchange. ``room`` is how much each check may remember."""
 
-    def __init__(self, *, checks: Iterable[Check] = CHECKS, room: int = ROOM) -> None:
+    def __init__(
+        self,
+        *,
+        checks: Iterable[Check] = CHECKS,
+        room: int = ROOM,
+        readings: Iterable[OpenReading] | None = None,
+        says: Says = "all",
+    ) -> None:
+        """``readings`` and ``says`` as the dispatcher's."""
         chosen = tuple(checks)
-        self.dispatcher = Dispatcher(chosen)
+        read = None if readings is None else tuple(readings)
+        self.dispatcher = Dispatcher(chosen, readings=read, says=says)
         distrust, outdate = self.dispatcher.distrust, self.dispatcher.outdate
         self._memories: dict[Check, Memory] = {
             check: Memory(room, on_forget=distrust, on_outdated=outdate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
@@ -49,13 +49,18 @@ NAME = "shape"
 """What findings and requirements name in place of a check."""
 
 
+Says = Literal["all", "contradictions", "shown"]
+"""What a shape says of an answer: both, what it contradicts, or what it is the first to show."""
+
+
 class Shape:
     """The model of one operation's ``data``, and which of its fields were shown.
 
     Memory is bounded by the model, not by the traffic.
     """
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, operation: Operation, says: Says = "all") -> None:
+        self._says = says
         resource = RESOURCES[(operation.data or "").removesuffix("[]")]
         self.key = operation.key
         self.root = operation.requirement
@@ -83,10 +88,14 @@ class Shape:
     @property
     def is_inspected(self) -> bool:
         """Whether the fields of the response that was counted last are to be inspected."""
+        if self._says == "contradictions":
+            return False
         return self.responses <= INSPECTED_AT_FIRST or self.responses % INSPECTED_OF_LATER == 0
 
     def compare(self, exchange: Exchange) -> Verdicts:
         """What the data contradicts; and what it is the first to show, where it is to be inspected."""
+        if self._says == "shown" and not self.is_inspected:
+            return NO_VERDICTS
         if self.is_exact_in(exchange):
             return self._shown(exchange, extras=[]) if self.is_inspected else NO_VERDICTS
         contradictions = self.contradictions(exchange)
@@ -95,6 +104,8 @@ class Shape:
         shown = NO_VERDICTS
         if self.is_inspected:
             shown = self.inspect(exchange, contradicted={requirement for requirement, _ in contradictions})
+        if self._says == "shown":
+            return shown
         return Verdicts(
             self.key,
             exchange.n,
@@ -197,6 +208,10 @@ class Shape:
         self._null_forms.update(new)
         return new
 
+    def misshapen(self, exchange: Exchange) -> tuple[str, ...]:
+        """The places of the data that have not the stated shape."""
+        return _places_of(self.contradictions(exchange))
+
     def _requirement(self, place: Sequence[str | int]) -> tuple[str, tuple[str | int, ...]]:
         """The deepest field on the way to a place that a requirement states, and the way to it."""
         requirement: str = self.root
@@ -240,9 +255,9 @@ def _places_of(contradictions: Sequence[tuple[str, Contradiction]]) -> tuple[str
     return tuple([contradiction.path for _, contradiction in contradictions])
 
 
-def shape_of(operation: Operation) -> Shape:
+def shape_of(operation: Operation, says: Says = "all") -> Shape:
     """A fresh shape of an operation whose data is shown."""
-    return Shape(operation)
+    return Shape(operation, says)
 
 
 def _words(message: str) -> str:

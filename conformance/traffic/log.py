@@ -78,6 +78,10 @@ class ExchangeLog:
             self._note_new_secrets()
             self._lines.append(self._secrets.redact_line(_ENCODER.encode(exchange).decode()))
 
+    def write_clean(self, exchange: Exchange) -> None:
+        """Writes an exchange in which the caller has looked for secrets, and found none."""
+        self._lines.append(_ENCODER.encode(exchange).decode())
+
     def flush(self) -> None:
         with self._lock:
             self._lines.flush()

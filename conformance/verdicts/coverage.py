@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -47,11 +47,29 @@ class Coverage:
         elif exchange.code is not None:
             self.codes[exchange.code] += 1
 
+    def merged(self, other: Coverage) -> Coverage:
+        """What both saw together."""
+        seen = self.missing.keys() | other.missing.keys()
+        return Coverage(
+            self.operations + other.operations,
+            self.codes + other.codes,
+            self.unknown_bodies + other.unknown_bodies,
+            self.unanswered + other.unanswered,
+            {**self.expected, **other.expected},
+            {
+                key: self.missing.get(key, other.missing.get(key, set()))
+                & other.missing.get(key, self.missing.get(key, set()))
+                for key in seen
+            },
+        )
+
     def as_json(self) -> dict[str, Json]:
         """What was seen and what was not, as ``results.json`` holds it."""
         return {
             "operations": {
-                "seen": dict(self.operations),
+                "seen": {
+                    row.key: self.operations[row.key] for row in OPERATIONS if row.key in self.operations
+                },
                 "missing": [row.key for row in OPERATIONS if row.key not in self.operations],
             },
             "fields": {
@@ -60,13 +78,13 @@ class Coverage:
                     "of": count,
                     "missing": sorted(map(shown, self.missing[key])),
                 }
-                for key, count in self.expected.items()
+                for key, count in sorted(self.expected.items())
             },
             "codes": {
-                "seen": dict(self.codes),
+                "seen": dict(sorted(self.codes.items())),
                 "missing": [code for code in ERROR_BY_CODE if code not in self.codes],
             },
-            "unknown_bodies": dict(self.unknown_bodies),
+            "unknown_bodies": dict(sorted(self.unknown_bodies.items())),
             "unanswered": self.unanswered,
         }
 
@@ -79,7 +97,7 @@ class Coverage:
         listed = sum(code in ERROR_BY_CODE for code in self.codes)
         yield f"{listed} of {len(ERROR_BY_CODE)} error codes were seen."
         if self.unknown_bodies:
-            bodies = ", ".join(f"{times} {state}" for state, times in self.unknown_bodies.most_common())
+            bodies = ", ".join(f"{times} {state}" for state, times in _most_first(self.unknown_bodies))
             yield f"Not judged, because the source lacks the bodies: {bodies}."
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
@@ -91,6 +109,29 @@ class Coverage:
         missing = self.missing[operation.key]
         if missing:
             missing -= {path for path in missing if _is_in(exchange.envelope, path)}
+
+
+def _most_first(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Those of one count by their names: the order of the traffic does not matter."""
+    return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+
+
+def coverage_from(document: Mapping[str, Json]) -> Coverage:
+    """The coverage that ``as_json`` gave; none of an empty document."""
+    if not document:
+        return Coverage()
+    fields = document["fields"]
+    return Coverage(
+        Counter(document["operations"]["seen"]),
+        Counter(document["codes"]["seen"]),
+        Counter(document["unknown_bodies"]),
+        document["unanswered"],
+        {key: row["of"] for key, row in fields.items()},
+        {
+            key: {tuple(name.replace("[]", ".[]").split(".")) for name in row["missing"]}
+            for key, row in fields.items()
+        },
+    )
 
 
 def fields_of(operation: Operation) -> Iterator[Path]:

@@ -136,7 +136,11 @@ class Ledger:
     """
 
     def __init__(
-        self, requirements: Mapping[str, Requirement], *, selection: RuleSelection | None = None
+        self,
+        requirements: Mapping[str, Requirement],
+        *,
+        selection: RuleSelection | None = None,
+        observations_kept: int = KEPT_OBSERVATIONS,
     ) -> None:
         self.requirements = dict(requirements)
         self.selection = selection
@@ -147,6 +151,7 @@ class Ledger:
         self._observations: dict[Topic, Observation] = {}
         self._times: dict[Topic, int] = {}
         self._kinds: Counter[tuple[str, str]] = Counter()
+        self._observations_kept = observations_kept
         self._misshapen: dict[int, tuple[str, ...]] = {}
         self.errors: dict[str, str] = {}
         """Bugs of the suite itself: the check or case, and what it raised. Never held against a target."""
@@ -249,7 +254,7 @@ class Ledger:
         key = topic, endpoint, type(observed), value
         if key in self._times:
             self._times[key] += times
-        elif self._kinds[topic, endpoint] < KEPT_OBSERVATIONS:
+        elif self._kinds[topic, endpoint] < self._observations_kept:
             self._kinds[topic, endpoint] += 1
             self._times[key] = times
             self._observations[key] = Observation(topic, endpoint, observed, (n,))
@@ -289,6 +294,27 @@ class Ledger:
         counted = (replace(row, times=self._times[key]) for key, row in kept.items())
         return sorted(counted, key=lambda row: (row.topic, row.endpoint, repr(row.observed)))
 
+    @property
+    def all_findings(self) -> list[Finding]:
+        """Those of rules that are not selected too, in the order in which they came."""
+        return list(self._findings.values())
+
+    @property
+    def all_observations(self) -> dict[Topic, Observation]:
+        """Those of rules that are not selected too, in the order in which they came."""
+        self._count_pending()
+        return {key: replace(row, times=self._times[key]) for key, row in self._observations.items()}
+
+    def restore(self, findings: Iterable[Finding], observations: Iterable[tuple[Topic, Observation]]) -> None:
+        """Takes what other ledgers held, in the order in which it came, each row once."""
+        for finding in findings:
+            self._tally(finding.requirement)
+            self._findings[finding.signature] = finding
+        for key, row in observations:
+            if self._kinds[row.topic, row.endpoint] < self._observations_kept:
+                self._kinds[row.topic, row.endpoint] += 1
+                self._observations[key], self._times[key] = row, row.times
+
     def results(self) -> list[Result]:
         """Every requirement with its verdict, in the specification's order."""
         worst: dict[str, Finding] = {}
@@ -308,7 +334,7 @@ class Ledger:
     def _result(
         self, requirement: Requirement, finding: Finding | None, tally: RequirementTally, observed: set[str]
     ) -> Result:
-        cases = tuple(tally.cases)
+        cases = tuple(sorted(tally.cases))
         if self.selection is not None and self.selection.excludes(requirement.id):
             reason = f"{NOT_SELECTED} {self.selection.text}"
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable or reason)

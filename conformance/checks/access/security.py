@@ -11,10 +11,12 @@ from conformance.checks.registry import Memory, check, reading, successes
 from conformance.spec.endpoints import (
     BACKUP_CODES,
     IP_WHITELIST,
+    LOGIN_COMPLETE,
     MFA,
     SESSIONS,
     SESSIONS_CONFIG,
     SESSIONS_HISTORY,
+    TOKEN_REFRESH,
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
@@ -62,16 +64,26 @@ def one_session_is_the_current_one(exchange: Exchange) -> Iterator[Comparison]:
         yield holds(exchange, "data", len(current) == 1, "one current session", actual=current)
 
 
-@check("SESSION-035", on=successes(SESSIONS).at_its_moment(), remembers=True)
+TOKEN_ISSUING = (LOGIN_COMPLETE, TOKEN_REFRESH)
+
+
+@check("SESSION-035", on=successes(SESSIONS, *TOKEN_ISSUING).at_its_moment(), remembers=True)
 def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Which of the sessions is the current one is the token's, and no sign-in elsewhere changes it."""
-    viewer = viewer_of(exchange)
+    """Which of the sessions is the current one is the token's, and no sign-in elsewhere changes it. In
+    recordings that were redacted apart one placeholder stands for several tokens: each is issued first."""
+    host = exchange.request.parts.netloc
+    issued = exchange.at("data.accessToken")
+    if isinstance(issued, str):
+        memory.pop(f"{host} {issued}", None)
+        return
+    viewer = f"{host} {exchange.request.bearer}" if viewer_of(exchange) is not None else None
     current = [(path, session) for path, session in records(exchange) if session.get("isCurrent") is True]
     if viewer is None or len(current) != 1:
         return
     [(path, session)] = current
     before = memory.setdefault(viewer, session.get("sessionId"))
-    if isinstance(before, str):
+    is_listed = any(other.get("sessionId") == before for _, other in records(exchange))
+    if isinstance(before, str) and is_listed:
         message = "with the same access token another session was the current one before"
         yield equal(exchange, f"{path}.sessionId", before, message=message)
 

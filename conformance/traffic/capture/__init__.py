@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 from conformance.traffic.capture.files import damage_of, opened
 from conformance.traffic.capture.har_reader import read_har
-from conformance.traffic.capture.jsonl import read_jsonl
+from conformance.traffic.capture.jsonl import read_jsonl, read_range
 from conformance.traffic.capture.writer import Writer
 from conformance.traffic.exchange import Exchange
 
-__all__ = ["Reader", "Writer", "read"]
+__all__ = ["Reader", "Writer", "is_har", "read"]
 
 _FIRST_KEY = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(\w+)"')
 
@@ -23,11 +23,15 @@ class Reader(Iterator[Exchange]):
     """The exchanges of a file, one by one. ``set_aside`` counts the entries that never were exchanges, by
     reason; ``notes`` says what was passed over; both are whole once the last exchange was read."""
 
-    def __init__(self, path: str | Path, *, salvage: bool = False) -> None:
+    def __init__(
+        self, path: str | Path, *, salvage: bool = False, begin: int = 0, end: int | None = None
+    ) -> None:
         self.path = Path(path)
         self.set_aside: Counter[str] = Counter()
         self.notes: list[str] = []
-        if _is_har(self.path):
+        if end is not None:
+            self._exchanges = read_range(self.path, begin, end, salvage=salvage, notes=self.notes)
+        elif is_har(self.path):
             self._exchanges = read_har(self.path, salvage=salvage, set_aside=self.set_aside, notes=self.notes)
         else:
             self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes)
@@ -39,16 +43,18 @@ class Reader(Iterator[Exchange]):
         return next(self._exchanges)
 
 
-def read(path: str | Path, *, salvage: bool = False) -> Reader:
+def read(path: str | Path, *, salvage: bool = False, begin: int = 0, end: int | None = None) -> Reader:
     """Reads a capture or a HAR file, packed or not, in bounded memory.
 
     CaptureError, on the way: where it breaks, as ``file:line`` and what is wrong there; with
     ``salvage`` what stands before the break is used, and ``notes`` says so.
+    ``end``: only the lines of a capture, not packed, that begin from byte ``begin`` on and before ``end``.
     """
-    return Reader(path, salvage=salvage)
+    return Reader(path, salvage=salvage, begin=begin, end=end)
 
 
-def _is_har(path: Path) -> bool:
+def is_har(path: Path) -> bool:
+    """Whether a file is a HAR, by how it begins. CaptureError: it cannot be opened."""
     with opened(path) as stream:
         first = _FIRST_KEY.match(_beginning_of(stream))
     if first is None:

@@ -39,6 +39,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         ) from error
 
 
+def is_packed(path: Path) -> bool:
+    """Whether a file is packed, by its first bytes. CaptureError: it cannot be opened."""
+    with opened(path) as stream:
+        return not (isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO))
+
+
 @contextmanager
 def seekable(path: Path) -> Iterator[tuple[BinaryIO, str | None]]:
     """Like ``opened``, but one can go back in it: what is packed is unpacked to a temporary file first, as

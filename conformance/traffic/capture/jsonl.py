@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ from conformance.traffic.exchange import Exchange
 
 LONGEST_LINE = 128 * 1024 * 1024
 
+READ_AT_ONCE = 1 << 16
+
 _DECODE = msgspec.json.Decoder(Exchange).decode
 
 
@@ -23,10 +26,49 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
 
     CaptureError: a line that is none, or cut off; where ``salvage`` says so, what stands before it is used.
     """
+    return _read(path, _all_lines(path), salvage=salvage, notes=notes)
+
+
+def read_range(path: Path, begin: int, end: int, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
+    """Those whose lines begin from byte ``begin`` on and before ``end``, as ``read_jsonl`` reads them."""
+    return _read(path, _lines_between(path, begin, end), salvage=salvage, notes=notes, begin=begin)
+
+
+def _all_lines(path: Path) -> Generator[bytes]:
+    with opened(path) as stream:
+        yield from iter(partial(stream.readline, LONGEST_LINE + 1), b"")
+
+
+def _lines_between(path: Path, begin: int, end: int) -> Generator[bytes]:
+    with path.open("rb", buffering=READ_AT_ONCE) as stream:
+        place = begin
+        if begin:
+            stream.seek(begin - 1)
+            place = begin - 1 + len(stream.readline())
+        while place < end and (line := stream.readline(LONGEST_LINE + 1)):
+            yield line
+            place += len(line)
+
+
+def _lines_before(path: Path, begin: int) -> int:
+    """How many lines begin before a byte."""
+    count = 0
+    with path.open("rb", buffering=READ_AT_ONCE) as stream:
+        for line in stream:
+            if begin <= 0:
+                break
+            begin -= len(line)
+            count += 1
+    return count
+
+
+def _read(
+    path: Path, lines: Generator[bytes], *, salvage: bool, notes: list[str], begin: int = 0
+) -> Iterator[Exchange]:
     number, line = 0, b""
     try:
-        with opened(path) as stream:
-            for line in iter(partial(stream.readline, LONGEST_LINE + 1), b""):
+        with closing(lines):
+            for line in lines:
                 number += 1
                 if not line.isspace():
                     exchange = _DECODE(line)
@@ -36,7 +78,7 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
         damage = damage_of(error)
         if damage is None and not isinstance(error, UNREADABLE):
             raise
-        before = number - 1 if damage is None else number
+        before = (number - 1 if damage is None else number) + (_lines_before(path, begin) if begin else 0)
         problem = f"{path}:{before + 1}: {damage or _what_is_wrong(error, len(line))}."
         if not salvage or before < 1:
             raise CaptureError(problem + _how_to_go_on(before)) from error

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
+from conformance.check.divided import Division, Progress
+from conformance.check.traffic import DEFAULTS, CheckOptions, PortalTraffic, parts_of
 from conformance.errors import UsageError
 from conformance.judging import judge_of, watch
 from conformance.report.across.baseline import initial_baseline
@@ -20,42 +19,14 @@ from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Ending, Run, Scope
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import PORTAL_PATH
-from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
-from conformance.verdicts.selection import RuleSelection
 
-
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """What the user asked of a check. ``target`` is the portal's address, where the traffic of several
-    portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what stands
-    before a break in a file. ``no_cache`` judges every exchange anew.
-    ``model`` also compares what several answers say of the same thing.
-    ``rules`` are the rules that count, where not all of them do."""
-
-    out: Path = Path("reports")
-    salvage: bool = False
-    strict: bool = False
-    target: str | None = None
-    baseline: Path | None = None
-    baseline_update: bool = False
-    baseline_prune: bool = False
-    no_cache: bool = False
-    model: bool = False
-    redact: Sequence[str] = ()
-    """Headers, fields and patterns between slashes whose values are secrets."""
-    keep: Sequence[str] = ()
-    """Headers and fields whose values only look like secrets."""
-    rules: RuleSelection | None = None
-
-
-DEFAULTS = CheckOptions()
+__all__ = ["DEFAULTS", "CheckOptions", "Checked", "PortalTraffic", "check", "run"]
 
 
 @dataclass
@@ -68,53 +39,6 @@ class Checked:
 
 
 @dataclass
-class PortalTraffic:
-    """The portal's exchanges of some files, in order; everything else is ignored and counted."""
-
-    files: Sequence[Path]
-    options: CheckOptions
-    ignored: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
-    hosts: Counter[str] = field(default_factory=Counter)
-    count: int = 0
-
-    def __iter__(self) -> Iterator[Exchange]:
-        """Numbered through from 1 over all the files. CaptureError: one cannot be read."""
-        for path in self.files:
-            reader = capture.read(path, salvage=self.options.salvage)
-            for exchange in reader:
-                why = self._why_ignored(exchange)
-                if why:
-                    self.ignored[why] += 1
-                    continue
-                self.count += 1
-                self.hosts[exchange.request.parts.netloc] += 1
-                yield exchange if exchange.n == self.count else replace(exchange, n=self.count)
-            self.ignored.update(reader.set_aside)
-            self.notes.extend(reader.notes)
-
-    @property
-    def target(self) -> str:
-        """The portal's address, or the host that most of the traffic went to."""
-        most = self.hosts.most_common(1)
-        return self.options.target or (urlsplit(f"//{most[0][0]}").netloc if most else "no portal")
-
-    def sentences(self) -> Iterator[str]:
-        """What was ignored, and whether the traffic of several hosts was judged as one portal's."""
-        for why, times in self.ignored.most_common():
-            yield f"{times} entries were set aside: {why}."
-        if len(self.hosts) > 1:
-            hosts = ", ".join(f"{host} ({times})" for host, times in self.hosts.most_common(5))
-            yield f"Several hosts were judged as one portal: {hosts}. Name one with --target."
-
-    def _why_ignored(self, exchange: Exchange) -> str | None:
-        target = self.options.target
-        if target is not None and not exchange.request.url.startswith(target):
-            return "another host or path"
-        return None if PORTAL_PATH in exchange.request.path else "another path"
-
-
-@dataclass
 class _Judged:
     """What a check keeps of its traffic."""
 
@@ -123,6 +47,8 @@ class _Judged:
     secrets: Secrets = field(default_factory=Secrets)
     finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
+    lost: list[str] = field(default_factory=list)
+    """What no worker could judge."""
 
 
 def _judged(options: CheckOptions) -> _Judged:
@@ -135,19 +61,28 @@ def check(
     options: CheckOptions = DEFAULTS,
     *,
     listeners: Sequence[Callable[[Exchange], None]] = (),
+    progress: Progress = lambda done, total: None,
 ) -> Checked:
     """Judges every exchange of the portal in these captures and HAR files, and writes the reports.
 
-    ``listeners`` get each exchange once it is judged. CaptureError: a file cannot be read, or breaks
-    (``salvage`` uses what stands before the break).
+    ``listeners`` get each exchange once it is judged, where one process judges; ``progress``
+    is told how many parts are judged, and of how many, where several do. CaptureError: a file cannot be read,
+    or breaks (``salvage`` uses what stands before the break).
     """
     if not files:
         raise UsageError("check: name at least one capture or HAR file.")
     update, prune = options.baseline_update, options.baseline_prune
     baseline = initial_baseline(options.baseline, is_updated=update, is_pruned=prune)
     started = datetime.now(UTC)
-    traffic, judged = PortalTraffic([Path(file) for file in files], options), _judged(options)
-    exchanges = _judge(traffic, judged, options.out / "exchanges.jsonl", [judged.coverage.feed, *listeners])
+    traffic, exchanges = (
+        PortalTraffic([Path(file) for file in files], options),
+        options.out / "exchanges.jsonl",
+    )
+    if options.workers > 1:
+        judged = _judge_in_parts(traffic, exchanges, progress)
+    else:
+        judged = _judged(options)
+        _judge(traffic, judged, exchanges, [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
         Outputs(
@@ -161,7 +96,7 @@ def check(
         impact="read-only",
         strict=options.strict,
         command="check",
-        ending=Ending(interrupted=judged.interrupted),
+        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost)),
         scope=Scope(selection=options.rules.text if options.rules else ""),
         notes=list(_notes(traffic, judged)),
     )
@@ -176,7 +111,7 @@ def run(
     show: Callable[[str], None] = print,
 ) -> int:
     """``check`` for the command line: shows what was found line by line, and returns the exit code."""
-    checked = check(files, options)
+    checked = check(files, options, progress=_shown_progress())
     if output == "json":
         print(checked.run.text(), end="")
         return checked.run.exit_code
@@ -187,9 +122,21 @@ def run(
     return checked.run.exit_code
 
 
+def _shown_progress() -> Progress:
+    """Shows how far the workers are, in one line of a terminal."""
+    if not sys.stderr.isatty():
+        return lambda done, total: None
+
+    def show(done: int, total: int) -> None:
+        end = "\n" if done == total else ""
+        print(f"\r{done} of {total} parts are judged.", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
 def _judge(
     traffic: PortalTraffic, judged: _Judged, path: Path, listeners: Sequence[Callable[[Exchange], None]]
-) -> Path:
+) -> None:
     """Judges all of the traffic, or what came before an interrupt, and writes it redacted to the path."""
     log = ExchangeLog(path, judged.secrets)
     judge = watch(
@@ -205,7 +152,21 @@ def _judge(
         judged.interrupted = True
     finally:
         log.close()
-    return log.path
+
+
+def _judge_in_parts(traffic: PortalTraffic, path: Path, progress: Progress) -> _Judged:
+    options = traffic.options
+    parts = parts_of([Path(str(file)) for file in traffic.files], options.workers)
+    finder = finder_of(options.redact, options.keep)
+    found = Division(traffic, parts, path, finder, progress=progress).run()
+    return _Judged(found.ledger, found.coverage, found.secrets, found.finder, found.interrupted, found.lost)
+
+
+def _lost(lost: Sequence[str]) -> str:
+    """Why a check in parts is incomplete; empty where it is not."""
+    if not lost:
+        return ""
+    return f"The process that judged this died twice: {'; '.join(lost)}."
 
 
 def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:

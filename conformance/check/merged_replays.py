@@ -1,0 +1,80 @@
+"""The part of ``results.json`` that replays alone have, of several replays."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+MOST_OTHERS = 2_000
+SHOWN_EXCHANGES = 20
+
+Numbers = Callable[[int], int]
+"""The number in the whole of an exchange of one part."""
+
+
+def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers]) -> dict[str, Any]:
+    """Counts are added, what is listed by exchange has its numbers in the whole."""
+    wanted = sum(round(row["compared"] / row["share"]) if row.get("share") else 0 for row in replays)
+    compared = sum(row.get("compared", 0) for row in replays)
+    others = [
+        {**row, "exchange": row["exchange"] and renumbered(row["exchange"])}
+        for replay, renumbered in zip(replays, numbers, strict=True)
+        for row in replay.get("others", [])
+    ]
+    return {
+        "recorded": sum(row.get("recorded", 0) for row in replays),
+        "sessions": sum(row.get("sessions", 0) for row in replays),
+        "states": _added(row.get("states", {}) for row in replays),
+        "endpoints": _added_by_endpoint(replays),
+        "compared": compared,
+        "share": round(compared / wanted, 4) if wanted else 0.0,
+        "set_aside": _added(row.get("set_aside", {}) for row in replays),
+        "others": others[:MOST_OTHERS],
+        "root_causes": [row for replay in replays for row in replay.get("root_causes", [])],
+        "noise": _rows_added(replays, "noise", ("operation", "path", "kind")),
+        "ambiguous": sum(row.get("ambiguous", 0) for row in replays),
+        "fail_on": replays[0].get("fail_on"),
+        "differences": _differences(replays, numbers),
+    }
+
+
+def _added(counts: Any) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for row in counts:
+        total.update(row)
+    return dict(total)
+
+
+def _added_by_endpoint(replays: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    names = dict.fromkeys(name for row in replays for name in row.get("endpoints", {}))
+    return {name: _added(row.get("endpoints", {}).get(name, {}) for row in replays) for name in names}
+
+
+def _rows_added(
+    replays: Sequence[Mapping[str, Any]], name: str, key: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for replay in replays:
+        for row in replay.get(name, []):
+            same = rows.setdefault(tuple(row[part] for part in key), {**row, "times": 0})
+            same["times"] += row["times"]
+    return sorted(rows.values(), key=lambda row: (-row["times"], *(str(row[part]) for part in key)))
+
+
+def _differences(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers]) -> list[dict[str, Any]]:
+    """A row for each difference, as in one replay, in the order of the first that shows it."""
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for replay, renumbered in zip(replays, numbers, strict=True):
+        for row in replay.get("differences", []):
+            key = tuple(row[part] for part in ("meaning", "endpoint", "path", "kind"))
+            shown = [renumbered(number) for number in row.get("exchanges", [])]
+            same = rows.get(key)
+            if same is None:
+                rows[key] = {**row, "exchanges": shown} if "exchanges" in row else dict(row)
+                continue
+            same["times"] += row["times"]
+            if "exchanges" in row:
+                same["exchanges"] = sorted([*same["exchanges"], *shown])[:SHOWN_EXCHANGES]
+    gravest = ("contradiction", "breaking", "permitted", "drift")
+    return sorted(rows.values(), key=lambda row: gravest.index(row["meaning"]))

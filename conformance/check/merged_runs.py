@@ -1,0 +1,362 @@
+"""Finished checks, or replays, of parts of some traffic as one run (``merge RUN… --out DIR``).
+
+What each folder holds is put in the order of its first exchange, whatever the order of the folders, so that
+the evidence has the same numbers each time. A merged folder remembers its parts, and can be merged again.
+
+Nothing is judged here. A rule that compares several exchanges has compared those of a part alone: the
+placeholders of parts that were redacted apart may be alike and mean different values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from conformance.check.merged_replays import replay_details
+from conformance.check.traffic import DEFAULTS, PortalTraffic
+from conformance.errors import UsageError
+from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
+from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, OtherPlaceEntry, Run
+from conformance.spec import IMPACTS, REQUIREMENTS
+from conformance.traffic.exchange import ABSENT, split_url
+from conformance.verdicts.coverage import Coverage, coverage_from
+from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
+from conformance.verdicts.parts import LedgerPart, Position, ledger_of
+from conformance.verdicts.selection import RuleSelection
+
+MERGED = ("check", "replay")
+REGENERATED = (
+    " operations were answered.",
+    " fields that their answers may have were seen.",
+    " error codes were seen.",
+    "Not judged, because the source lacks the bodies: ",
+    " requests got no answer, and were not judged.",
+    " entries were set aside: ",
+    "Several hosts were judged as one portal: ",
+)
+"""What marks the notes of a check that are made anew from the sums."""
+
+
+class _Head(msgspec.Struct):
+    url: str
+
+
+class _Glance(msgspec.Struct):
+    """The part of an exchange that a merge reads."""
+
+    request: _Head
+    started: str = ""
+
+
+_decode = msgspec.json.Decoder(_Glance).decode
+
+
+class Stretch(NamedTuple):
+    """The exchanges of one part: when the first began, a digest of all, how many, and where their lines begin
+    in the file."""
+
+    begins: str
+    digest: str
+    size: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of a finished run."""
+
+    path: Path
+    run: Run
+    stretches: list[Stretch] = field(default_factory=list)
+    hosts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def exchanges(self) -> Path:
+        return self.path / "exchanges.jsonl"
+
+    def details(self, name: str) -> Any:
+        """A key of ``results.json`` that one command alone writes; empty where there is none."""
+        return (self.run.model_extra or {}).get(name) or {}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of the exchanges of one folder in the whole: of each stretch the first one here, and how
+    far it moves."""
+
+    moves: Sequence[tuple[int, int]]
+
+    def __call__(self, number: int) -> int:
+        shift = 0
+        for first, moved in self.moves:
+            if number >= first:
+                shift = moved
+        return number + shift
+
+
+def merge(paths: Sequence[Path], out: Path) -> Run:
+    """Writes the reports of the whole into ``out``. UsageError: a folder is none of a check or replay, holds
+    what another one holds too, or was judged otherwise."""
+    folders = sorted(map(_folder, paths), key=_order)
+    _must_belong_together(folders)
+    _must_be_elsewhere(folders, out)
+    numbers = _numbers(folders)
+    _join(folders, out / "exchanges.jsonl")
+    first = folders[0].run
+    parts = [
+        _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
+    ]
+    ledger = ledger_of(reduce(LedgerPart.merged, parts), REQUIREMENTS, selection=_selection(first))
+    coverage = reduce(Coverage.merged, (coverage_from(folder.details("coverage")) for folder in folders))
+    traffic = _traffic(folders)
+    is_check = first.command == "check"
+    regressions = [
+        row.model_copy(update={"exchange": renumbered(row.exchange)})
+        for folder, renumbered in zip(folders, numbers, strict=True)
+        for row in folder.run.regressions
+    ]
+    return finish_run(
+        ledger,
+        Outputs(out, out / "exchanges.jsonl", None),
+        details=_details(folders, numbers, coverage, traffic),
+        target_url=traffic.target if is_check else first.target.url,
+        target_profile=first.target.profile,
+        started=min(folder.run.started for folder in folders),
+        finished=max(folder.run.finished for folder in folders),
+        impact=max((folder.run.impact for folder in folders), key=IMPACTS.index),
+        strict=first.strict,
+        command=first.command,
+        ending=_ending([folder.run.ending for folder in folders]),
+        scope=first.scope,
+        regressions=sorted(regressions, key=lambda row: row.exchange),
+        notes=list(_notes(folders, coverage, traffic) if is_check else _all_notes(folders)),
+    )
+
+
+def _folder(path: Path) -> Folder:
+    run = Run.read(path)
+    if run.command not in MERGED:
+        raise UsageError(f"{path}: this is a {run.command}. Only checks and replays of parts can be merged.")
+    folder = Folder(path if path.is_dir() else path.parent, run)
+    if not folder.exchanges.is_file():
+        raise UsageError(f"{folder.exchanges}: there is no such file. A merge needs it beside results.json.")
+    folder.stretches.extend(_stretches(folder))
+    return folder
+
+
+def _stretches(folder: Folder) -> Iterator[Stretch]:
+    """The parts of a folder, from its exchanges; one, where it was not merged itself."""
+    with folder.exchanges.open("rb") as lines:
+        sizes = [row["exchanges"] for row in (folder.run.model_extra or {}).get("parts", [])]
+        for size in sizes or [None]:
+            offset, digest, begins, count = lines.tell(), hashlib.sha256(), "", 0
+            while (size is None or count < size) and (line := lines.readline()):
+                digest.update(line.partition(b",")[2])
+                started = _seen(line, folder.hosts)
+                begins = begins or started
+                count += 1
+            yield Stretch(begins, digest.hexdigest(), count, offset)
+
+
+def _seen(line: bytes, hosts: Counter[str]) -> str:
+    """When an exchange began; empty where a line holds none. Its host is counted."""
+    try:
+        exchange = _decode(line)
+    except (msgspec.DecodeError, ValueError):
+        return ""
+    hosts[split_url(exchange.request.url).netloc] += 1
+    return exchange.started
+
+
+def _order(folder: Folder) -> tuple[Any, ...]:
+    return (*(stretch[:2] for stretch in folder.stretches), folder.run.started)
+
+
+def _must_belong_together(folders: Sequence[Folder]) -> None:
+    first = folders[0]
+    for folder in folders[1:]:
+        for what, one, other in (
+            ("command", first.run.command, folder.run.command),
+            ("suite", first.run.suite.version, folder.run.suite.version),
+            ("--strict", first.run.strict, folder.run.strict),
+            ("selection", first.run.scope.selection, folder.run.scope.selection),
+        ):
+            if one != other:
+                message = f"{what} {one!r} and {other!r}. Judge all parts in the same way."
+                raise UsageError(f"{first.path} and {folder.path} do not belong together: {message}")
+    places: dict[tuple[str, str], Path] = {}
+    for folder in folders:
+        for stretch in folder.stretches:
+            if stretch.size and stretch[:2] in places:
+                raise UsageError(
+                    f"{places[stretch[:2]]} and {folder.path} hold the same exchanges. Name each part once."
+                )
+            places[stretch[:2]] = folder.path
+
+
+def _must_be_elsewhere(folders: Sequence[Folder], out: Path) -> None:
+    if any(folder.path.resolve() == out.resolve() for folder in folders):
+        raise UsageError(f"--out {out}: this is the folder of a part. Name another one.")
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def _in_order(folders: Sequence[Folder]) -> list[tuple[Stretch, int, int]]:
+    """All stretches in the order of the whole: each with the index of its folder, and the first number of it
+    there."""
+    rows = []
+    for index, folder in enumerate(folders):
+        first = 1
+        for stretch in folder.stretches:
+            rows.append((stretch, index, first))
+            first += stretch.size
+    return sorted(rows, key=lambda row: (row[0][:2], row[1], row[2]))
+
+
+def _numbers(folders: Sequence[Folder]) -> list[Numbers]:
+    moves: list[list[tuple[int, int]]] = [[] for _ in folders]
+    place = 1
+    for stretch, index, first in _in_order(folders):
+        moves[index].append((first, place - first))
+        place += stretch.size
+    return [Numbers(sorted(rows)) for rows in moves]
+
+
+def _join(folders: Sequence[Folder], path: Path) -> None:
+    place = 1
+    with path.open("wb") as out:
+        for stretch, index, first in _in_order(folders):
+            with folders[index].exchanges.open("rb") as lines:
+                lines.seek(stretch.offset)
+                for _ in range(stretch.size):
+                    out.write(_renumbered(lines.readline(), place - first))
+            place += stretch.size
+
+
+def _renumbered(line: bytes, shift: int) -> bytes:
+    """A line of exchanges begins with its number, ``{"n":``; an empty one stands for an exchange that was
+    lost."""
+    number, comma, rest = line.removeprefix(b'{"n":').partition(b",")
+    if not comma or not number.isdigit():
+        return line
+    return b'{"n":%d,%b' % (int(number) + shift, rest)
+
+
+def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
+    """What a ledger held that led to these results: of a requirement that held, that it did."""
+    rows = {row.id: row for row in run.requirements}
+    unknown = sorted({*rows, *(row.requirement for row in run.findings)} - REQUIREMENTS.keys())
+    if unknown:
+        raise UsageError(f"{', '.join(unknown[:3])}: this version of the suite does not have these rules.")
+    reasons = {
+        (row.id, row.reason): ((renumbered(1), 0, at), row.fault_class)
+        for at, row in enumerate(run.requirements)
+        if row.verdict == "untested" and row.reason and row.fault_class is not None and not row.untestable
+    }
+    findings = {}
+    for at, entry in enumerate(run.findings):
+        finding = _finding(entry, renumbered)
+        is_first = rows[entry.requirement].reason == entry.message
+        findings[finding.signature] = ((finding.exchanges or (0,))[-1], 0, -1 if is_first else at), finding
+    return LedgerPart(
+        {row.id: int(row.verdict in ("pass", "open")) for row in rows.values()},
+        {row.id: frozenset(row.cases) for row in rows.values()},
+        findings,
+        dict(_observations(run.observations, renumbered)),
+        reasons,
+        {name: ((renumbered(1), 0, at), text) for at, (name, text) in enumerate(run.ending.errors.items())},
+    )
+
+
+def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
+    other = entry.other
+    return Finding(
+        requirement=entry.requirement,
+        verdict=Verdict(entry.verdict),
+        endpoint=entry.endpoint,
+        message=entry.message,
+        expected=entry.expected,
+        actual=ABSENT if entry.missing else entry.actual,
+        path=entry.path,
+        case=entry.case,
+        exchanges=tuple(map(renumbered, entry.exchanges)),
+        times=entry.times,
+        fault_class=entry.fault_class,
+        other=None if other is None else _place(other, renumbered),
+    )
+
+
+def _place(other: OtherPlaceEntry, renumbered: Numbers) -> OtherPlace:
+    return OtherPlace(renumbered(other.exchange), other.endpoint, other.record, other.field)
+
+
+def _observations(
+    entries: Iterable[ObservationEntry], renumbered: Numbers
+) -> Iterator[tuple[Topic, tuple[Position, Observation]]]:
+    for at, entry in enumerate(entries):
+        observed = entry.observed
+        value = observed if isinstance(observed, str | int) else repr(observed)
+        numbers = tuple(map(renumbered, entry.exchanges))
+        row = Observation(entry.topic, entry.endpoint, observed, numbers, entry.times)
+        yield (entry.topic, entry.endpoint, type(observed), value), (((numbers or (0,))[0], 0, at), row)
+
+
+def _selection(run: Run) -> RuleSelection | None:
+    """The rules that were selected, from what the results say of the others."""
+    if not run.scope.selection:
+        return None
+    left_out = {row.id for row in run.requirements if (row.reason or "").startswith(NOT_SELECTED)}
+    return RuleSelection(frozenset(REQUIREMENTS) - left_out, run.scope.selection)
+
+
+def _traffic(folders: Sequence[Folder]) -> PortalTraffic:
+    """What was set aside in all, and the hosts."""
+    traffic = PortalTraffic([], DEFAULTS)
+    for folder in folders:
+        traffic.ignored.update(folder.details("set_aside"))
+        traffic.count += sum(stretch.size for stretch in folder.stretches)
+        traffic.hosts.update(folder.hosts)
+    return traffic
+
+
+def _details(
+    folders: Sequence[Folder], numbers: Sequence[Numbers], coverage: Coverage, traffic: PortalTraffic
+) -> Mapping[str, Any]:
+    parts = [
+        {"begins": stretch.begins, "digest": stretch.digest, "exchanges": stretch.size}
+        for stretch, _, _ in _in_order(folders)
+    ]
+    if folders[0].run.command == "check":
+        return {"coverage": coverage.as_json(), "set_aside": dict(traffic.ignored), "parts": parts}
+    replays = [folder.details("replay") for folder in folders]
+    return {"replay": replay_details(replays, numbers), "parts": parts}
+
+
+def _ending(endings: Sequence[Ending]) -> Ending:
+    why = dict.fromkeys(row.inconclusive for row in endings if row.inconclusive not in ("", NOTHING_TESTED))
+    return Ending(
+        interrupted=any(row.interrupted for row in endings),
+        unreachable="; ".join(dict.fromkeys(row.unreachable for row in endings if row.unreachable)),
+        left_behind=[one for row in endings for one in row.left_behind],
+        cleanup=" && ".join(dict.fromkeys(row.cleanup for row in endings if row.cleanup)),
+        inconclusive=" ".join(why),
+        unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
+    )
+
+
+def _all_notes(folders: Sequence[Folder]) -> Iterator[str]:
+    yield from dict.fromkeys(note for folder in folders for note in folder.run.notes)
+
+
+def _notes(folders: Sequence[Folder], coverage: Coverage, traffic: PortalTraffic) -> Iterator[str]:
+    for note in _all_notes(folders):
+        if not any(mark in note for mark in REGENERATED):
+            yield note
+    yield from coverage.sentences()
+    yield from traffic.sentences()

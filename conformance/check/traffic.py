@@ -1,0 +1,161 @@
+"""What a check reads: its options, and the portal's traffic in files and parts of files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from msgspec.structs import replace
+
+from conformance.spec.endpoints import PORTAL_PATH
+from conformance.traffic import capture
+from conformance.traffic.capture.files import is_packed
+from conformance.traffic.exchange import Exchange
+from conformance.verdicts.selection import RuleSelection
+
+SMALLEST_PART, LARGEST_PART = 1 << 20, 64 << 20
+"""Bytes of a part of a capture."""
+
+PARTS_OF_A_WORKER = 4
+"""How many parts a worker should have at least, so that all end at about the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What the user asked of a check. ``target`` is the portal's address, where the traffic of several
+    portals is mixed; without it, every path below ``/web/v1/`` is the portal's. ``salvage`` uses what stands
+    before a break in a file. ``no_cache`` judges every exchange anew.
+    ``model`` also compares what several answers say of the same thing.
+    ``rules`` are the rules that count, where not all of them do."""
+
+    out: Path = Path("reports")
+    salvage: bool = False
+    strict: bool = False
+    target: str | None = None
+    baseline: Path | None = None
+    baseline_update: bool = False
+    baseline_prune: bool = False
+    no_cache: bool = False
+    model: bool = False
+    redact: Sequence[str] = ()
+    """Headers, fields and patterns between slashes whose values are secrets."""
+    keep: Sequence[str] = ()
+    """Headers and fields whose values only look like secrets."""
+    rules: RuleSelection | None = None
+    workers: int = 1
+    """Processes that judge."""
+
+
+DEFAULTS = CheckOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A file, or the lines of a capture that begin between two of its bytes."""
+
+    path: Path
+    begin: int = 0
+    end: int | None = None
+
+    @property
+    def is_range(self) -> bool:
+        return self.end is not None
+
+    def read(self, *, salvage: bool) -> capture.Reader:
+        """CaptureError, on the way, as that of ``capture.read``."""
+        return capture.read(self.path, salvage=salvage, begin=self.begin, end=self.end)
+
+    def __str__(self) -> str:
+        return str(self.path) if self.end is None else f"{self.path} (bytes {self.begin} to {self.end})"
+
+
+def parts_of(files: Sequence[Path], workers: int, *, smallest: int = SMALLEST_PART) -> list[FilePart]:
+    """The parts of some files, in order: a large capture has several, a HAR or a packed file is one.
+    CaptureError: a file cannot be read."""
+    divided = [path for path in files if not is_packed(path) and not capture.is_har(path)]
+    whole = sum(path.stat().st_size for path in divided)
+    size = min(max(whole // (workers * PARTS_OF_A_WORKER) + 1, smallest), LARGEST_PART)
+    parts: list[FilePart] = []
+    for path in files:
+        length = path.stat().st_size if path in divided else 0
+        if length <= size:
+            parts.append(FilePart(path))
+            continue
+        count = -(-length // size)
+        edges = [length * at // count for at in range(count + 1)]
+        parts += [FilePart(path, begin, end) for begin, end in pairwise(edges)]
+    return parts
+
+
+@dataclass
+class PortalTraffic:
+    """The portal's exchanges of some files or parts, in order; everything else is ignored and counted.
+    ``counts`` says how many each of them had."""
+
+    files: Sequence[Path | FilePart]
+    options: CheckOptions
+    ignored: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    hosts: Counter[str] = field(default_factory=Counter)
+    count: int = 0
+    counts: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Exchange]:
+        """Numbered through from 1 over all the files. CaptureError: one cannot be read."""
+        for exchange in self._exchanges():
+            yield exchange if exchange.n == self.count else replace(exchange, n=self.count)
+
+    def numbered_as_recorded(self) -> Iterator[Exchange]:
+        """Numbered through from the number that the first one has. CaptureError: a file cannot be read."""
+        first = 1
+        for exchange in self._exchanges():
+            if self.count == 1:
+                first = max(exchange.n, 1)
+            number = first + self.count - 1
+            yield exchange if exchange.n == number else replace(exchange, n=number)
+
+    def _exchanges(self) -> Iterator[Exchange]:
+        broken: Path | None = None
+        for file in self.files:
+            before = self.count
+            part = file if isinstance(file, FilePart) else FilePart(file)
+            if part.path == broken and part.begin:
+                self.counts.append(0)
+                continue
+            reader = part.read(salvage=self.options.salvage)
+            for exchange in reader:
+                why = self._why_ignored(exchange)
+                if why:
+                    self.ignored[why] += 1
+                    continue
+                self.count += 1
+                self.hosts[exchange.request.parts.netloc] += 1
+                yield exchange
+            self.ignored.update(reader.set_aside)
+            self.notes.extend(reader.notes)
+            self.counts.append(self.count - before)
+            broken = part.path if part.is_range and reader.notes else None
+
+    @property
+    def target(self) -> str:
+        """The portal's address, or the host that most of the traffic went to."""
+        most = self.hosts.most_common(1)
+        return self.options.target or (urlsplit(f"//{most[0][0]}").netloc if most else "no portal")
+
+    def sentences(self) -> Iterator[str]:
+        """What was ignored, and whether the traffic of several hosts was judged as one portal's."""
+        for why, times in self.ignored.most_common():
+            yield f"{times} entries were set aside: {why}."
+        if len(self.hosts) > 1:
+            hosts = ", ".join(f"{host} ({times})" for host, times in self.hosts.most_common(5))
+            yield f"Several hosts were judged as one portal: {hosts}. Name one with --target."
+
+    def _why_ignored(self, exchange: Exchange) -> str | None:
+        target = self.options.target
+        if target is not None and not exchange.request.url.startswith(target):
+            return "another host or path"
+        return None if PORTAL_PATH in exchange.request.path else "another path"

@@ -1,0 +1,145 @@
+"""Processes on this machine that do the shares of a check; one that dies is replaced, and its share is done
+once more."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import TracebackType
+from typing import Self
+
+from conformance.check.share import Judged, JudgeShare, Share, judged
+
+COLLECTED_AFTER = (20_000, 20, 50)
+"""Containers and collections after which a worker looks for cycles: exchanges form none."""
+
+ATTEMPTS = 2
+"""How often a share is begun: a worker that dies of it twice will again."""
+
+
+@dataclass(eq=False)
+class _Worker:
+    process: BaseProcess
+    connection: Connection
+    share: Share | None = None
+
+
+@dataclass
+class Workers:
+    """Does shares in ``count`` processes. ``lost`` are those whose workers died."""
+
+    count: int
+    judge: JudgeShare = judged
+    results: dict[Share, Judged] = field(default_factory=dict)
+    lost: list[Share] = field(default_factory=list)
+    _waiting: deque[Share] = field(default_factory=deque)
+    _begun: dict[Share, int] = field(default_factory=dict)
+    _workers: list[_Worker] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in self._workers:
+            worker.process.join()
+            worker.connection.close()
+        self._workers.clear()
+
+    def add(self, shares: Sequence[Share]) -> None:
+        self._waiting.extend(shares)
+
+    @property
+    def is_done(self) -> bool:
+        return not self._waiting and all(worker.share is None for worker in self._workers)
+
+    def run(self) -> None:
+        """Until every share is done or lost."""
+        while not self.is_done:
+            self.poll(None)
+
+    def poll(self, seconds: float | None) -> None:
+        """Gives out shares, and takes what is done within so many seconds. An exception of a share is raised
+        here: CaptureError, where its file cannot be read."""
+        while self._waiting and (worker := self._free_worker()) is not None:
+            share = self._waiting.popleft()
+            self._begun[share] = self._begun.get(share, 0) + 1
+            worker.share = share
+            worker.connection.send(share)
+        busy = {worker.connection: worker for worker in self._workers if worker.share is not None}
+        for connection in wait(list(busy), seconds):
+            if isinstance(connection, Connection):
+                self._take(busy[connection])
+
+    def _take(self, worker: _Worker) -> None:
+        share = worker.share
+        if share is None:
+            return
+        try:
+            result = worker.connection.recv()
+        except (EOFError, OSError):
+            self._bury(worker, share)
+            return
+        worker.share = None
+        if isinstance(result, BaseException):
+            raise result
+        self.results[share] = result
+
+    def _bury(self, worker: _Worker, share: Share) -> None:
+        """Its share is done once more by another, first of all; nothing of it was counted."""
+        self._workers.remove(worker)
+        worker.connection.close()
+        worker.process.join()
+        if self._begun[share] < ATTEMPTS:
+            self._waiting.appendleft(share)
+        else:
+            self.lost.append(share)
+
+    def _free_worker(self) -> _Worker | None:
+        free = next((worker for worker in self._workers if worker.share is None), None)
+        if free is None and len(self._workers) < self.count:
+            here, there = multiprocessing.Pipe()
+            inherited = [here, *(worker.connection for worker in self._workers)]
+            if multiprocessing.get_start_method() != "fork":
+                inherited = []
+            process = multiprocessing.get_context().Process(
+                target=_work, args=(there, self.judge, inherited), daemon=True
+            )
+            process.start()
+            there.close()
+            free = _Worker(process, here)
+            self._workers.append(free)
+        return free
+
+
+def _work(connection: Connection, judge: JudgeShare, inherited: Sequence[Connection]) -> None:
+    """The life of a worker. An interrupt is its parent's, which ends it. Where the parent is gone, nobody
+    holds the other end of its connection, as it closes what it inherited."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for other in inherited:
+        other.close()
+    gc.freeze()
+    gc.set_threshold(*COLLECTED_AFTER)
+    while True:
+        try:
+            share = connection.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            result: Judged | BaseException = judge(share)
+        except Exception as error:
+            result = error
+        try:
+            connection.send(result)
+        except OSError:
+            return
