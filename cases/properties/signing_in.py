@@ -235,12 +235,16 @@ class SigningIn(Machine):
         if session.is_young(answer) and not session.wrong:
             if session.sent is not None and ended(answer) < session.sent + LIMITS.mfa_cooldown - SETTLING:
                 self.trial.verify("LOGIN-025", is_error(answer, COOLDOWN, session.answer))
-            elif has_passed(session.sent, answer) and has_passed(session.player.sent, answer):
+            elif all(has_passed(sent, answer) for sent in self._sends_for(session)):
                 id = "LOGIN-022" if session.sent is None else "LOGIN-026"
                 self.trial.verify(id, is_success(answer, session.answer))
         if answer.success:
             session.sent = session.player.sent = ended(answer)
             session.code = session.player.account.code("EMAIL")
+
+    def _sends_for(self, session: Begun) -> tuple[float | None, ...]:
+        """When codes were last sent whose cooldown may be the session's: also those of other cases."""
+        return session.sent, session.player.sent, self.portal.login.sent_elsewhere(session.answer)
 
     def pending(self) -> list[Begun]:
         return [session for session in self.sessions if not session.used_up]

@@ -57,7 +57,9 @@ PROOFS = [
         [answer(SESSIONS, [CURRENT, session()], n=n) for n in (1, 2)],
         [
             answer(SESSIONS, [CURRENT, session()]),
-            answer(SESSIONS, [{**CURRENT, "isCurrent": False}, session(sessionId="another", isCurrent=True)], n=2),
+            answer(
+                SESSIONS, [{**CURRENT, "isCurrent": False}, session(sessionId="another", isCurrent=True)], n=2
+            ),
         ],
     ),
     Proof(
