@@ -96,6 +96,12 @@ def of_portal(code: str, value: int) -> Exchange:
     return answer(PROFILE, account(accountPortal=coded(code, value)))
 
 
+OWN: list[dict[str, Json]] = [
+    {"alpha2Code": "CN", "alpha3Code": "CHN", "numericCode": 156},
+    {"alpha2Code": "JP", "alpha3Code": "JPN", "numericCode": 392},
+]
+"""What tells one country from another."""
+
 PROOFS = [
     Proof(
         "ENUM-005",
@@ -141,6 +147,11 @@ PROOFS = [
         "CONSTANT-062",
         constants("wallet-statuses", items("wallet-statuses")),
         constants("wallet-statuses", [*items("wallet-statuses"), coded("ACTIVE", 35010101)]),
+    ),
+    Proof(
+        "CONSTANT-069",
+        constants(COUNTRIES, [item | extras for item, extras in zip(items(COUNTRIES), OWN, strict=False)]),
+        constants(COUNTRIES, [item | OWN[0] for item in items(COUNTRIES)[:2]]),
     ),
     Proof(
         "CONSTANT-063",

@@ -221,7 +221,7 @@ def test_what_is_not_restored_is_written_down_with_its_present_value(
 def test_what_is_not_restored_stands_in_every_report(
     tmp_path: Path,
 ) -> None:
-    refusing = RefusingPasswords(after=3)
+    refusing = RefusingPasswords(after=5)
     with deployed(tmp_path, wrap=refusing.wrap, limits=Limits(login_window=1)) as portal:
         run = portal.run("--impact", "disruptive", "--rerun", "SECURE-021")
         diagnosed = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "reports")

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from conformance.check import CheckOptions
+from conformance.check import run as run_check
 from conformance.tests.scripted_client import walk
 from reference_impl import serve as reference
 
@@ -54,9 +56,19 @@ def record(words: list[str], folder: Path) -> None:
     assert recorder.returncode == 0
 
 
+def _check_halves(folder: Path) -> None:
+    """Checks the two halves of the recording, each into a folder of its own."""
+    lines = (folder / "today.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    for number, half in enumerate((lines[: len(lines) // 2], lines[len(lines) // 2 :]), start=1):
+        part = folder / f"half-{number}.jsonl"
+        part.write_text("".join(half), encoding="utf-8")
+        check = CheckOptions(out=folder / f"reports-{number}")
+        assert run_check([part], check, show=lambda line: None) == 0
+
+
 def test_what_is_recorded_is_checked_replayed_and_compared(tmp_path: Path) -> None:
     told = commands()
-    assert list(told) == ["record", "check", "replay", "compare", "matrix"]
+    assert list(told) == ["record", "check", "replay", "compare", "merge", "matrix"]
 
     record(told["record"], tmp_path)
     assert (tmp_path / "today.jsonl").stat().st_size > 10_000
@@ -71,3 +83,6 @@ def test_what_is_recorded_is_checked_replayed_and_compared(tmp_path: Path) -> No
     shutil.copytree(tmp_path / "reports-new", tmp_path / "reports-old")
     assert run(told["compare"], tmp_path) == 0
     assert run(told["matrix"], tmp_path) == 0
+
+    _check_halves(tmp_path)
+    assert run(told["merge"], tmp_path) == 0
