@@ -6,6 +6,9 @@ READY := $(VENV)/ready
 # Many tests wait for a server or a time-out: twice as many workers as cores.
 WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 
+# Hundreds of tests start a command of their own: it finds its modules compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test check generate serve selftest bench format clean fuzz mutants
 
 $(READY): pyproject.toml constraints.txt

@@ -158,8 +158,15 @@ def _judge_in_parts(traffic: PortalTraffic, path: Path, progress: Progress) -> _
     options = traffic.options
     parts = parts_of([Path(str(file)) for file in traffic.files], options.workers)
     finder = finder_of(options.redact, options.keep)
-    found = Division(traffic, parts, path, finder, progress=progress).run()
-    return _Judged(found.ledger, found.coverage, found.secrets, found.finder, found.interrupted, found.lost)
+    divided = Division(traffic, parts, path, finder, progress=progress).run()
+    return _Judged(
+        divided.ledger,
+        divided.coverage,
+        divided.secrets,
+        divided.finder,
+        divided.interrupted,
+        divided.lost,
+    )
 
 
 def _lost(lost: Sequence[str]) -> str:

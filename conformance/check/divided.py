@@ -125,12 +125,12 @@ class Division:
         begins = [0, *accumulate(whole.counts)]
         right: list[PartShare] = []
         for share, begin in zip(shares, begins, strict=False):
-            known = tuple(code for code, number in whole.ingresses.items() if number <= begin)
+            ingresses = tuple(code for code, number in whole.ingresses.items() if number <= begin)
             result = workers.results.get(share)
-            if isinstance(result, JudgedPart) and not _is_as_known(share, result, known):
-                again = replace(share, ingresses=known)
-                workers.add([again])
-                right.append(again)
+            if isinstance(result, JudgedPart) and not _is_as_known(share, result, ingresses):
+                corrected = replace(share, ingresses=ingresses)
+                workers.add([corrected])
+                right.append(corrected)
             else:
                 right.append(share)
         workers.run()

@@ -343,7 +343,7 @@ def _ending(endings: Sequence[Ending]) -> Ending:
     return Ending(
         interrupted=any(row.interrupted for row in endings),
         unreachable="; ".join(dict.fromkeys(row.unreachable for row in endings if row.unreachable)),
-        left_behind=[one for row in endings for one in row.left_behind],
+        left_behind=[change for row in endings for change in row.left_behind],
         cleanup=" && ".join(dict.fromkeys(row.cleanup for row in endings if row.cleanup)),
         inconclusive=" ".join(why),
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),

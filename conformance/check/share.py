@@ -208,8 +208,8 @@ def outlook(traffic: PortalTraffic) -> Outlook:
         finder.register(exchange, secrets)
         if traffic.count == PEEKED:
             break
-    found = bool(len(secrets) or finder.counts or finder.listed_counts)
-    return Outlook(tuple(dispatcher.ingresses), found)
+    has_secrets = bool(len(secrets) or finder.counts or finder.listed_counts)
+    return Outlook(tuple(dispatcher.ingresses), has_secrets)
 
 
 Share = PartShare | OrderedShare

@@ -28,9 +28,6 @@ from conformance.spec import REQUIREMENTS, Impact, Requirement
 if TYPE_CHECKING:
     from conformance.run.outlook.plan import RunPlan
 
-AGAIN = Path("reports", "again")
-"""Where the reports of a ``--rerun`` go, so that those of the whole run stay."""
-
 
 @command("run", *RUN_OPTIONS, passes_on=True)
 def run_cases(options: Options) -> int:
@@ -39,9 +36,18 @@ def run_cases(options: Options) -> int:
     from conformance.cli.live.running import run
 
     use_default_profile(options)
-    out = options.out = options.out or (AGAIN if options.rerun else BY_NAME["out"].default)
+    out = options.out = _folder(options)
     arguments = as_arguments(options)
     return annotated(lambda: run(arguments, further=options.further, out=out, quiet=options.brief), Path(out))
+
+
+def _folder(options: Options) -> Path:
+    """Where the reports go. Those of a repeated run go beside those of the whole run, which stay."""
+    from conformance.run.rerun import repeat_folder
+
+    out = Path(options.out or BY_NAME["out"].default)
+    is_beside = options.failed or (options.rerun and not options.out)
+    return repeat_folder(out) if is_beside else out
 
 
 @command("plan", *RUN_OPTIONS, FORMAT)

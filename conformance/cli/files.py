@@ -46,10 +46,10 @@ def _matching(text: str) -> list[str]:
     pattern, or a file's own, stays. UsageError: no file matches."""
     if not has_magic(text) or Path(text).exists():
         return [text]
-    found = sorted(path for path in glob(text, recursive=True) if Path(path).is_file())
-    if not found:
+    matches = sorted(path for path in glob(text, recursive=True) if Path(path).is_file())
+    if not matches:
         raise UsageError(f"{text}: no file matches this pattern.")
-    return found
+    return matches
 
 
 @command(

@@ -28,6 +28,7 @@ from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
 DRIFT_BASIS = "state, time or data: it differs from one replay of the same build to the next"
+LONGEST_CODE = 60
 SHOWN_EXCHANGES = 20
 """Exchanges of a group that ``results.json`` names."""
 
@@ -228,8 +229,21 @@ def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     for group in groups:
         times = "once" if group["times"] == 1 else f"{group['times']} times"
         accepted = f"; accepted: {group['accepted']}" if group.get("accepted") else ""
-        place = f"{group['endpoint']}  {group['path'] or 'body'} {group['kind']}"
+        place = f"{group['endpoint']}  {_place(group)}"
         yield f"{group['meaning'].upper()} {place}, {times}: {group['basis']}{accepted}"
+
+
+def _place(group: Mapping[str, Json]) -> str:
+    """Such as ``status 200 is now 404``, ``data.total value``. Values of other places than the status and the
+    code may be somebody's data, and stand in the reports only."""
+    path, kind = group["path"] or "body", group["kind"]
+    if path not in ("status", "code") or "recorded" not in group:
+        return path if path == kind else f"{path} {kind}"
+    return f"{path} {_shown(group['recorded'])} is now {_shown(group['replayed'])}"
+
+
+def _shown(value: Json) -> str:
+    return str(value)[:LONGEST_CODE] if isinstance(value, str | int) else "absent"
 
 
 def plain(value: Json) -> Json:

@@ -83,7 +83,11 @@ OPTIONS = (
     Option(
         "skip", "leave out rules by the same patterns; may be repeated", "PATTERN", default=(), repeats=True
     ),
-    Option("failed", "only the rules that failed by the last report in --out", type=None),
+    Option(
+        "failed",
+        "only the rules that failed by the last whole report in --out; reports go to its folder again",
+        type=None,
+    ),
     Option(
         "effort", "how many examples are generated", choices=("quick", "normal", "thorough"), default="quick"
     ),

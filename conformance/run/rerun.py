@@ -24,12 +24,22 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
     return frozenset(({first} & REQUIREMENTS.keys()) | pinned_by(first))
 
 
+AGAIN = "again"
+"""The folder, within that of a whole run's reports, for the reports of a run that repeats some of it."""
+
+
+def repeat_folder(out: Path) -> Path:
+    """Where the reports of a repeated run go."""
+    return out if out.name == AGAIN else out / AGAIN
+
+
 def failed_rules(out: Path) -> frozenset[str]:
-    """The rules that failed by the report in a folder, and those that only warned where it is strict.
+    """The rules that failed by the whole run's report, and those that only warned where it is strict. ``out``
+    is the folder of that report, or the one within it for the reports of a repeated run.
 
     UsageError: there is no report, or nothing failed.
     """
-    path = out / "results.json"
+    path = (out.parent if out.name == AGAIN else out) / "results.json"
     if not path.is_file():
         raise UsageError(f"--failed: there is no {path}. Run all cases first, or name another --out.")
     last = Run.read(path)

@@ -85,11 +85,11 @@ class Agenda(Generic[Item]):
 
     def _ready(self, now: float, opens: Opens, left: int) -> Planned[Item] | None:
         """The first that the window has room for. Where it has room for none, it is kept for the first."""
-        for one in self._signing:
-            needed = one.needs(left)
-            if needed == 0 or (self._turn in (None, one) and opens(needed) <= now):
-                self._begin(one)
-                return one
+        for planned in self._signing:
+            needed = planned.needs(left)
+            if needed == 0 or (self._turn in (None, planned) and opens(needed) <= now):
+                self._begin(planned)
+                return planned
         self._turn = next(iter(self._signing), None)
         return None
 

@@ -36,7 +36,7 @@ CLEAN = "clean"
 SEEDS = range(5)
 TRIES = 8
 """With how many faults a case is tried alone."""
-AT_ONCE = 6
+AT_ONCE = 10
 """How many variants a grouped selftest tries in one fault run."""
 PROOFS = "proofs.json"
 QUIET = (
@@ -148,13 +148,14 @@ class FaultRuns:
         for name, fault in sorted(FAULTS.items(), key=lambda row: bool(row[1].operations)):
             if self._wanted(name):
                 if fault.operations:
-                    cases = touching(
+                    meant = touching(
                         items,
                         fault.operations,
                         fault.breaks,
                         touched=clean.touched,
                         read_beside=clean.read_beside,
                     )
+                    cases = a_few_of_each(meant, listed(fault))
                 else:
                     cases = a_few_of_each(items, listed(fault))
                 yield name, _job(session, own_first(cases, fault.breaks), name, faults=[name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -162,14 +163,24 @@ def test_an_entry_deeper_than_can_be_decoded_is_refused_not_crashed_on(tmp_path:
         list(capture.read(path))
 
 
+@pytest.fixture
+def reads_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Has a HAR file read so many bytes at a time."""
+
+    def set_sizes(chunk: int) -> None:
+        for module, size in (("scan", chunk), ("har_survey", chunk + 300)):
+            monkeypatch.setattr(f"conformance.traffic.capture.{module}.CHUNK", size)
+
+    return set_sizes
+
+
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
 @pytest.mark.parametrize("name", ["chrome.har", "charles.har"])
 def test_where_the_reads_end_makes_no_difference(
-    monkeypatch: pytest.MonkeyPatch, name: str, chunk: int
+    reads_of: Callable[[int], None], name: str, chunk: int
 ) -> None:
     expected, _ = read(name)
-    monkeypatch.setattr("conformance.traffic.capture.scan.CHUNK", chunk)
-    monkeypatch.setattr("conformance.traffic.capture.har_survey.CHUNK", chunk + 300)
+    reads_of(chunk)
 
     exchanges, _ = read(name)
 
@@ -178,9 +189,9 @@ def test_where_the_reads_end_makes_no_difference(
 
 @pytest.mark.parametrize("chunk", [100, 1000, 100_000])
 def test_an_odd_entry_among_usual_ones_is_read_in_its_place(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
+    reads_of: Callable[[int], None], tmp_path: Path, chunk: int
 ) -> None:
-    monkeypatch.setattr("conformance.traffic.capture.scan.CHUNK", chunk)
+    reads_of(chunk)
 
     exchanges = list(capture.read(many_entries(tmp_path, 41, time="12")))
 
@@ -203,13 +214,13 @@ def test_entries_out_of_order_with_anything_between_them_come_in_order(tmp_path:
 
 @pytest.mark.parametrize("chunk", [100, 1000, 100_000])
 def test_a_break_among_usual_entries_is_told_by_its_line_and_byte(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chunk: int
+    reads_of: Callable[[int], None], tmp_path: Path, chunk: int
 ) -> None:
     path = many_entries(tmp_path, 41, time=-77)
     path.write_text(path.read_text().replace("-77", "-7x"))
     byte = path.read_text().index("-7x") + 2
     line = path.read_text()[:byte].count("\n") + 1
-    monkeypatch.setattr("conformance.traffic.capture.scan.CHUNK", chunk)
+    reads_of(chunk)
 
     with pytest.raises(CaptureError, match=rf"one\.har:{line}: .*\(byte {byte}\).* the 20 complete entries"):
         list(capture.read(path))

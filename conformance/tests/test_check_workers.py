@@ -264,11 +264,11 @@ def test_a_part_whose_workers_die_twice_is_named_and_its_lines_are_left_out(
     assert {line for line, other in zip(lines, whole, strict=True) if line != other} == {""}
 
 
+@pytest.mark.usefixtures("small_parts")
 def test_what_was_lost_makes_a_check_inconclusive(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(check_module, "Division", partial(Division, judge=dies_always))
-    monkeypatch.setattr(check_module, "parts_of", partial(parts_of, smallest=20_000))
 
     checked = check([recording], CheckOptions(out=tmp_path, workers=2))
 

@@ -112,9 +112,10 @@ def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
         run = portal.run("--only", "CONSTANT-*", "--skip", "open")
         first = Run.read(run.out / "results.json")
         failed = portal.run("--failed")
-    again = Run.read(failed.out / "results.json")
+    again = Run.read(failed.out / "again" / "results.json")
 
     assert (run.code, failed.code) == (1, 1)
+    assert Run.read(run.out / "results.json") == first  # the report that it read stays
     for each in (first, again):
         assert {finding.requirement for finding in each.findings} == {"CONSTANT-020"}
         left_out = next(row for row in each.requirements if row.id == "ENV-007")

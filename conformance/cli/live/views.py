@@ -49,9 +49,9 @@ class RunProgress:
     def numbers(self) -> str:
         """``110 of 915 cases · 12 % · 42 s · 3 FAIL``."""
         share = 100 * self.ended // self.cases if self.cases else 0
-        found = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
+        findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
         took = duration(time.monotonic() - self.began)
-        return " · ".join([f"{self.ended} of {self.cases} cases", f"{share} %", took, *found])
+        return " · ".join([f"{self.ended} of {self.cases} cases", f"{share} %", took, *findings])
 
 
 class RunView(Protocol):

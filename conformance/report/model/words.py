@@ -128,8 +128,8 @@ def headline(run: Run) -> Headline:
     failed = [entry for entry in run.requirements if entry.verdict == "fail"]
     if run.exit_code in HALTED:
         return _halted(run, failed)
-    found = _green(run, failed) if run.exit_code == ExitCode.CONFORMANT else _red(run, failed)
-    return replace(found, sentence=found.sentence + _bundled(run))
+    verdict = _green(run, failed) if run.exit_code == ExitCode.CONFORMANT else _red(run, failed)
+    return replace(verdict, sentence=verdict.sentence + _bundled(run))
 
 
 def share_of_musts(run: Run) -> str:

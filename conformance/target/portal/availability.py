@@ -72,8 +72,8 @@ class Availability:
         with self._lock:
             if not self._reasons:
                 return None
-            told = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.most_common(3))
-            return f"{self._reasons.total()} of {self._asked} requests had no answer ({told})"
+            reasons = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.most_common(3))
+            return f"{self._reasons.total()} of {self._asked} requests had no answer ({reasons})"
 
 
 ADDRESS = "[portal] url or --target says where it is."

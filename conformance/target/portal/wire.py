@@ -103,11 +103,11 @@ class Wire(httpx.BaseTransport):
         """An idle connection to the place on which nothing came since; others are closed on the way."""
         while True:
             with self._lock:
-                found = next((one for one in reversed(self._idle) if one[1].place == place), None)
-                if found is None:
+                pooled = next((idle for idle in reversed(self._idle) if idle[1].place == place), None)
+                if pooled is None:
                     return None
-                self._idle.remove(found)
-            since, connection = found
+                self._idle.remove(pooled)
+            since, connection = pooled
             if time.monotonic() - since < FRESH and not connection.is_readable():
                 return connection
             if connection.holds_bytes(0.0):
@@ -214,7 +214,7 @@ class Connection:
                 data.append(self._protocol.send(h11.Data(body)))
             data.append(self._protocol.send(h11.EndOfMessage()))
             self._socket.settimeout(deadline.left())
-            self._socket.sendall(b"".join(one for one in data if one))
+            self._socket.sendall(b"".join(chunk for chunk in data if chunk))
             return self._answer(deadline, most)
         except TimeoutError:
             if self._received:
@@ -346,15 +346,15 @@ def _tunnel(plain: socket.socket, place: Place, deadline: Deadline, *, proxy: st
         lines.append(f"Proxy-Authorization: {_credentials(proxy)}")
     plain.settimeout(deadline.left())
     plain.sendall("\r\n".join([*lines, "", ""]).encode())
-    told = b""
-    while b"\r\n\r\n" not in told:
+    head = b""
+    while b"\r\n\r\n" not in head:
         plain.settimeout(deadline.left())
         # A byte at a time: what follows the head belongs to TLS.
         byte = plain.recv(1)
-        if not byte or len(told) > LARGEST_HEAD:
+        if not byte or len(head) > LARGEST_HEAD:
             raise OSError("the proxy gave no answer")
-        told += byte
-    status = told.split(b"\r\n")[0].split(b" ")[1:2]
+        head += byte
+    status = head.split(b"\r\n")[0].split(b" ")[1:2]
     if not status or not status[0].startswith(b"2"):
         raise OSError(f"the proxy refuses with HTTP {b''.join(status).decode('latin-1')[:3]}")
 

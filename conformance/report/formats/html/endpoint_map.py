@@ -24,14 +24,20 @@ NO_REASON = "No answer of it was judged."
 def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
     """The groups of endpoints, the counts, and lists of those that fail, warn or are untested. ``anchors``
     are the findings on the page, by requirement and endpoint."""
-    found: dict[str, list[FindingEntry]] = {}
+    contradictions: dict[str, list[FindingEntry]] = {}
     for finding in run.findings:
         if finding.verdict in ("fail", "warn"):
-            found.setdefault(finding.endpoint, []).append(finding)
+            contradictions.setdefault(finding.endpoint, []).append(finding)
     rows = {row.id: row for row in run.requirements}
     answered = _answered(run)
     tiles = [
-        _tile(operation, found.get(operation.key, ()), rows, anchors, is_answered=operation.key in answered)
+        _tile(
+            operation,
+            contradictions.get(operation.key, ()),
+            rows,
+            anchors,
+            is_answered=operation.key in answered,
+        )
         for operation in OPERATIONS
     ]
     counts = {state: sum(tile.state == state for tile in tiles) for state in WORDS}
