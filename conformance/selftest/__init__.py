@@ -36,7 +36,7 @@ CLEAN = "clean"
 SEEDS = range(5)
 TRIES = 8
 """With how many faults a case is tried alone."""
-AT_ONCE = 10
+AT_ONCE = 6
 """How many variants a grouped selftest tries in one fault run."""
 PROOFS = "proofs.json"
 QUIET = (
@@ -73,6 +73,8 @@ def run(
         raise UsageError(
             f'selftest: there is no fault and no variant "{unknown[0]}". `serve --list-faults` names them.'
         )
+    if update and names:
+        raise UsageError("selftest: --update needs every fault run. Run it without --only.")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     runs = FaultRuns(names, thorough, jobs or os.cpu_count() or 1, is_grouped=grouped)
@@ -148,14 +150,13 @@ class FaultRuns:
         for name, fault in sorted(FAULTS.items(), key=lambda row: bool(row[1].operations)):
             if self._wanted(name):
                 if fault.operations:
-                    meant = touching(
+                    cases = touching(
                         items,
                         fault.operations,
                         fault.breaks,
                         touched=clean.touched,
                         read_beside=clean.read_beside,
                     )
-                    cases = a_few_of_each(meant, listed(fault))
                 else:
                     cases = a_few_of_each(items, listed(fault))
                 yield name, _job(session, own_first(cases, fault.breaks), name, faults=[name])

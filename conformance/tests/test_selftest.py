@@ -207,6 +207,11 @@ def test_an_unknown_name_is_a_usage_error_that_says_where_names_are() -> None:
         run(only=["no-such-fault"])
 
 
+def test_the_proofs_of_a_few_fault_runs_do_not_replace_those_of_all() -> None:
+    with pytest.raises(UsageError, match="--update needs every fault run"):
+        run(only=["wrong-code-ends-session"], update=True)
+
+
 def test_the_page_escapes_what_came_from_a_portal(tmp_path: Any) -> None:
     hostile = matrix()
     hostile.problems = ["<script>alert(1)</script>"]
