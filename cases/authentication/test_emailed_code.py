@@ -49,6 +49,9 @@ from conformance.spec.endpoints import LOGIN_MFA_SEND
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_from_before_the_portal
 
+ARRIVAL = 1.0
+"""Seconds within which a mail that should not be sent is looked for."""
+
 SHORTLY = 10.0
 
 
@@ -64,7 +67,7 @@ class Mailed:
 
 @requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
-    "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "TOKEN-017", "LIMIT-006", "LIMIT-007",
+    "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "TOKEN-017", "LIMIT-006", "LIMIT-007",
     "LIMIT-016",
 )  # fmt: skip
 @needs("inboxes")
@@ -79,6 +82,7 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
     other, session = sorted(sessions, key=lambda session: session.time)
     first = yield from _first_mail(portal, account, verify, offering(session, "EMAIL"))
     early = _sent_now(portal, account, first)
+    _verify_unmailed(portal, account, verify, early)
     _observe_scope(portal, account, verify, first, other)
     second = yield from _second_mail(portal, account, verify, first, early)
 
@@ -125,6 +129,17 @@ def _sent_now(portal: Portal, account: Account, first: Mailed) -> Exchange:
     account.mark_inbox()
     body = {"sessionId": text(first.session, "data.sessionId"), "method": method_of("EMAIL")}
     return portal.call(LOGIN_MFA_SEND, json=body, client=account.name, within_budget=False)
+
+
+def _verify_unmailed(portal: Portal, account: Account, verify: Verify, refused: Exchange) -> None:
+    """A refused send is no send. A mail that takes longer than a moment is not waited for."""
+    if refused.code != COOLDOWN or serves_everywhere(portal, account, "EMAIL"):
+        return
+    portal.clock.pause(ARRIVAL, "a mail of the send that was refused")
+    came = contradicts(
+        refused, "", "no mail", "a mail with a code", "the send was refused, and a code was mailed"
+    )
+    verify("LOGIN-079", came if account.has_mailed_code() else HELD)
 
 
 def _verify_cooldown(verify: Verify, first: Mailed, early: Exchange, after: Exchange) -> None:

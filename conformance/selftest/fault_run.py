@@ -136,6 +136,10 @@ class Outbox:
             raise NothingArrived(f"no code for {self._email} arrived")
         return str(newest["code"])
 
+    def has_code_after(self, mark: object) -> bool:
+        newest = next(self._coded(), None)
+        return newest is not None and newest is not mark
+
     def _coded(self) -> Iterator[dict[str, Any]]:
         """The mails with a code, the newest first; the portal keeps only so many."""
         return (mail for mail in self._target.mails(self._email) if mail["code"])

@@ -90,6 +90,20 @@ def test_only_a_code_that_came_after_the_mark_is_taken(served: tuple[Served, str
     assert held.asked[0] == "/inbox/admin@example.test"
 
 
+def test_without_waiting_only_a_newer_code_counts_as_arrived(served: tuple[Served, str]) -> None:
+    held, url = served
+    held.text = '[{"text": "222222"}, {"text": "111111"}]'
+    inbox = reader(http(url), EMAIL, "mail")
+    mark = inbox.mark()
+    shown = []
+
+    for text in (held.text, '[{"text": "222222"}]', "[]", '[{"text": "333333"}, {"text": "222222"}]'):
+        held.text = text
+        shown.append(inbox.has_code_after(mark))
+
+    assert shown == [False, False, False, True]  # old messages may be gone
+
+
 def test_the_same_code_twice_is_taken_where_there_are_more_of_them(served: tuple[Served, str]) -> None:
     held, url = served
     held.text = "000000"
@@ -158,6 +172,7 @@ def test_a_fixed_code_is_always_there() -> None:
     inbox = reader(FixedInbox(kind="fixed", code="000000"), EMAIL, "constant")
 
     assert inbox.code_after(inbox.mark(), Clock()) == "000000"
+    assert not inbox.has_code_after(inbox.mark())
 
 
 def test_a_command_prints_what_arrived(tmp_path: Path) -> None:
@@ -278,7 +293,9 @@ def test_mail_over_imap_counts_by_uid_and_by_whom_it_is_to() -> None:
             mailbox.put(8, "Your code is 333333.", to="somebody@example.test")
             mailbox.put(9, "Your code is 222222.")
 
+        assert not inbox.has_code_after(mark)
         assert inbox.code_after(mark, Clock(lambda: None, arrive)) == "222222"
+        assert inbox.has_code_after(mark)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from reference_impl.faults.operations import (
     REFRESH,
     REVOKE,
     SECURE_SESSION,
+    SEND,
     SET_SESSION_CONFIG,
     SET_WHITELIST,
     TERMINATE,
@@ -55,6 +56,13 @@ def where_refused(operation: str, action: Action) -> Change:
         return acting
 
     return handled(operation, around)
+
+
+def _mailed_anyway(portal: Portal, caller: Caller, body: Body) -> None:
+    session = portal.login_sessions.get(body.get("sessionId", ""))
+    if session is not None:
+        email = portal.find("account", session.account_id)["accountEmail"]
+        portal.mail(email, "Your sign-in code", code=portal.draw.digits(portal.limits.mfa_code_digits))
 
 
 def _end_others_of(portal: Portal, account_id: str, *, but: str | None = None) -> None:
@@ -427,6 +435,9 @@ FAULTS = (
         COMPLETE,
         apply=handled(COMPLETE, _anybodys_code),
         spreads=True,
+    ),
+    of(
+        "LOGIN-079", "a-refused-send-is-mailed", SEND, apply=where_refused(SEND, _mailed_anyway), spreads=True
     ),
     of(
         "MFA-015",

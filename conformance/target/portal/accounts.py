@@ -166,6 +166,10 @@ class ProfileAccount:
             self._mark = self._inbox().mark()
         return self._mark
 
+    def has_mailed_code(self) -> bool:
+        """Whether a code arrived since ``mark_inbox``, as far as the inbox shows now. Raises Untestable."""
+        return self._inbox().has_code_after(self._mark)
+
     def _factor(self, factor: Factor | None) -> Factor:
         chosen = factor or self.mfa
         if chosen is None or not self.can(chosen):

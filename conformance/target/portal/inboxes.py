@@ -37,6 +37,9 @@ class InboxReader(Protocol):
     def code_after(self, mark: Mark, clock: Clock) -> str:
         """The newest code that came after a mark. Raises Untestable where none comes in time."""
 
+    def has_code_after(self, mark: Mark) -> bool:
+        """Whether a code came after a mark; none is waited for. Raises Untestable."""
+
 
 def reader(settings: HttpInbox | ImapInbox | CommandInbox | FixedInbox, email: str, name: str) -> InboxReader:
     """The reader for one address in one of the profile's inboxes."""
@@ -60,6 +63,9 @@ class FixedReader:
 
     def code_after(self, mark: Mark, clock: Clock) -> str:
         return self._code
+
+    def has_code_after(self, mark: Mark) -> bool:
+        return False
 
 
 class AnswerReader:
@@ -88,6 +94,12 @@ class AnswerReader:
                 raise _nothing_came(self._name, self._email, self._settings.timeout)
             clock.pause(POLL, f"a code in [inboxes.{self._name}]")
 
+    def has_code_after(self, mark: Mark) -> bool:
+        """Older messages may be gone since: the newest tells."""
+        assert isinstance(mark, tuple)
+        codes = self._codes(self._ask())
+        return bool(codes) and codes[:1] != mark[1][:1]
+
     def _codes(self, answer: str) -> list[str]:
         return codes_in("\n".join(_texts_of(answer)), self._settings.pattern)
 
@@ -105,14 +117,23 @@ class ImapReader:
         assert isinstance(mark, int)
         until = clock.ticks() + self._settings.timeout
         while True:
-            connection = self._connection()
-            for uid in sorted(self._uids(connection, f"UID {mark + 1}:*"), reverse=True):
-                codes = codes_in(self._message(connection, uid), self._settings.pattern) if uid > mark else []
-                if codes:
-                    return codes[0]
+            code = next(self._coded_after(mark), None)
+            if code is not None:
+                return code
             if clock.ticks() >= until:
                 raise _nothing_came(self._name, self._email, self._settings.timeout)
             clock.pause(1.0, f"a code in [inboxes.{self._name}]")
+
+    def has_code_after(self, mark: Mark) -> bool:
+        assert isinstance(mark, int)
+        return next(self._coded_after(mark), None) is not None
+
+    def _coded_after(self, mark: int) -> Iterator[str]:
+        """The first code of each message that came after a mark, the newest message first."""
+        connection = self._connection()
+        for uid in sorted(self._uids(connection, f"UID {mark + 1}:*"), reverse=True):
+            codes = codes_in(self._message(connection, uid), self._settings.pattern) if uid > mark else []
+            yield from codes[:1]
 
     def _connection(self) -> imaplib.IMAP4:
         settings = self._settings
