@@ -76,8 +76,8 @@ STATED = frozenset(
 MOVES_BY_ITSELF = {SESSIONS: ("lastActivityTime",), ACCOUNTS_QUERY: ("updatedAt",)}
 """What somebody else may move: who is active, and whose sign-in may count as an update."""
 
-CHANGES_ALONE = ("updatedAt", "etag")
-"""What shows a change, so that it does not move by itself."""
+CHANGES_ALONE = ("createdAt", "updatedAt", "etag")
+"""What shows a change, or never changes: it does not move by itself."""
 
 Place = tuple[str, str, str]
 """An endpoint, the id of a record that it shows (empty where it shows one only), and a field of it."""

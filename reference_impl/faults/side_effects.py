@@ -25,6 +25,7 @@ from reference_impl.faults.operations import (
     OWN_INVITATIONS,
     REFRESH,
     REVOKE,
+    ROLE,
     SECURE_SESSION,
     SEND,
     SET_SESSION_CONFIG,
@@ -241,6 +242,12 @@ def _hashed_anew(seen: Seen, data: Any) -> None:
     data["etag"] = f"read-{seen.memory['reads']:08d}"
 
 
+def _created_anew(seen: Seen, data: Any) -> None:
+    seen.memory["reads"] = seen.memory.get("reads", 0) + 1
+    created = data["createdAt"]
+    data["createdAt"] = f"{created[:17]}{seen.memory['reads'] % 60:02d}{created[19:]}"
+
+
 def _shown_by_the_reader(handler: Handler) -> Handler:
     def listing(portal: Portal, caller: Caller, body: Body) -> Any:
         data = handler(portal, caller, body)
@@ -394,6 +401,20 @@ FAULTS = (
         FILE,
         apply=rewritten(on_success(_hashed_anew), FILE),
         also="MODEL-016",
+    ),
+    of(
+        "MODEL-015",
+        "a-file-is-created-when-it-is-read",
+        FILE,
+        apply=rewritten(on_success(_created_anew), FILE),
+        also="MODEL-016",
+    ),
+    of(
+        "MODEL-015",
+        "a-read-updates-the-role",
+        ROLE,
+        apply=first(ROLE, _moved_by_a_read("role", "roleBizId")),
+        spreads=True,
     ),
     of(
         "MODEL-016",
