@@ -19,6 +19,7 @@ from conformance.cases import (
     holds,
     impact,
     is_refused,
+    is_success,
     needs,
     requirement,
     sign_ins,
@@ -68,7 +69,8 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
 
 
 @requirement(
-    "SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028", "SESSION-036", "MODEL-011", "MODEL-012",
+    "SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028", "SESSION-036", "SESSION-037", "MODEL-011",
+    "MODEL-012",
 )  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
@@ -93,8 +95,13 @@ def terminates_one(
     if id == current(sessions(portal, by.token)):
         raise Untestable("two sessions are listed as the same current one", "target")
 
-    around = Surroundings(portal, by.token, another.token)
     body = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
+    if id not in ids(sessions(portal, another.token)):
+        # Else sessions are numbered anew for each account.
+        tried = answered(portal.call(SESSIONS_TERMINATE, json=body, token=another.token))
+        is_out_of_reach(portal, verify, account, before, tried)
+
+    around = Surroundings(portal, by.token, another.token)
     terminated = change_accepted(portal.call(SESSIONS_TERMINATE, json=body, token=by.token))
     account.forget()
     refused = _no_longer_served(portal, before)
@@ -103,6 +110,17 @@ def terminates_one(
     verify("MODEL-012", around.kept(terminated, (SESSIONS, id)))
     listing = settled(portal, lambda: sessions(portal, by.token), lambda answer: id not in ids(answer))
     verify("SESSION-026", holds(listing, "data", id not in ids(listing), f"no session {id}", terminated))
+
+
+def is_out_of_reach(
+    portal: Portal, verify: Verify, account: Account, session: SignedIn, tried: Exchange
+) -> None:
+    """The session lives on after another account tried to terminate it, however that was answered."""
+    served = answered(portal.call(PROFILE, token=session.token))
+    verify("SESSION-037", is_success(served, tried, session.completed))
+    if not served.success:
+        account.forget()
+        raise Untestable("another account has ended the session", "target")
 
 
 A_WHILE = 2.0

@@ -168,6 +168,19 @@ def _login_sessions_ended(portal: Portal, caller: Caller, body: Body) -> None:
             del portal.login_sessions[id]
 
 
+def _anybodys_session(handler: Handler) -> Handler:
+    """Whoever names a session ends it."""
+
+    def terminating(portal: Portal, caller: Caller, body: Body) -> Any:
+        session = portal.sessions.get(body["sessionId"])
+        if session is None or session.account_id == caller.account_id:
+            return handler(portal, caller, body)
+        portal.end(session, "terminate")
+        return None
+
+    return terminating
+
+
 def _anybodys_code(handler: Handler) -> Handler:
     """A code that was mailed for one login session completes another one."""
 
@@ -472,6 +485,13 @@ FAULTS = (
         "the-whitelist-is-never-emptied",
         SET_WHITELIST,
         apply=handled(SET_WHITELIST, _never_emptied),
+        spreads=True,
+    ),
+    of(
+        "SESSION-037",
+        "anybodys-session-is-terminated",
+        TERMINATE,
+        apply=handled(TERMINATE, _anybodys_session),
         spreads=True,
     ),
     of(
