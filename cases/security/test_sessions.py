@@ -116,7 +116,7 @@ def is_out_of_reach(
     portal: Portal, verify: Verify, account: Account, session: SignedIn, tried: Exchange
 ) -> None:
     """The session lives on after another account tried to terminate it, however that was answered."""
-    served = answered(portal.call(PROFILE, token=session.token))
+    served = answered(portal.call(SESSIONS, token=session.token))
     verify("SESSION-037", is_success(served, tried, session.completed))
     if not served.success:
         account.forget()
