@@ -24,11 +24,13 @@ from conformance.report.across.accepted import (
 )
 from conformance.report.across.baseline import Baseline
 from conformance.report.model.run import Regression
+from conformance.report.model.visible import one_line
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
 DRIFT_BASIS = "state, time or data: it differs from one replay of the same build to the next"
 LONGEST_CODE = 60
+"""Characters of a code that a terminal shows."""
 SHOWN_EXCHANGES = 20
 """Exchanges of a group that ``results.json`` names."""
 
@@ -243,7 +245,7 @@ def _place(group: Mapping[str, Json]) -> str:
 
 
 def _shown(value: Json) -> str:
-    return str(value)[:LONGEST_CODE] if isinstance(value, str | int) else "absent"
+    return one_line(str(value), LONGEST_CODE) if isinstance(value, str | int) else "absent"
 
 
 def plain(value: Json) -> Json:

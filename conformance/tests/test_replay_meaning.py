@@ -18,7 +18,7 @@ from conformance.replay.compare.meaning import Meaning, Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.differences import check_rows
+from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.report.across.accepted import AcceptedDifference, against_rows, load
 from conformance.report.model.run import Regression
@@ -376,3 +376,19 @@ def test_results_hold_each_difference_with_its_meaning(recording: Path, tmp_path
     assert (regression["meaning"], regression["kind"]) == ("breaking", "status")
     assert "AUTH.MFA_CODE_INVALID" in regression["basis"]
     assert results["replay"]["fail_on"] == "breaking"
+
+
+def test_a_changed_code_is_shown_in_one_visible_line() -> None:
+    group = {
+        "meaning": "breaking", "endpoint": "GET /a", "path": "code", "kind": "value", "times": 1,
+        "basis": "why", "recorded": "OLD", "replayed": "NEW\x1b[2J\n",
+    }  # fmt: skip
+    status = group | {"path": "status", "kind": "status", "recorded": 200, "replayed": 404}
+    other = group | {"path": "data.name"}
+
+    code_line, status_line, other_line = lines_of([group, status, other])
+
+    assert code_line.isprintable()
+    assert "GET /a  code OLD is now NEW" in code_line
+    assert "GET /a  status 200 is now 404, once" in status_line
+    assert "OLD" not in other_line
