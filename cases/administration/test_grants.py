@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from cases.changing import creation
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from cases.changing import Creation, creation
 from cases.premises import change_accepted, form, granted, listed, settled
 from cases.surroundings import Surroundings, id_of_record
 from conformance.cases import (
@@ -42,7 +45,10 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
     body = portal.operation_body(CURRENCY_GRANT)
     template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
 
-    with creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as grant:
+    with (
+        creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as grant,
+        ExitStack() as further,
+    ):
         answer = portal.call(CURRENCY_GRANT, json=body, token=admin.token)
         if not answer.success:
             grant.settled()
@@ -61,6 +67,12 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
         )
         grant.came_to(id_of(portal, granting, new))
 
+        with suppress(Untestable):  # a neighbour, where the same may be granted twice
+            neighbour = further.enter_context(_granted_again(portal, admin, listed(listing)))
+            around = Surroundings(portal, admin.token, shared=True)
+            first = change_accepted(neighbour.undo())
+            verify("MODEL-016", around.kept(first, (INSTITUTION,), (CURRENCY_GRANTS, neighbour.id or "")))
+
         around = Surroundings(portal, admin.token, shared=True)
         revoking = change_accepted(grant.undo())
         verify("MODEL-016", around.kept(revoking, *named_by(new)))
@@ -76,6 +88,20 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
             "GRANT-002",
             holds(listing, "data", not still, "not the grant as it was", granting, revoking, actual=still),
         )
+
+
+@contextmanager
+def _granted_again(portal: Portal, admin: Account, before: list[dict[str, Json]]) -> Iterator[Creation]:
+    """A second grant, alike but for its id. Raises Untestable where there is none."""
+    template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
+    with creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as grant:
+        answer = portal.call(CURRENCY_GRANT, json=portal.operation_body(CURRENCY_GRANT), token=admin.token)
+        if not answer.success:
+            grant.settled()
+        listing = granted(portal.call(CURRENCY_GRANTS, token=admin.token))
+        new = [record for record in listed(listing) if record not in before]
+        grant.came_to(id_of(portal, change_accepted(answer), new))
+        yield grant
 
 
 def named_by(grants: list[dict[str, Json]]) -> list[tuple[str, ...]]:

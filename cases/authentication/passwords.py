@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cases.authentication.steps import WRONG_CREDENTIALS
-from cases.premises import answered, authorized, settled, unless_paced
-from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable
-from conformance.spec.endpoints import PASSWORD_CHANGE
+from cases.premises import answered, authorized, granted, settled, unless_paced
+from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable, Verify, holds
+from conformance.checks.records import moment
+from conformance.spec.endpoints import PASSWORD_CHANGE, SESSIONS_CONFIG
 from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
 HEARD_OF = "every part of the portal to hear of a new password"
@@ -77,6 +78,41 @@ def altered(
     if exchange.success:
         account.password_changed_to(new)
     return exchange
+
+
+A_WHILE = 2.0
+"""Seconds after which a time that is set is surely another: times may be shown in whole seconds."""
+
+
+def session_config(portal: Portal, account: Account) -> Exchange:
+    """The account's session config; by a new sign-in where a new password ended the sessions before."""
+    answer = answered(portal.call(SESSIONS_CONFIG, token=account.token))
+    if answer.status == 401:
+        account.forget()
+        answer = answered(portal.call(SESSIONS_CONFIG, token=account.token))
+    return granted(answer)
+
+
+def dated_before(portal: Portal, account: Account) -> Exchange:
+    """The session config, a while before the password is another."""
+    config = session_config(portal, account)
+    portal.clock.wait(A_WHILE, "a time that a new password may set")
+    return config
+
+
+def verify_dated(portal: Portal, account: Account, verify: Verify, before: Exchange, done: Exchange) -> None:
+    """The config shows another time since a password was set; null and a text that is no time say nothing."""
+    at = "data.passwordChangedAt"
+
+    def moved(config: Exchange) -> bool:
+        old, new = moment(before.at(at)), moment(config.at(at))
+        return new is None or old is None or new > old
+
+    after = settled(portal, lambda: session_config(portal, account), moved)
+    if moment(after.at(at)) is None:
+        verify.untested("PASSWORD-020", "the session config shows no passwordChangedAt", "target")
+        return
+    verify("PASSWORD-020", holds(after, at, moved(after), f"a later time than {before.at(at)}", before, done))
 
 
 @contextmanager

@@ -6,10 +6,12 @@ from cases.authentication.passwords import (
     asks_for_the_current_password,
     body_of_change,
     change,
+    dated_before,
     replaced_passwords,
     signs_in,
     signs_in_at_last,
     unsealed,
+    verify_dated,
 )
 from cases.premises import change_accepted, form
 from conformance.cases import (
@@ -33,7 +35,7 @@ NEVER, NEW = 51, 52
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
-@requirement("PASSWORD-007", "PASSWORD-008", "PASSWORD-017", "PASSWORD-018", "PASSWORD-019")
+@requirement("PASSWORD-007", "PASSWORD-008", "PASSWORD-017", "PASSWORD-018", "PASSWORD-019", "PASSWORD-020")
 @needs("accounts.spare", PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(2)
@@ -44,6 +46,7 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
     with replaced_passwords(portal, spare, PASSWORD_CHANGE, NEVER, NEW) as (never, new):
         _verify_current_is_asked_for(portal, spare, verify, never)
         _verify_sealed_only(portal, spare, verify, new)
+        before = dated_before(portal, spare)
         done = change_accepted(change(portal, spare, new))
         verify.observe("password-answers", done, form(done.data))
 
@@ -53,6 +56,8 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
         verify("PASSWORD-007", is_success(with_new, done))
         if with_old.success and not with_new.success:
             spare.password_changed_to(old)
+        elif with_new.success:
+            verify_dated(portal, spare, verify, before, done)
 
 
 def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify, never: str) -> None:

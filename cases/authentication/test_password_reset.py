@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from cases.authentication.passwords import replaced_passwords, signs_in_at_last, unsealed
+from cases.authentication.passwords import (
+    dated_before,
+    replaced_passwords,
+    signs_in_at_last,
+    unsealed,
+    verify_dated,
+)
 from cases.premises import answered, change_accepted, form, granted, outcome, unknown_id
 from conformance.cases import (
     Account,
@@ -24,7 +30,10 @@ RESET_TO, INIT_TO = 53, 54
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
-@requirement("PASSWORD-009", "PASSWORD-010", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019")
+@requirement(
+    "PASSWORD-009", "PASSWORD-010", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019",
+    "PASSWORD-020",
+)  # fmt: skip
 @needs("accounts.spare", "bot_challenge", PASSWORD_RESET, PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(2)
@@ -35,6 +44,7 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
     with replaced_passwords(portal, spare, PASSWORD_RESET, RESET_TO) as (new,):
         body = _body(portal, spare, PASSWORD_RESET, new)
         _verify_refusals(portal, spare, verify, PASSWORD_RESET, body=body, new=new)
+        before = dated_before(portal, spare)
         done = change_accepted(portal.secure.post(PASSWORD_RESET, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
@@ -45,9 +55,11 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
         verify("PASSWORD-009", is_success(with_new, done))
         if with_old.success and not with_new.success:
             spare.password_changed_to(old)
+        elif with_new.success:
+            verify_dated(portal, spare, verify, before, done)
 
 
-@requirement("PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019")
+@requirement("PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019", "PASSWORD-020")
 @needs("accounts.spare", "bot_challenge", PASSWORD_INIT, PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(1)
@@ -56,6 +68,7 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
     with replaced_passwords(portal, spare, PASSWORD_INIT, INIT_TO) as (new,):
         body = _body(portal, spare, PASSWORD_INIT, new)
         _verify_refusals(portal, spare, verify, PASSWORD_INIT, body=body, new=new)
+        before = dated_before(portal, spare)
         done = change_accepted(portal.secure.post(PASSWORD_INIT, body))
         spare.password_changed_to(new)
         verify.observe("password-answers", done, form(done.data))
@@ -64,6 +77,8 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
         verify("PASSWORD-011", is_success(with_new, done))
         if not with_new.success:
             spare.password_changed_to(old)
+        else:
+            verify_dated(portal, spare, verify, before, done)
 
 
 def _proven(spare: Account) -> str:

@@ -12,9 +12,14 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    impact,
     is_error,
+    is_refused,
+    needs,
     requirement,
 )
+from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, PASSWORD_FORGOT
+from conformance.spec.tables import RECORD_UNKNOWN
 
 
 @requirement("ORDER-025", "ORDER-026", "ORDER-027", "ORDER-034", "STATE-007")
@@ -38,6 +43,31 @@ def test_the_query_wants_a_bot_challenge(portal: Portal, verify: Verify, admin: 
     verify("ORDER-028", is_error(refused, "4030", served))
     further = answered(asked(portal, admin, {"page": "1"}, bot_challenge=False))
     verify("ORDER-028", is_error(further, "4030", served))
+
+
+@requirement("AUTHN-019")
+@needs("bot_challenge")
+@impact("mutating")
+def test_a_token_that_one_endpoint_refuses_is_refused_by_all(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    """A deployment for tests may take any token; then it does so everywhere."""
+    made_up = portal.unique()
+    body: Json = {"email": f"{made_up}@example.test", "turnstileToken": made_up}
+    refused = answered(portal.call(PASSWORD_FORGOT, json=body, bot_challenge=False))
+    if refused.code != "4030":
+        raise Untestable("a forgotten password is not refused for a made-up token", "environment")
+    served = matching(portal, admin)
+    headers = {portal.profile.bot_challenge.header: made_up}
+    taken = answered(asked(portal, admin, bot_challenge=False, headers=headers))
+    message = "a bot-challenge token that another endpoint refused was taken"
+    verify("AUTHN-019", is_refused(taken, refused, served, message=message))
+    unknown = {"bizId": unknown_id(portal.record("channel"))}
+    named = portal.call(
+        CHANNEL_COMMAND_DEACTIVATE, json=unknown, token=admin.token, bot_challenge=False, headers=headers
+    )
+    past_the_challenge = answered(named).success or named.code in RECORD_UNKNOWN or named.status == 404
+    verify("AUTHN-019", holds(named, "code", not past_the_challenge, "4030", refused, message=message))
 
 
 @requirement("ORDER-038")

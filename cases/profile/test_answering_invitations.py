@@ -5,10 +5,13 @@ An answer to an invitation cannot be taken back, so that the cases answer only t
 
 from __future__ import annotations
 
+from contextlib import ExitStack, suppress
+
 import pytest
 
-from cases.administration.inviting import Invited, invited, shows
+from cases.administration.inviting import Invited, address_of, invited, shows
 from cases.premises import authorized, code_of, form, granted, is_invalid, listed, settled, unknown_id
+from cases.profile.both_ends import verify_both_ends
 from cases.surroundings import NEW, Surroundings
 from conformance.cases import (
     Account,
@@ -71,19 +74,24 @@ def _state_among_accepted(portal: Portal, caller: Account, id: Json) -> tuple[Ex
 
 
 @requirement(
-    "INVITATION-020", "INVITATION-029", "INVITATION-034", "MODEL-013", "MODEL-014", offered(INVITATION_ACCEPT)
-)
+    "INVITATION-020", "INVITATION-029", "INVITATION-034", "AGREE-009", "MODEL-013", "MODEL-014",
+    offered(INVITATION_ACCEPT),
+)  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
 def test_an_open_invitation_is_accepted_once(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
     marker = portal.unique()
-    with invited(portal, admin, spare.email, marker) as invitation:
+    with invited(portal, admin, spare.email, marker) as invitation, ExitStack() as further:
         record = received(own_invitations(portal, spare), invitation, marker)
         if record.get("canAccept") is not True:
             raise Untestable("the invitation that was sent cannot be accepted", "target")
         body = {"invitationBizId": record.get("bizId")}
+        neighbour: str | None = None
+        with suppress(Untestable):  # where who is invited may be invited again
+            beside = further.enter_context(invited(portal, admin, spare.email, portal.unique()))
+            neighbour = beside.creation.id
 
         around = Surroundings(portal, spare.token)
         accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
@@ -94,7 +102,15 @@ def test_an_open_invitation_is_accepted_once(
         verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
 
         if accepted.success:
-            verify("MODEL-013", around.kept(accepted, *named_by(record)))
+            of_the_neighbour = [(OWN_INVITATIONS, neighbour)] if neighbour else []
+            verify("MODEL-013", around.kept(accepted, *named_by(record), *of_the_neighbour))
+        if accepted.success and neighbour is not None:
+            also, taken = _state_among_accepted(portal, spare, neighbour)
+            message = "another invitation was accepted along with the one that was named"
+            expected = "not ACCEPTED"
+            kept = holds(also, "data", taken != "ACCEPTED", expected, accepted, actual=taken, message=message)
+            verify("MODEL-013", kept)
+        verify_both_ends(portal, verify, admin, spare)
         around = Surroundings(portal, spare.token)
         repeated = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         if not repeated.success:
@@ -167,6 +183,26 @@ def test_an_unknown_invitation_is_not_found(
     body = {"invitationBizId": unknown_id(ids[0] if ids else portal.record("workspace")), **more}
     exchange = authorized(portal.call(key, json=body, token=spare.token))
     verify("INVITATION-031", is_error_of_table(exchange, "RESOURCE.NOT_FOUND"))
+
+
+@requirement("INVITATION-036")
+@needs("accounts.spare")
+@impact("disruptive")
+def test_an_invitation_to_somebody_else_is_out_of_reach(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    marker = portal.unique()
+    with invited(portal, admin, address_of(marker), marker) as invitation:
+        if invitation.creation.id is None:
+            raise Untestable("the invitation that was made is not listed with its id", "target")
+        for key, more in ((INVITATION_DECLINE, {"reason": marker}), (INVITATION_ACCEPT, {})):
+            body = {"invitationBizId": invitation.creation.id, **more}
+            tried = authorized(portal.call(key, json=body, token=spare.token))
+            message = "an invitation to another address was answered"
+            verify("INVITATION-036", is_refused(tried, invitation.accepted, message=message))
+            if tried.success:
+                invitation.creation.settled()
+                return
 
 
 @requirement("INVITATION-033")

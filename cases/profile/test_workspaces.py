@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cases.premises import authorized, granted, outcome, text, unknown_id
-from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, requirement
+from cases.authentication.steps import an_account
+from cases.premises import answered, authorized, code_of, granted, outcome, text, unknown_id
+from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, holds, requirement
+from conformance.checks.records import records
 from conformance.spec.endpoints import WORKSPACES_CURRENT, WORKSPACES_MINE
 
 
@@ -43,12 +45,17 @@ SOME = 3
 """Of how many of the caller's workspaces each is read as the current one."""
 
 
-@requirement("WORKSPACE-013", "AGREE-003")
-def test_the_callers_workspaces_have_some_form(portal: Portal, admin: Account) -> None:
+@requirement("WORKSPACE-013", "WORKSPACE-015", "AGREE-003")
+@pytest.mark.parametrize("name", ["admin", "spare"])
+def test_the_callers_workspaces_have_some_form(portal: Portal, verify: Verify, name: str) -> None:
     """Each is read as the current one between two listings: what differs is judged on the wire."""
-    mine = granted(portal.call(WORKSPACES_MINE, token=admin.token))
-    for record in (mine.data if isinstance(mine.data, list) else [])[:SOME]:
-        id = record.get("bizId") if isinstance(record, dict) else None
+    caller = an_account(portal, name)
+    mine = granted(portal.call(WORKSPACES_MINE, token=caller.token))
+    for record in [each for _, each in records(mine)][:SOME]:
+        id = record.get("bizId")
         if isinstance(id, str):
-            portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": id})
-    portal.call(WORKSPACES_MINE, token=admin.token)
+            chosen = {"X-Workspace-Id": id}
+            shown = answered(portal.call(WORKSPACES_CURRENT, token=caller.token, headers=chosen))
+            if code_of(record, "workspaceStatus") == "ACTIVE":
+                verify("WORKSPACE-015", holds(shown, "data.bizId", shown.at("data.bizId") == id, id, mine))
+    portal.call(WORKSPACES_MINE, token=caller.token)

@@ -44,6 +44,36 @@ def shown(role: dict[str, Json]) -> dict[str, Json]:
     return {**{name: role.get(name) for name in SHOWN}, "roleType": code_of(role, "roleType")}
 
 
+ROLES_READ = 5
+"""Roles whose permissions are compared with their codes."""
+
+
+@requirement("ROLE-015")
+def test_the_permissions_of_a_role_are_its_own(portal: Portal, verify: Verify, admin: Account) -> None:
+    """Which field of a permission holds its code is not shown: any that holds one of the role's may."""
+    roles = listed(granted(portal.call(ROLES, token=admin.token)))
+    compared = False
+    for id in [role["bizId"] for role in roles if isinstance(role.get("bizId"), str)][:ROLES_READ]:
+        role = granted(portal.call(ROLE, token=admin.token, roleBizId=id))
+        permissions = granted(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=id))
+        codes = role.at("data.permissionCodes")
+        if not isinstance(codes, list) or not codes or not isinstance(permissions.data, list):
+            continue
+        items = [texts_of(item) for item in permissions.data]
+        if any(item & set(map(str, codes)) for item in items):
+            compared = True
+            others = [sorted(item) for item in items if not item & set(map(str, codes))]
+            verify("ROLE-015", holds(permissions, "data", not others, codes, role, actual=others[:3]))
+    if not compared:
+        raise Untestable("no role names its permissions by the codes that it shows", "environment")
+
+
+def texts_of(item: Json) -> set[str]:
+    """The texts of a permission, which may be one itself."""
+    values = item.values() if isinstance(item, dict) else [item]
+    return {value for value in values if isinstance(value, str)}
+
+
 @requirement("ROLE-011")
 def test_an_unknown_role_is_not_found(portal: Portal, verify: Verify, admin: Account) -> None:
     refused = asked_for_nobody(

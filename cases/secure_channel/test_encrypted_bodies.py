@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Generator
+from dataclasses import replace
 
 from cases.authentication.passwords import Sealed, altered, change, replaced_passwords
 from cases.authentication.steps import SETTLING, left_until
@@ -11,6 +12,7 @@ from cases.premises import change_accepted, is_invalid, outcome, unknown_id
 from cases.secure_channel.closing import close
 from conformance.cases import (
     ABSENT,
+    HELD,
     Account,
     Exchange,
     Portal,
@@ -38,7 +40,7 @@ PATIENCE = 600.0
 
 @requirement(
     "SECURE-013", "SECURE-016", "SECURE-017", "SECURE-018", "SECURE-020", "SECURE-025", "SECURE-028",
-    "SECURE-029", "SECURE-030", "SECURE-031",
+    "SECURE-029", "SECURE-030", "SECURE-031", "SECURE-034",
     "PASSWORD-015", "PASSWORD-016",
 )  # fmt: skip
 @needs("accounts.spare", PASSWORD_CHANGE)
@@ -120,8 +122,22 @@ def _understood(portal: Portal, spare: Account, verify: Verify, new: str) -> tup
         answer = change(portal, spare, new, channel=channel)
         if answer.success:
             verify("SECURE-013", is_success(refused, channel.exchange, answer))
+        elif is_invalid(answer):
+            _verify_not_swapped(portal, spare, verify, new)
+    if answer.success:
+        verify("SECURE-034", HELD)
     verify("SECURE-013", is_success(change_accepted(answer), channel.exchange))
     return channel, answer
+
+
+def _verify_not_swapped(portal: Portal, spare: Account, verify: Verify, new: str) -> None:
+    """Whether a body that is refused under the request key is taken under that of the responses."""
+    opened = portal.secure.open()
+    swapped = replace(opened, request_key=opened.response_key, response_key=opened.request_key)
+    answer = change(portal, spare, new, channel=swapped)
+    if answer.success:
+        message = "a body was opened with the key of the responses"
+        verify("SECURE-034", is_refused(answer, opened.exchange, message=message))
 
 
 def _observe_form(portal: Portal, verify: Verify, understood: Exchange) -> None:

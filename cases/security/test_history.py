@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cases.authentication.steps import WRONG_CREDENTIALS
+from cases.authentication.steps import WRONG_CREDENTIALS, begun, completed, factor_for
 from cases.premises import answered, granted, refusal_text
-from cases.security.history import entries, history, ids, is_refusal, new_entries, since
+from cases.security.history import WRITTEN, entries, history, ids, is_refusal, new_entries, since
 from conformance.cases import (
     Account,
     Portal,
@@ -47,6 +47,28 @@ def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify,
     if refusals and others:
         results = {"refused": refusals[0].get("loginResult"), "completed": others[0].get("loginResult")}
         verify.observe("login-result", page, results)
+
+
+@requirement("HISTORY-017")
+@needs("accounts.spare")
+@sign_ins(1)
+def test_a_wrong_code_is_no_sign_in_of_the_history(portal: Portal, verify: Verify, spare: Account) -> None:
+    """What the first step may write is written before the wrong code is sent."""
+    session = begun(portal, spare)
+    factor = factor_for(spare, session)
+    portal.clock.wait(WRITTEN, "the login history to be written")
+    earlier = history(portal, spare.token)
+
+    wrong = completed(portal, session, factor, spare.wrong_code(factor))
+    if wrong.success:
+        raise Untestable("a wrong code completed the login session", "target")
+    page = new_entries(portal, spare.token, ids(earlier), wrong)
+    portal.login.left.put(spare.email, session)
+    others = [entry for entry in since(page, ids(earlier), wrong) if not is_refusal(entry)]
+    completions = {entry.get("loginResult") for entry in entries(earlier) if not is_refusal(entry)}
+    alike = [entry for entry in others if entry.get("loginResult") in completions]
+    expected = "no entry like that of a sign-in"
+    verify("HISTORY-017", holds(page, "data.items", not alike, expected, wrong, earlier, actual=alike))
 
 
 @requirement("HISTORY-016")

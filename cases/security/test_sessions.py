@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
-from cases.premises import answered, change_accepted, granted, outcome, settled, text
+from cases.premises import answered, change_accepted, granted, listed, outcome, settled, text
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import current, ids, sessions, whoever
@@ -24,12 +25,13 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.checks.records import moment, portal_time
 from conformance.spec.endpoints import PROFILE, SESSIONS, SESSIONS_TERMINATE, SESSIONS_TERMINATE_ALL
 
 
 @requirement(
     "SESSION-020", "SESSION-021", "SESSION-022", "SESSION-023", "SESSION-024",
-    "HISTORY-010", "HISTORY-012", "HISTORY-013", "HISTORY-014",
+    "SESSION-038", "HISTORY-010", "HISTORY-012", "HISTORY-013", "HISTORY-014",
 )  # fmt: skip
 @sign_ins(1)
 def test_an_account_sees_its_new_sign_in(portal: Portal, verify: Verify) -> None:
@@ -47,6 +49,28 @@ def test_an_account_sees_its_new_sign_in(portal: Portal, verify: Verify) -> None
         accepted = not all(is_refusal(entry) for entry in new)
         expected = "a new entry without failureReason"
         verify("HISTORY-013", holds(page, "data.items", accepted, expected, fresh.completed))
+    rests(portal, verify, before, fresh)
+
+
+def rests(portal: Portal, verify: Verify, idle: SignedIn, busy: SignedIn) -> None:
+    """A session that sends nothing while another one of its account does."""
+    id = current(sessions(portal, idle.token))
+    last = sessions(portal, busy.token)
+    if id == current(last):
+        raise Untestable("two sessions are listed as the same current one", "target")
+    portal.clock.wait(A_WHILE, "a time that the use of a session sets")
+    granted(portal.call(PROFILE, token=busy.token))
+    later = sessions(portal, busy.token)
+    for index, session in enumerate(listed(later)):
+        active = moment(session.get("lastActivityTime"))
+        if session.get("sessionId") == id and active is not None:
+            at = f"data[{index}].lastActivityTime"
+            rested = active <= portal_time(last) + CLOSE
+            verify("SESSION-038", holds(later, at, rested, f"no time after {portal_time(last)}", last))
+
+
+CLOSE = timedelta(seconds=1)
+"""By how much times of a portal that are shown with and without fractions may differ."""
 
 
 def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn) -> None:

@@ -157,3 +157,12 @@ def a_zone_id_names_a_zone(exchange: Exchange) -> Iterator[Comparison]:
         zone = item.get("zoneIdCode")
         if isinstance(zone, str) and zone:
             yield holds(exchange, f"data[{index}].zoneIdCode", is_zone(zone), "a zone's name, or an offset")
+
+
+@check("CONSTANT-070", on=successes(TIMEZONES))
+def an_offset_is_no_zone(exchange: Exchange) -> Iterator[Comparison]:
+    for index, item in enumerate(entries(exchange)):
+        offset = item.get("utcOffset")
+        if isinstance(offset, str) and offset:
+            is_name = ZONE.fullmatch(offset) is not None and _has_a_file(offset)
+            yield holds(exchange, f"data[{index}].utcOffset", not is_name, "an offset from UTC")

@@ -49,6 +49,7 @@ PROOFS = [
         country(numericCode=393),
     ),
     Proof("CONSTANT-068", zones(OWN_ZONE), zones({**OWN_ZONE, "zoneIdCode": "Asia/Nowhere"})),
+    Proof("CONSTANT-070", zones(OWN_ZONE), zones({**OWN_ZONE, "utcOffset": "Asia/Shanghai"})),
 ]
 
 

@@ -13,6 +13,7 @@ from reference_impl.faults import (
     filtered,
     headers,
     notifications,
+    others,
     owners,
     pages,
     profile,
@@ -56,6 +57,7 @@ _CHAPTERS = (
     effects,
     filtered,
     side_effects,
+    others,
 )
 
 

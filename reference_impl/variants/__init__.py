@@ -12,6 +12,7 @@ from reference_impl.variants import (
     habits,
     listings,
     moments,
+    others,
     readings,
     searches,
     sign_in,
@@ -40,6 +41,7 @@ _ROWS = (
     *steps.VARIANTS,
     *codes.VARIANTS,
     *effects.VARIANTS,
+    *others.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 

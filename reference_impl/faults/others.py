@@ -1,0 +1,296 @@
+"""What is another's: records that depend on their reader, invitations and codes of others, idle sessions."""
+
+from typing import Any
+
+from reference_impl import invitations
+from reference_impl.changes import handled, rewritten
+from reference_impl.dispatch import BOT_HEADER
+from reference_impl.errors import Refusal
+from reference_impl.faults.fault import first, of, reported, then, turned
+from reference_impl.faults.operations import (
+    ACCEPT,
+    ACCOUNTS_QUERY,
+    CHANGE,
+    COMMAND,
+    COMPLETE,
+    CURRENT_WORKSPACE,
+    DECLINE,
+    FILE,
+    INIT,
+    INSTITUTION,
+    INVITATIONS,
+    ORDERS,
+    RESET,
+    REVOKE,
+    ROLE_PERMISSIONS,
+    SECURE_SESSION,
+    SESSIONS,
+    constants,
+)
+from reference_impl.faults.side_effects import where_refused
+from reference_impl.portal import Caller, Portal
+from reference_impl.routes import Handler
+from reference_impl.shapes import Body
+from reference_impl.wrappers import Answer, Seen
+
+# Readers.
+
+
+def _created_by_the_reader(handler: Handler) -> Handler:
+    def reading(portal: Portal, caller: Caller, body: Body) -> Any:
+        return handler(portal, caller, body) | {"createdBy": caller.account_id}
+
+    return reading
+
+
+def _named_for_the_reader(handler: Handler) -> Handler:
+    def reading(portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        return data | {"institutionName": f"Institution of {caller.account['accountName']}"}
+
+    return reading
+
+
+def _of_the_readers_role(handler: Handler) -> Handler:
+    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+        return handler(portal, caller, body | {"roleBizId": caller.account["roleBizIds"][0]})
+
+    return listing
+
+
+# Sessions and passwords.
+
+
+def _all_active(portal: Portal, caller: Caller, body: Body) -> None:
+    for session in portal.sessions_of(caller.account_id):
+        session.last_activity = portal.now()
+
+
+def _as_it_was_dated(handler: Handler) -> Handler:
+    """Whose password is changed is known by the address, or by the session."""
+
+    def setting(portal: Portal, caller: Caller, body: Body) -> Any:
+        account = portal.account_of(body["email"]) if "email" in body else caller.account
+        dated = portal.security(account["bizId"])["passwordChangedAt"] if account else None
+        data = handler(portal, caller, body)
+        if account and dated is not None:
+            portal.security(account["bizId"])["passwordChangedAt"] = dated
+        return data
+
+    return setting
+
+
+def _listed_as_a_sign_in(portal: Portal, caller: Caller, body: Body) -> None:
+    session = portal.login_sessions.get(body["sessionId"])
+    if session is not None:
+        portal.record_sign_in(session.account_id, caller)
+
+
+# Invitations.
+
+
+def _anybodys(trigger: str) -> Any:
+    """Whoever names an invitation answers it."""
+
+    def around(handler: Handler) -> Handler:
+        def answering(portal: Portal, caller: Caller, body: Body) -> Any:
+            record = portal.find("invitation", body["invitationBizId"])
+            if record["inviteeEmail"].casefold() == caller.account["accountEmail"].casefold():
+                return handler(portal, caller, body)
+            moved = invitations.move(portal, record, trigger)
+            return portal.view("invitation", invitations.current(portal, moved))
+
+        return answering
+
+    return around
+
+
+def _all_accepted(portal: Portal, caller: Caller, body: Body) -> None:
+    for record in list(portal.records["invitation"].values()):
+        own = record["inviteeEmail"].casefold() == caller.account["accountEmail"].casefold()
+        if own and invitations.current(portal, record)["invitationStatus"] == "PENDING":
+            portal.change("invitation", record["bizId"], invitationStatus="ACCEPTED")
+
+
+def _still_pending(item: dict[str, Any]) -> None:
+    if item["invitationStatus"]["code"] == "ACCEPTED":
+        item["invitationStatus"] |= {"code": "PENDING", "value": 10050301}
+
+
+# Accounts, workspaces, grants.
+
+
+def _by_address(handler: Handler) -> Handler:
+    def querying(portal: Portal, caller: Caller, body: Body) -> Any:
+        name = body.get("name")
+        return handler(portal, caller, body | {"name": None, "email": name} if name else body)
+
+    return querying
+
+
+def _the_first_alone(handler: Handler) -> Handler:
+    def choosing(portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        if data["bizId"] != caller.account["workspaceBizIds"][0]:
+            raise Refusal("GA2031")
+        return data
+
+    return choosing
+
+
+def _oldest_alike(handler: Handler) -> Handler:
+    def revoking(portal: Portal, caller: Caller, body: Body) -> Any:
+        own = ("bizId", "createdAt", "updatedAt")
+        named = portal.find("currency grant", body["bizId"])
+        alike = [
+            id
+            for id, grant in portal.records["currency grant"].items()
+            if all(grant.get(name) == value for name, value in named.items() if name not in own)
+        ]
+        return handler(portal, caller, body | {"bizId": alike[0]})
+
+    return revoking
+
+
+# The bot challenge and the secure channel.
+
+NO_ORDERS = {"content": [], "totalElements": 0, "totalPages": 0, "size": 20, "number": 0}
+
+
+def _is_passed_by_any_token(seen: Seen, answer: Answer) -> bool:
+    return bool(seen.asked.headers.get(BOT_HEADER)) and answer.body.get("code") == "4030"
+
+
+def _orders_for_any_token(seen: Seen, answer: Answer) -> None:
+    if _is_passed_by_any_token(seen, answer):
+        answer.status = 200
+        answer.body |= {"success": True, "code": "2000", "message": "Success", "data": NO_ORDERS}
+
+
+def _channels_for_any_token(seen: Seen, answer: Answer) -> None:
+    if _is_passed_by_any_token(seen, answer):
+        answer.status = 404
+        answer.body |= {"code": "4040", "message": "There is no such channel."}
+
+
+def _keys_swapped(handler: Handler) -> Handler:
+    def opening(portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        session = portal.secure_sessions[data["sessionId"]]
+        session.request_key, session.response_key = session.response_key, session.request_key
+        return data
+
+    return opening
+
+
+def _dated_in(operation: str, name: str) -> Any:
+    return of("PASSWORD-020", name, operation, apply=handled(operation, _as_it_was_dated), spreads=True)
+
+
+FAULTS = (
+    of(
+        "AGREE-008",
+        "a-file-was-created-by-whoever-reads-it",
+        FILE,
+        apply=handled(FILE, _created_by_the_reader),
+    ),
+    of(
+        "AGREE-008",
+        "an-institution-has-a-name-for-each-reader",
+        INSTITUTION,
+        apply=handled(INSTITUTION, _named_for_the_reader),
+    ),
+    of(
+        "ROLE-015",
+        "the-permissions-of-a-role-are-the-readers",
+        ROLE_PERMISSIONS,
+        apply=handled(ROLE_PERMISSIONS, _of_the_readers_role),
+        also="ROLE-014",
+    ),
+    of(
+        "AGREE-009",
+        "an-accepted-invitation-is-still-pending-for-its-sender",
+        INVITATIONS,
+        apply=turned(INVITATIONS, "[]", _still_pending),
+    ),
+    of(
+        "ACCOUNT-048",
+        "the-name-filter-looks-at-addresses",
+        ACCOUNTS_QUERY,
+        apply=handled(ACCOUNTS_QUERY, _by_address),
+        also="ACCOUNT-024 ACCOUNT-042",
+    ),
+    of(
+        "WORKSPACE-015",
+        "a-listed-workspace-cannot-be-chosen",
+        CURRENT_WORKSPACE,
+        apply=handled(CURRENT_WORKSPACE, _the_first_alone),
+        also="WORKSPACE-011 AGREE-003",
+    ),
+    of(
+        "MODEL-016",
+        "the-oldest-of-two-alike-grants-is-revoked",
+        REVOKE,
+        apply=handled(REVOKE, _oldest_alike),
+        also="GRANT-001 GRANT-002",
+        spreads=True,
+    ),
+    of("SESSION-038", "one-call-makes-all-sessions-active", SESSIONS, apply=first(SESSIONS, _all_active)),
+    _dated_in(CHANGE, "a-changed-password-is-not-dated"),
+    _dated_in(RESET, "a-reset-password-is-not-dated"),
+    _dated_in(INIT, "an-initialized-password-is-not-dated"),
+    of(
+        "HISTORY-017",
+        "a-wrong-code-is-listed-as-a-sign-in",
+        COMPLETE,
+        apply=where_refused(COMPLETE, _listed_as_a_sign_in),
+        spreads=True,
+    ),
+    of(
+        "INVITATION-036",
+        "anybody-accepts-an-invitation",
+        ACCEPT,
+        apply=handled(ACCEPT, _anybodys("accept")),
+        spreads=True,
+    ),
+    of(
+        "INVITATION-036",
+        "anybody-declines-an-invitation",
+        DECLINE,
+        apply=handled(DECLINE, _anybodys("decline")),
+        spreads=True,
+    ),
+    of(
+        "MODEL-013",
+        "one-invitation-is-accepted-with-all-others",
+        ACCEPT,
+        apply=then(ACCEPT, _all_accepted),
+        also="INVITATION-027",
+        spreads=True,
+    ),
+    of(
+        "AUTHN-019",
+        "orders-are-given-for-any-bot-token",
+        ORDERS,
+        apply=rewritten(_orders_for_any_token, ORDERS),
+    ),
+    of(
+        "AUTHN-019",
+        "a-channel-is-looked-for-with-any-bot-token",
+        COMMAND,
+        apply=rewritten(_channels_for_any_token, COMMAND),
+    ),
+    of(
+        "SECURE-034",
+        "the-two-keys-are-swapped",
+        SECURE_SESSION,
+        apply=handled(SECURE_SESSION, _keys_swapped),
+        spreads=True,
+    ),
+    of(
+        "CONSTANT-070",
+        "offsets-are-names-of-zones",
+        constants("timezones"),
+        apply=reported(constants("timezones"), "[]", utcOffset="Asia/Shanghai"),
+    ),
+)
