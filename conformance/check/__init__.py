@@ -29,6 +29,10 @@ from conformance.verdicts.findings import Ledger
 __all__ = ["DEFAULTS", "CheckOptions", "Checked", "PortalTraffic", "check", "run"]
 
 
+WORKERS_OF_A_CLUSTER = 16
+"""How many workers a cluster is taken to have where captures are divided."""
+
+
 @dataclass
 class Checked:
     """The result of a check: the run with its reports, and the entries that were ignored, by reason."""
@@ -78,7 +82,7 @@ def check(
         PortalTraffic([Path(file) for file in files], options),
         options.out / "exchanges.jsonl",
     )
-    if options.workers > 1:
+    if options.workers > 1 or options.scheduler:
         judged = _judge_in_parts(traffic, exchanges, progress)
     else:
         judged = _judged(options)
@@ -96,7 +100,7 @@ def check(
         impact="read-only",
         strict=options.strict,
         command="check",
-        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost)),
+        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost, options)),
         scope=Scope(selection=options.rules.text if options.rules else ""),
         notes=list(_notes(traffic, judged)),
     )
@@ -156,7 +160,8 @@ def _judge(
 
 def _judge_in_parts(traffic: PortalTraffic, path: Path, progress: Progress) -> _Judged:
     options = traffic.options
-    parts = parts_of([Path(str(file)) for file in traffic.files], options.workers)
+    workers = WORKERS_OF_A_CLUSTER if options.scheduler else options.workers
+    parts = parts_of([Path(str(file)) for file in traffic.files], workers)
     finder = finder_of(options.redact, options.keep)
     divided = Division(traffic, parts, path, finder, progress=progress).run()
     return _Judged(
@@ -169,10 +174,12 @@ def _judge_in_parts(traffic: PortalTraffic, path: Path, progress: Progress) -> _
     )
 
 
-def _lost(lost: Sequence[str]) -> str:
+def _lost(lost: Sequence[str], options: CheckOptions) -> str:
     """Why a check in parts is incomplete; empty where it is not."""
     if not lost:
         return ""
+    if options.scheduler:
+        return f"No worker of the cluster could judge this: {'; '.join(lost)}."
     return f"The process that judged this died twice: {'; '.join(lost)}."
 
 

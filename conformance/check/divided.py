@@ -11,19 +11,19 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
+from conformance.check.cluster import Cluster
 from conformance.check.share import (
     Judged,
     JudgedInOrder,
     JudgedPart,
     JudgeShare,
     OrderedShare,
-    Outlook,
     PartShare,
     Share,
     judged,
     outlook,
 )
-from conformance.check.traffic import FilePart, PortalTraffic
+from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
 from conformance.check.workers import Workers
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.log import ExchangeLog
@@ -34,6 +34,9 @@ from conformance.verdicts.findings import Ledger
 from conformance.verdicts.parts import LedgerPart, ledger_of, moved
 
 LINES_BETWEEN_POLLS = 200
+
+Pool = Workers | Cluster
+"""Who does the shares."""
 
 Progress = Callable[[int, int], None]
 """Is told how many shares are done, and of how many."""
@@ -68,9 +71,11 @@ class Division:
         options = replace(self.traffic.options, rules=None)
         self.exchanges.parent.mkdir(parents=True, exist_ok=True)
         seen = outlook(PortalTraffic(self.parts, options))
+        # Where there are secrets, their order matters; and another machine may not write to this disk.
+        is_logged_here = seen.holds_secrets or bool(options.scheduler)
         with (
             tempfile.TemporaryDirectory(prefix=".parts-", dir=self.exchanges.parent) as folder,
-            Workers(min(options.workers, len(self.parts) + 1), self.judge) as workers,
+            self._workers(options) as workers,
         ):
             ordered = OrderedShare(tuple(self.parts), options)
             shares = [
@@ -79,30 +84,33 @@ class Division:
                     part,
                     options,
                     seen.ingresses if number else (),
-                    None if seen.holds_secrets else Path(folder) / f"{number}.jsonl",
+                    None if is_logged_here else Path(folder) / f"{number}.jsonl",
                 )
                 for number, part in enumerate(self.parts)
             ]
             interrupted = False
             try:
                 workers.add([ordered, *shares])
-                is_logged = self._watch(workers, seen, len(shares) + 1)
+                self._watch(workers, len(shares) + 1, is_logged_here=is_logged_here)
                 shares = self._judge_again(workers, ordered, shares)
             except KeyboardInterrupt:
-                interrupted, is_logged = True, seen.holds_secrets
-            return self._merged(workers, ordered, shares, is_logged=is_logged, interrupted=interrupted)
+                interrupted = True
+            return self._merged(workers, ordered, shares, is_logged=is_logged_here, interrupted=interrupted)
 
-    def _watch(self, workers: Workers, seen: Outlook, total: int) -> bool:
-        """Waits for all shares. Whether the exchanges were written meanwhile: where there are secrets, their
-        order matters, and this process writes them."""
-        if seen.holds_secrets:
+    def _workers(self, options: CheckOptions) -> Pool:
+        if options.scheduler:
+            return Cluster(options.scheduler, self.judge)
+        return Workers(min(options.workers, len(self.parts) + 1), self.judge)
+
+    def _watch(self, workers: Pool, total: int, *, is_logged_here: bool) -> None:
+        """Waits for all shares. Meanwhile this process writes the exchanges, where no share does."""
+        if is_logged_here:
             self._write_log(workers, total)
         while not workers.is_done:
             workers.poll(None)
             self.progress(len(workers.results), total)
-        return seen.holds_secrets
 
-    def _write_log(self, workers: Workers | None, total: int = 0) -> None:
+    def _write_log(self, workers: Pool | None, total: int = 0) -> None:
         log = ExchangeLog(self.exchanges, self.secrets)
         traffic = PortalTraffic(self.parts, self.traffic.options)
         try:
@@ -114,9 +122,7 @@ class Division:
         finally:
             log.close()
 
-    def _judge_again(
-        self, workers: Workers, ordered: OrderedShare, shares: list[PartShare]
-    ) -> list[PartShare]:
+    def _judge_again(self, workers: Pool, ordered: OrderedShare, shares: list[PartShare]) -> list[PartShare]:
         """Has the parts judged again that were given other access codes of the portal's ingress than are
         known where they begin."""
         whole = workers.results.get(ordered)
@@ -138,7 +144,7 @@ class Division:
 
     def _merged(
         self,
-        workers: Workers,
+        workers: Pool,
         ordered: OrderedShare,
         shares: list[PartShare],
         *,

@@ -48,6 +48,8 @@ class CheckOptions:
     rules: RuleSelection | None = None
     workers: int = 1
     """Processes that judge."""
+    scheduler: str = ""
+    """The address of a Dask scheduler whose workers judge, in place of processes on this machine."""
 
 
 DEFAULTS = CheckOptions()

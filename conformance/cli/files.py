@@ -76,14 +76,22 @@ def _matching(text: str) -> list[str]:
         default=1,
         help="judge in so many processes, with the same result (default: 1)",
     ),
+    option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="judge on the workers of a Dask cluster, with the same result: tcp://HOST:PORT (extra scale)",
+    ),
     FORMAT,
 )
 def check_files(options: Options) -> int:
     """Judges the exchanges of captures and HAR files."""
     from conformance.check import CheckOptions, run
+    from conformance.check.cluster import checked_address
     from conformance.cli.annotations import annotated
     from conformance.verdicts.selection import select_rules
 
+    if options.scheduler and options.workers > 1:
+        raise UsageError("--scheduler: the cluster says how many workers judge. Leave out --workers.")
     files = [path for text in options.files for path in _matching(str(text))]
     asked = CheckOptions(
         out=options.out,
@@ -99,6 +107,7 @@ def check_files(options: Options) -> int:
         redact=options.redact,
         keep=options.keep,
         workers=options.workers,
+        scheduler=checked_address(options.scheduler) if options.scheduler else "",
     )
     if options.format == "json":
         return run(files, asked, output=options.format, show=print_line)
