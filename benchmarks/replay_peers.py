@@ -166,11 +166,17 @@ def requests_of(capture: Path) -> dict[str, list[list[object]]]:
 
 
 @contextmanager
-def stub(visit: Path) -> Iterator[int]:
+def stub(visit: Path, *stall: object) -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, str(Path(__file__).with_name("stub_portal.py")), str(visit), str(port)]
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("stub_portal.py")),
+        str(visit),
+        str(port),
+        *map(str, stall),
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()

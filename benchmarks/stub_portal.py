@@ -1,6 +1,8 @@
 """A server that answers as a portal was recorded to, with ids and tokens of its own, and fast.
 
-.venv/bin/python benchmarks/stub_portal.py VISIT.jsonl PORT
+.venv/bin/python benchmarks/stub_portal.py VISIT.jsonl PORT [AFTER SECONDS]
+
+AFTER so many answers it stalls once, for so many SECONDS.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ class Answers:
 
 class Server(asyncio.Protocol):
     answers: Answers
+    until_stall, stall_seconds = 0, 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
@@ -90,6 +93,9 @@ class Server(asyncio.Protocol):
             self.follows = False
 
     def on_message_complete(self) -> None:
+        Server.until_stall -= 1
+        if Server.until_stall == 0:
+            time.sleep(Server.stall_seconds)
         status, body = self.answers.to(
             self.parser.get_method(), self.target, self.authorization, follows=self.follows
         )
@@ -101,8 +107,9 @@ class Server(asyncio.Protocol):
         self.follows = True
 
 
-async def main(visit: str, port: str) -> None:
+async def main(visit: str, port: str, after: str = "0", seconds: str = "0") -> None:
     Server.answers = Answers(Path(visit))
+    Server.until_stall, Server.stall_seconds = int(after), float(seconds)
     server = await asyncio.get_running_loop().create_server(Server, "127.0.0.1", int(port), backlog=1024)
     print("ready", flush=True)
     await server.serve_forever()
@@ -115,4 +122,4 @@ if __name__ == "__main__":
         uvloop.install()
     except ImportError:
         pass
-    asyncio.run(main(*sys.argv[1:3]))
+    asyncio.run(main(*sys.argv[1:5]))

@@ -43,6 +43,9 @@ class Cluster:
 
     address: str
     judge: JudgeShare = judged
+    patience: float = PATIENCE
+    version: str = conformance.__version__
+    """The version that the workers must have."""
     results: dict[Share, Judged] = field(default_factory=dict)
     lost: list[Share] = field(default_factory=list)
     _client: Client | None = None
@@ -50,10 +53,10 @@ class Cluster:
 
     def __enter__(self) -> Self:
         """UsageError: nothing answers there, no worker is there, or one has no suite of this version."""
-        self._client = _connected(self.address)
+        self._client = _connected(self.address, self.patience)
         try:
-            _wait_for_workers(self._client, self.address)
-            _compare_versions(self._client)
+            _wait_for_workers(self._client, self.address, self.patience)
+            _compare_versions(self._client, self.version)
         except BaseException:
             self._client.close()
             raise
@@ -114,14 +117,14 @@ def _error_of(future: Future) -> BaseException | None:
     return None if future.cancelled() else future.exception()
 
 
-def _connected(address: str) -> Client:
+def _connected(address: str, patience: float) -> Client:
     try:
         from distributed import Client
     except ImportError:
         raise UsageError(f"--scheduler needs the extra scale: {EXTRA}.") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
-        return Client(address, timeout=PATIENCE, set_as_default=False)
+        return Client(address, timeout=patience, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as problem:
         reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise UsageError(
@@ -129,9 +132,9 @@ def _connected(address: str) -> Client:
         ) from None
 
 
-def _wait_for_workers(client: Client, address: str) -> None:
+def _wait_for_workers(client: Client, address: str, patience: float) -> None:
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=patience)
     except TimeoutError:
         raise UsageError(
             f"--scheduler {address}: the cluster has no worker. Start some by `dask worker {address}`."
@@ -143,15 +146,15 @@ def version_here() -> str:
     return conformance.__version__
 
 
-def _compare_versions(client: Client) -> None:
+def _compare_versions(client: Client, version: str) -> None:
     for worker, found in client.run(version_here, on_error="return").items():
         if isinstance(found, BaseException):
             raise UsageError(
                 f"The worker {worker} cannot load the suite ({found}). "
-                f"Install portal-conformance {conformance.__version__} there."
+                f"Install portal-conformance {version} there."
             )
-        if found != conformance.__version__:
+        if found != version:
             raise UsageError(
-                f"The worker {worker} has version {found} of the suite, and this is "
-                f"{conformance.__version__}. Install the same version there."
+                f"The worker {worker} has version {found} of the suite, and this is {version}. "
+                "Install the same version there."
             )

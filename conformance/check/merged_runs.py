@@ -347,6 +347,7 @@ def _ending(endings: Sequence[Ending]) -> Ending:
         cleanup=" && ".join(dict.fromkeys(row.cleanup for row in endings if row.cleanup)),
         inconclusive=" ".join(why),
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
+        too_slow=[limit for row in endings for limit in row.too_slow],
     )
 
 

@@ -35,6 +35,18 @@ SELECTION = (
         help="number of sessions that replay in parallel (default: 1)",
     ),
     option(
+        "--rate",
+        metavar="RATE",
+        help="start so many requests, such as 200/s, whenever the answers come: an open load (extra scale)",
+    ),
+    option("--ramp", metavar="TIME", help="reach the rate in this time, such as 30s (default: at once)"),
+    option(
+        "--latency",
+        multiple=True,
+        metavar="LIMIT",
+        help="fail a load above a limit: 'p95 <= 1.2x' of the recorded, 'p99 <= 250ms'; may be repeated",
+    ),
+    option(
         "--only",
         multiple=True,
         metavar="PATTERN",

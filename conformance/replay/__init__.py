@@ -18,10 +18,14 @@ from conformance.replay.engine.journal import JOURNAL, ReplayJournal
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
+from conformance.replay.load.gate import LatencyLimit
+from conformance.replay.load.latencies import histogram
+from conformance.replay.load.meter import LoadMeter
+from conformance.replay.load.schedule import Schedule
 from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.analysis import planned
-from conformance.replay.recording.plan import ReplaySelection
+from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import earlier_part, head_of_journal
@@ -76,9 +80,11 @@ def replay(
         with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
             changes = ReplayChanges(portal, options.out)
             assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
-            ready = assembly.replay(_each(journal.add, on_step))
+            meter = _meter(plan, options)
+            ready = assembly.replay(_each(journal.add, on_step, ignore if meter is None else meter.take))
             earlier.count_in(ready)
-            finished = _run(ready, _driver(ready, portal, journal, options), portal, options, started=started)
+            driver = _driver(ready, portal, journal, options, meter)
+            finished = _run(ready, driver, portal, options, started=started, meter=meter)
         result = finish_replay(finished, profile, options, baseline=baseline)
         if finished.is_whole:
             journal.remove()
@@ -87,15 +93,32 @@ def replay(
         return result
 
 
-def _driver(ready: Replay, portal: Portal, journal: ReplayJournal, options: ReplayOptions) -> Any:
+def _meter(plan: ReplayPlan, options: ReplayOptions) -> LoadMeter | None:
+    """Measures a load; None where the replay is none. UsageError."""
+    if options.rate is None:
+        return None
+
+    def recorded_ms(position: int) -> float | None:
+        elapsed = plan.store.exchange(position).elapsed_ms
+        return elapsed or None
+
+    limits = [LatencyLimit.of(text) for text in options.latency]
+    histogram()
+    return LoadMeter(Schedule(options.rate, options.ramp), limits, recorded_ms)
+
+
+def _driver(
+    ready: Replay, portal: Portal, journal: ReplayJournal, options: ReplayOptions, meter: LoadMeter | None
+) -> Any:
     changes = ready.machine.changes
     return _driver_module().Driver(
         portal.profile,
         Lookups(portal.profile, portal.clock, portal.secrets, portal.codes, portal.secure, changes),
         ready.machine.progress,
-        concurrency=max(1, options.concurrency),
+        concurrency=max(1, options.sessions_at_once),
         probe=lambda: _is_there(portal),
         on_tick=_each_time(ready.log.flush, journal.flush),
+        on_latency=None if meter is None else meter.answered,
     )
 
 
@@ -120,7 +143,13 @@ def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
 
 
 def _run(
-    ready: Replay, driver: Any, portal: Portal, options: ReplayOptions, *, started: datetime
+    ready: Replay,
+    driver: Any,
+    portal: Portal,
+    options: ReplayOptions,
+    *,
+    started: datetime,
+    meter: LoadMeter | None,
 ) -> FinishedReplay:
     """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
     what it changed."""
@@ -129,13 +158,13 @@ def _run(
     interrupted = has_crashed = False
     unusable = ""
     changes = ready.machine.changes
-    positions = sessions_of(ready.plan, options.concurrency)
+    positions = sessions_of(ready.plan, options.sessions_at_once)
     sessions = [ready.sessions.session(each) for each in positions]
     try:
         changes.restore_earlier()
         blocked = _blocked(portal)
         if blocked is None:
-            _to_the_end(driver.run(sessions), portal.clock)
+            _measured(meter, driver, lambda: _to_the_end(driver.run(sessions), portal.clock))
     except TargetUnreachable as error:
         gone = error
     except KeyboardInterrupt:
@@ -158,7 +187,21 @@ def _run(
         unusable=unusable,
         blocked=blocked,
         left_behind=tuple(_restored(changes, gone)),
+        meter=meter,
     )
+
+
+def _measured(meter: LoadMeter | None, driver: Any, run: Callable[[], None]) -> None:
+    """Runs, and has the meter take the time, however it ends."""
+    if meter is None:
+        run()
+        return
+    meter.begin()
+    try:
+        run()
+    finally:
+        meter.end()
+        meter.own_lag = driver.own_lag
 
 
 def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[str]:

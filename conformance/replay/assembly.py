@@ -22,6 +22,7 @@ from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.sessions import Sessions
 from conformance.replay.engine.step import ReplayStep, Stepper
 from conformance.replay.engine.timing import Timing
+from conformance.replay.load.schedule import Schedule
 from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.channels import Channels
@@ -129,12 +130,19 @@ class Assembly:
             watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
             parts.log,
             progress,
-            Timing(self.plan, self.clock.now, self.options.scale, movable=self.clock.is_simulated),
+            self._timing(),
             self.changes,
         )
-        turns = turns_of(self.plan) if self.options.concurrency > 1 else {}
+        turns = turns_of(self.plan) if self.options.sessions_at_once > 1 else {}
         sessions = Sessions(machine, parts.stepper(machine), on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
+
+    def _timing(self) -> Timing:
+        """A load does not move the target's clock: its requests are due by ours."""
+        options = self.options
+        if options.rate is not None:
+            return Timing(self.plan, self.clock.now, schedule=Schedule(options.rate, options.ramp))
+        return Timing(self.plan, self.clock.now, options.scale, movable=self.clock.is_simulated)
 
     def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
         path = self.options.out / "exchanges.jsonl"

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, ReplayResult, replay
 from conformance.replay.differences import check_rows, lines_of
+from conformance.replay.load.schedule import rate_of, seconds_of
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.explain import explained, foreseen
 from conformance.replay.recording.plan import ReplaySelection
@@ -30,6 +31,9 @@ def run(profile: Profile, arguments: SimpleNamespace) -> int:
         impact=arguments.impact or "read-only",
         pace=arguments.pace,
         concurrency=arguments.concurrency,
+        rate=rate_of(arguments.rate) if arguments.rate else None,
+        ramp=seconds_of(arguments.ramp, "--ramp") if arguments.ramp else 0.0,
+        latency=arguments.latency,
         only=arguments.only,
         skip=arguments.skip,
         accounts=dict(_account_for(text) for text in arguments.account),

@@ -10,6 +10,7 @@ from datetime import datetime
 from conformance.errors import TargetUnreachable
 from conformance.replay.assembly import Replay
 from conformance.replay.compare.outcome import OutcomeTally, State
+from conformance.replay.load.meter import LoadMeter
 from conformance.replay.options import Lag
 from conformance.replay.recording.plan import ReplayPlan
 
@@ -34,6 +35,8 @@ class FinishedReplay:
     """Why the target's ingress lets nothing through; then nothing was sent."""
     left_behind: tuple[str, ...] = ()
     """What was changed and could not be restored, as sentences."""
+    meter: LoadMeter | None = None
+    """What a load measured."""
 
     @property
     def is_whole(self) -> bool:
@@ -56,7 +59,10 @@ def notes_of(finished: FinishedReplay) -> Iterator[str]:
     yield from finished.replay.machine.changes.notes()
     yield from _counts(finished)
     yield from _weaknesses(finished.replay)
-    yield from _lateness(finished.lag)
+    if finished.meter is None:
+        yield from _lateness(finished.lag)
+    else:
+        yield from finished.meter.notes()
 
 
 def _misfits(finished: FinishedReplay) -> Iterator[str]:

@@ -18,6 +18,9 @@ from conformance.spec import Impact
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
 
+ALL_AT_ONCE = 10_000
+"""Sessions that a load replays side by side at most: each has a connection of its own."""
+
 FailOn = Literal["contradiction", "breaking", "permitted"]
 
 
@@ -67,8 +70,19 @@ class ReplayOptions:
     min_share: float = 0.5
     profile_name: str = ""
     cache: bool = True
+    rate: float | None = None
+    """Requests a second, whenever the answers come; None: as ``pace`` says."""
+    ramp: float = 0.0
+    """Seconds in which the rate is reached."""
+    latency: Sequence[str] = ()
+    """Limits such as ``p95 <= 1.2x``."""
     resume: bool = False
     """Goes on with the replay that left its journal under ``out``."""
+
+    @property
+    def sessions_at_once(self) -> int:
+        """How many sessions replay side by side: all, where requests start when they are due."""
+        return self.concurrency if self.rate is None else ALL_AT_ONCE
 
     @property
     def scale(self) -> float | None:
@@ -89,6 +103,12 @@ class ReplayOptions:
         """UsageError: an option that this profile cannot fulfil, or a number that means nothing."""
         if self.concurrency < 1:
             raise UsageError(f"--concurrency {self.concurrency}: give 1 or more.")
+        if self.rate is None and (self.ramp or self.latency):
+            raise UsageError("--ramp and --latency need --rate, the requests of a second: 200/s, say.")
+        if self.rate is not None and (self.pace != "max" or self.concurrency != 1 or self.resume):
+            raise UsageError(
+                "--rate starts each request when it is due: leave out --pace, --concurrency and --resume."
+            )
         if self.accept_update and self.accept is None:
             raise UsageError("--accept-update needs --accept FILE, the file to write.")
         for email, name in self.accounts.items():

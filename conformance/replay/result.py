@@ -96,6 +96,7 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
     tally, changes = finished.tally, finished.replay.machine.changes
     enough = tally.compared and tally.share >= options.min_share
     too_little = "" if enough else _too_little(tally, options)
+    limits = [] if finished.meter is None else finished.meter.decided()
     return Ending(
         interrupted=finished.interrupted,
         unreachable=str(finished.gone or ""),
@@ -103,6 +104,7 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
         cleanup=changes.cleanup_command if finished.left_behind else "",
         unusable=finished.unusable,
         inconclusive=too_little if finished.blocked is None else finished.blocked,
+        too_slow=[str(result) for result in limits if result.decision == "exceeded"],
     )
 
 
@@ -136,7 +138,7 @@ def _details(finished: FinishedReplay) -> dict[str, Json]:
             for (operation, path, kind), times in replay.noise.excused.most_common()
         ],
         "ambiguous": len(replay.correlation.ambiguous),
-    }
+    } | ({} if finished.meter is None else {"load": finished.meter.as_json()})
 
 
 def _outcome(outcome: ExchangeOutcome) -> dict[str, Json]:

@@ -9,12 +9,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from conformance import check as check_module
 from conformance.check import CheckOptions, check, cluster
 from conformance.check.divided import Division
 from conformance.check.share import Judged, OrderedShare, PartShare, Share, judged
@@ -86,19 +84,12 @@ def started(file: Path, process: subprocess.Popen[bytes]) -> str:
     raise AssertionError("no scheduler started")
 
 
-@pytest.fixture
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A capture is divided however small it is."""
-    monkeypatch.setattr(check_module, "parts_of", partial(parts_of, smallest=20_000))
-
-
 def parts(file: Path) -> list[FilePart]:
     found = parts_of([file], 4, smallest=20_000)
     assert len(found) > 2
     return found
 
 
-@pytest.mark.usefixtures("small_parts")
 def test_a_cluster_finds_what_one_process_finds(recording: Path, tmp_path: Path, scheduler: str) -> None:
     check([recording], CheckOptions(out=tmp_path / "one"))
     check([recording], CheckOptions(out=tmp_path / "many", scheduler=scheduler))
@@ -143,10 +134,17 @@ def test_a_file_that_a_worker_cannot_read_is_an_error(tmp_path: Path, scheduler:
             workers.run()
 
 
-def test_a_worker_of_another_version_is_refused(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.__version__", "0.0.1")
+def test_a_worker_of_another_version_is_refused(scheduler: str) -> None:
+    workers = cluster.Cluster(scheduler, version="0.0.1")
 
-    with pytest.raises(UsageError, match=r"version .* and this is 0\.0\.1"), cluster.Cluster(scheduler):
+    with pytest.raises(UsageError, match=r"version .* and this is 0\.0\.1"), workers:
+        pass
+
+
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    workers = cluster.Cluster("tcp://127.0.0.1:1", patience=0.5)
+
+    with pytest.raises(UsageError, match=r"tcp://127\.0\.0\.1:1: no scheduler answers there"), workers:
         pass
 
 
@@ -155,18 +153,15 @@ def test_a_worker_of_another_version_is_refused(scheduler: str, monkeypatch: pyt
     [
         (["--scheduler", "somewhere"], "is no address of a scheduler"),
         (["--scheduler", "tcp://127.0.0.1:8786", "--workers", "2"], "Leave out --workers"),
-        (["--scheduler", "tcp://127.0.0.1:1"], "no scheduler answers there"),
     ],
 )
 def test_what_cannot_be_used_is_said(
     recording: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
     more: Sequence[str],
     expected: str,
 ) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
     code = main(["check", str(recording), "--out", str(tmp_path / "out"), *more])
 
     assert code == ExitCode.USAGE

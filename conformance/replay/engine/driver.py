@@ -55,14 +55,18 @@ class Driver:
         concurrency: int,
         probe: Callable[[], bool] = lambda: True,
         on_tick: Callable[[], None] = lambda: None,
+        on_latency: Callable[[int, float], None] | None = None,
     ) -> None:
-        """``probe`` asks whether the target answers at all; ``on_tick`` is called every two seconds."""
+        """``probe`` asks whether the target answers at all; ``on_tick`` is called every two seconds.
+        ``on_latency`` gets the position of each request and its latency in ms, from when it was due."""
+        self.on_latency = on_latency
         self.profile = profile
         self._probe = probe
         self._on_tick = on_tick
         self.lookups = lookups
         self.concurrency = concurrency
-        self.lag = Lag()
+        self.lag, self.own_lag = Lag(), Lag()
+        """How late requests went out, and how late those that nothing held up."""
         self.gone: str | None = None
         parts = urlsplit(profile.portal.url)
         self._context = _tls(profile) if parts.scheme == "https" else None
@@ -115,6 +119,7 @@ class Driver:
             context=self._context,
             loop=self.loop,
             most=self.profile.limits.max_answer,
+            is_trusted=self.on_latency is not None and self._answers > 0,
         )
         self._connections.add(connection)
         return connection
@@ -230,6 +235,8 @@ class Runner:
         "_began",
         "_connection",
         "_driver",
+        "_due",
+        "_late",
         "_send",
         "_session",
         "_started",
@@ -241,6 +248,8 @@ class Runner:
         self._session = session
         self._connection: Connection | None = None
         self._send: Send | None = None
+        self._due: float | None = None
+        self._late = 0.0
 
     def resume(self, reply: Reply, problem: Untestable | None = None) -> None:
         """Hands the session what it asked for, or why that cannot be had, and does what it asks next."""
@@ -286,22 +295,31 @@ class Runner:
     def _when_due(self, send: Send) -> None:
         self._send = send
         wait = 0.0 if send.due is None else self._driver.due_in(send.due)
+        self._due = None if send.due is None else self._driver.loop.time() + wait
         if wait > 0:
-            self._driver.loop.call_later(wait, self._transmit)
+            self._driver.loop.call_later(wait, self._transmit_on_time)
         else:
             self._transmit()
+
+    def _transmit_on_time(self) -> None:
+        """Sends what nothing held up: where it is late, the driver is."""
+        self._driver.own_lag.note(max(0.0, self._driver.loop.time() - (self._due or 0.0)))
+        self._transmit()
 
     def _transmit(self) -> None:
         driver, send = self._driver, self._send
         assert send is not None
         if self._connection is None:
             self._connection = driver.connection()
+        self._late = 0.0 if self._due is None else max(0.0, driver.loop.time() - self._due)
         self._started = driver.lookups.clock.iso()
         self._ticks = time.perf_counter()
         self._connection.send(send.head + send.body, self._answered, timeout=driver.profile.portal.timeout)
 
     def _answered(self, response: WireResponse) -> None:
         elapsed_ms = round((time.perf_counter() - self._ticks) * 1000, 3)
+        if self._driver.on_latency is not None and self._send is not None:
+            self._driver.on_latency(self._send.position, elapsed_ms + self._late * 1000)
         try:
             self._driver.note_silence(response)
         except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from conformance.replay.load.schedule import Schedule
 from conformance.replay.rebuild.actions import Actions, AwaitAllBefore, Pass
 from conformance.replay.recording.plan import ReplayPlan
 
@@ -24,8 +25,16 @@ class Timing:
     now: Callable[[], float]
     scale: float | None = None
     movable: bool = False
+    schedule: Schedule | None = None
+    """When the requests of a load are due, one after the other."""
 
     def __post_init__(self) -> None:
+        self._rank: dict[int, int] = {}
+        if self.schedule is not None:
+            sent = (at for at in self.plan.order if self.plan.session_of[at] >= 0)
+            self._rank = {
+                at: rank for rank, at in enumerate(at for at in sent if at not in self.plan.refused)
+            }
         self._first = self.plan.order[0] if self.plan.order else 0
         self._live_start = self.now()
         self._moved = 0.0
@@ -46,6 +55,8 @@ class Timing:
 
     def due(self, position: int) -> float | None:
         """When a request is due, in seconds from the first one; None: at once."""
+        if self.schedule is not None:
+            return self.schedule.due(self._rank.get(position, 0))
         if self.scale is None:
             return None
         return (self.plan.started[position] - self.plan.started[self._first]) * self.scale

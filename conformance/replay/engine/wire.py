@@ -42,7 +42,9 @@ class Connection:
         context: ssl.SSLContext | None,
         loop: asyncio.AbstractEventLoop,
         most: int = LARGEST_ANSWER,
+        is_trusted: bool = False,
     ) -> None:
+        """``is_trusted``: the host is known not to speak first, which is not waited for then."""
         self.most = most
         """Bytes of an response that are read."""
         self._place = (host, port)
@@ -52,7 +54,7 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
         self._on_response: OnResponse | None = None
         self._request = b""
-        self._is_reused = self._has_waited = False
+        self._is_reused, self._has_waited = False, is_trusted
         self._idle_since = 0.0
         self.deadline = float("inf")
 

@@ -209,7 +209,8 @@ class Ending(Part):
     """How a run ended, beside what was judged. ``errors`` are the suite's own, by check or case;
     ``left_behind`` is what was changed at the target and not restored, ``cleanup``
     the command that restores it; ``inconclusive`` says why too little
-    was tested; ``unusable`` says what of the command, the profile or a file ended it."""
+    was tested; ``unusable`` says what of the command, the profile or a file ended it; ``too_slow`` are the
+    limits on latency that were exceeded."""
 
     interrupted: bool = False
     unreachable: str = ""
@@ -218,6 +219,7 @@ class Ending(Part):
     cleanup: str = ""
     inconclusive: str = ""
     unusable: str = ""
+    too_slow: list[str] = []
 
 
 class Scope(Part):

@@ -1,0 +1,98 @@
+"""Measures a load: latencies from when requests were due, and whether the driver itself fell behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from conformance.replay.engine.step import ReplayStep
+from conformance.replay.load.gate import LatencyLimit, LimitResult
+from conformance.replay.load.latencies import Latencies
+from conformance.replay.load.schedule import Schedule
+from conformance.replay.options import Lag
+from conformance.traffic.exchange import Json
+
+BEHIND_SECONDS, BUSY = 0.05, 0.9
+"""A driver's mean lag, and its share of one core, from which on its figures are not the portal's alone."""
+
+
+@dataclass
+class LoadMeter:
+    """``recorded_ms`` gives the recorded duration at a position; None where it was not recorded."""
+
+    schedule: Schedule
+    limits: Sequence[LatencyLimit] = ()
+    recorded_ms: Callable[[int], float | None] = lambda position: None
+    latencies: Latencies = field(default_factory=Latencies)
+    own_lag: Lag = field(default_factory=Lag)
+    """How late the driver itself sent what nothing held up."""
+    requests: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    _latest: dict[int, float] = field(default_factory=dict)
+    _began: tuple[float, float] = (0.0, 0.0)
+
+    def begin(self) -> None:
+        self._began = time.perf_counter(), time.process_time()
+
+    def end(self) -> None:
+        self.seconds = time.perf_counter() - self._began[0]
+        self.cpu = time.process_time() - self._began[1]
+
+    def answered(self, position: int, latency_ms: float) -> None:
+        """Takes the latency of a request, from when it was due, in ms."""
+        self.requests += 1
+        self._latest[position] = latency_ms
+
+    def take(self, step: ReplayStep) -> None:
+        """Files the latency of a step that is over under its endpoint."""
+        latency = self._latest.pop(step.position, None)
+        if latency is not None:
+            recorded = self.recorded_ms(step.position)
+            self.latencies.note(step.outcome.endpoint, recorded_ms=recorded, replayed_ms=latency)
+
+    @property
+    def rate(self) -> float:
+        """Requests a second that were reached."""
+        return self.requests / self.seconds if self.seconds else 0.0
+
+    @property
+    def share_of_a_core(self) -> float:
+        return self.cpu / self.seconds if self.seconds else 0.0
+
+    @property
+    def mean_lag(self) -> float:
+        return self.own_lag.total / self.own_lag.count if self.own_lag.count else 0.0
+
+    def decided(self) -> list[LimitResult]:
+        """What became of each limit, at each endpoint where that can be told."""
+        return [result for limit in self.limits for result in limit.decided(self.latencies)]
+
+    def notes(self) -> Iterator[str]:
+        yield (
+            f"{self.requests} requests at {self.rate:.3g}/s, and {self.schedule.rate:.3g}/s were asked for; "
+            "latency counts from when a request was due."
+        )
+        if self.mean_lag > BEHIND_SECONDS or self.share_of_a_core > BUSY:
+            yield (
+                f"The driver fell behind: it sent {self.mean_lag:.3f} s late on average and used "
+                f"{self.share_of_a_core:.0%} of a core. Do not blame the portal for these latencies."
+            )
+        for result in self.decided():
+            yield str(result)
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "rate": self.schedule.rate,
+            "ramp_seconds": self.schedule.ramp,
+            "requests": self.requests,
+            "reached_rate": round(self.rate, 3),
+            "driver": {
+                "mean_lag_ms": round(self.mean_lag * 1000, 3),
+                "most_lag_ms": round(self.own_lag.most * 1000, 3),
+                "share_of_a_core": round(self.share_of_a_core, 3),
+            },
+            "latency": self.latencies.as_json(),
+            "limits": [result.as_json() for result in self.decided()],
+        }

@@ -1,0 +1,199 @@
+"""A replay as a load: when requests are due, what their latency counts from, and limits on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+from conformance.errors import ExitCode, UsageError
+from conformance.replay import ReplayOptions
+from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.engine.step import ReplayStep
+from conformance.replay.load.gate import LatencyLimit
+from conformance.replay.load.latencies import ALL, Latencies, LatencyHistogram
+from conformance.replay.load.meter import LoadMeter
+from conformance.replay.load.schedule import Schedule, rate_of, seconds_of
+from conformance.tests.replays import recorded_visit, replayed
+from reference_impl import serve as reference
+
+PROFILE = "GET /web/v1/system/profile"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded_visit(tmp_path_factory.mktemp("recording"))
+
+
+@pytest.mark.parametrize("text, rate", [("200/s", 200.0), ("90/min", 1.5), ("0.5", 0.5), (" 12.5/s ", 12.5)])
+def test_a_rate_is_of_a_second_or_a_minute(text: str, rate: float) -> None:
+    assert rate_of(text) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("text", ["", "0/s", "fast", "-3/s", "200/day", "1e9/s"])
+def test_what_is_no_rate_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="200/s"):
+        rate_of(text)
+
+
+@pytest.mark.parametrize("text, seconds", [("30s", 30.0), ("5m", 300.0), ("250ms", 0.25), ("2", 2.0)])
+def test_a_time_has_a_unit(text: str, seconds: float) -> None:
+    assert seconds_of(text, "--ramp") == pytest.approx(seconds)
+
+
+def test_requests_are_due_at_the_rate() -> None:
+    schedule = Schedule(rate=200.0)
+
+    assert [schedule.due(number) for number in (0, 1, 200)] == pytest.approx([0.0, 0.005, 1.0])
+
+
+def test_a_ramp_ends_at_the_rate() -> None:
+    """In ten seconds half as many requests as at the rate from the first moment on."""
+    schedule = Schedule(rate=100.0, ramp=10.0)
+    dues = [schedule.due(number) for number in range(2_000)]
+
+    assert dues == sorted(dues)
+    assert schedule.due(500) == pytest.approx(10.0)
+    assert schedule.due(600) - schedule.due(500) == pytest.approx(1.0)
+    assert schedule.due(125) == pytest.approx(5.0)
+
+
+def latencies(replayed_ms: Sequence[float], recorded_ms: Sequence[float] = ()) -> Latencies:
+    found = Latencies()
+    for at, ms in enumerate(replayed_ms):
+        recorded = recorded_ms[at] if at < len(recorded_ms) else None
+        found.note(PROFILE, recorded_ms=recorded, replayed_ms=ms)
+    return found
+
+
+def decisions(limit: str, found: Latencies) -> dict[str, str]:
+    return {result.endpoint: result.decision for result in LatencyLimit.of(limit).decided(found)}
+
+
+SLOW_TAIL = [10.0] * 900 + [500.0] * 100
+
+
+@pytest.mark.parametrize(
+    "limit, decision",
+    [
+        ("p50 <= 20ms", "kept"),
+        ("p95 <= 100ms", "exceeded"),
+        ("p95 <= 0.6s", "kept"),
+        ("p95 <= 2x", "exceeded"),
+        ("p50 <= 1.5x", "kept"),
+        ("p99.5 <= 100ms", "not decided"),
+    ],
+)
+def test_a_limit_is_kept_or_exceeded_or_not_decided(limit: str, decision: str) -> None:
+    found = latencies(SLOW_TAIL, [10.0] * 1_000)
+
+    assert decisions(limit, found)[ALL] == decision
+
+
+def test_few_requests_decide_nothing() -> None:
+    assert decisions("p95 <= 1ms", latencies([500.0] * 20)) == {ALL: "not decided"}
+
+
+def test_noise_alone_exceeds_nothing() -> None:
+    """The recording against itself: the same latencies in another order."""
+    noisy = [10.0 + at % 40 for at in range(1_000)]
+
+    assert decisions("p95 <= 1.0x", latencies(noisy, noisy[::-1]))[ALL] != "exceeded"
+
+
+@pytest.mark.parametrize("text", ["", "p95", "p0 <= 1x", "p100 <= 1x", "95 <= 1x", "p95 < 1x", "p95 <= 0ms"])
+def test_what_is_no_limit_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--latency"):
+        LatencyLimit.of(text)
+
+
+def test_histograms_merge_to_that_of_all() -> None:
+    one, other, both = LatencyHistogram(), LatencyHistogram(), LatencyHistogram()
+    for at in range(2_000):
+        for each in (one if at % 3 else other, both):
+            each.note(0.05 * at)
+
+    assert one.merged(other).as_json() == other.merged(one).as_json() == both.as_json()
+
+
+def test_a_percentile_is_exact_to_a_hundredth() -> None:
+    found = LatencyHistogram()
+    for at in range(1, 10_001):
+        found.note(at / 10)
+
+    assert found.at(50) == pytest.approx(500, rel=0.01)
+    assert found.at(99) == pytest.approx(990, rel=0.01)
+
+
+def test_a_step_is_filed_under_its_endpoint_with_its_last_latency() -> None:
+    meter = LoadMeter(Schedule(10.0), recorded_ms=lambda position: 7.0)
+    meter.answered(4, 900.0)
+    meter.answered(4, 30.0)
+    meter.take(ReplayStep(4, ExchangeOutcome(5, State.SAME, PROFILE)))
+    meter.take(ReplayStep(6, ExchangeOutcome(7, State.SKIPPED, PROFILE)))
+
+    shown = meter.latencies.as_json()[PROFILE]
+    assert (shown["replayed"]["requests"], shown["recorded"]["requests"]) == (1, 1)
+    assert shown["replayed"]["max_ms"] == 30.0
+
+
+def test_a_load_compares_what_a_replay_compares(recording: Path, tmp_path: Path) -> None:
+    calm = replayed(recording, tmp_path / "calm")
+    load = replayed(recording, tmp_path / "load", rate=400.0, latency=("p50 <= 3600s",))
+
+    assert load.tally.compared == calm.tally.compared
+    assert not load.run.regressions
+    assert load.run.exit_code == ExitCode.CONFORMANT
+    row = json.loads((tmp_path / "load" / "results.json").read_text())["replay"]["load"]
+    assert row["latency"][ALL]["replayed"]["requests"] <= row["requests"]
+    assert row["limits"][0]["decision"] == "kept"
+    page = (tmp_path / "load" / "report.html").read_text()
+    assert "Latency under load" in page
+    assert "Limits on latency" in page
+
+
+def test_a_load_that_is_too_slow_fails(recording: Path, tmp_path: Path) -> None:
+    load = replayed(recording, tmp_path, rate=400.0, latency=("p50 <= 0.01ms",))
+
+    assert load.run.exit_code == ExitCode.FAILED
+    assert any("is exceeded for all requests" in row for row in load.run.ending.too_slow)
+    assert any("is exceeded for all requests" in note for note in load.notes)
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        (["--ramp", "5s"], "need --rate"),
+        (["--latency", "p95 <= 1x"], "need --rate"),
+        (["--rate", "often"], "--rate often"),
+        (["--rate", "5/s", "--ramp", "soon"], "--ramp soon"),
+        (["--rate", "5/s", "--pace", "10x"], "leave out --pace"),
+        (["--rate", "5/s", "--concurrency", "4"], "leave out --pace, --concurrency"),
+        (["--rate", "5/s", "--latency", "quick"], "--latency 'quick'"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(
+    recording: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: Sequence[str],
+    expected: str,
+) -> None:
+    with reference.start() as portal:
+        profile = tmp_path / "portal.toml"
+        profile.write_text(portal.profile())
+        code = main(
+            ["replay", str(recording), "--profile", str(profile), "--out", str(tmp_path / "out"), *options]
+        )
+
+    assert code == ExitCode.USAGE
+    assert expected in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "out" / "results.json").exists()
+
+
+def test_a_replay_without_a_rate_moves_nothing(tmp_path: Path) -> None:
+    assert ReplayOptions(out=tmp_path, concurrency=4).sessions_at_once == 4
+    assert ReplayOptions(out=tmp_path, rate=1.0).sessions_at_once > 4
