@@ -39,6 +39,8 @@ SELECTION = (
         metavar="RATE",
         help="start so many requests, such as 200/s, whenever the answers come: an open load (extra scale)",
     ),
+    option("--repeat", type=int, default=1, metavar="N", help="replay a load so often (default: 1)"),
+    option("--duration", metavar="TIME", help="begin a load again until this time is over, such as 5m"),
     option("--ramp", metavar="TIME", help="reach the rate in this time, such as 30s (default: at once)"),
     option(
         "--latency",

@@ -6,6 +6,7 @@ import asyncio
 import gc
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -81,10 +82,18 @@ def replay(
             changes = ReplayChanges(portal, options.out)
             assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
             meter = _meter(plan, options)
-            ready = assembly.replay(_each(journal.add, on_step, ignore if meter is None else meter.take))
+            measure = ignore if meter is None else meter.take
+            ready = assembly.replay(_each(journal.add, on_step, measure))
             earlier.count_in(ready)
             driver = _driver(ready, portal, journal, options, meter)
             finished = _run(ready, driver, portal, options, started=started, meter=meter)
+            while _is_due_again(finished, meter, options):
+                changes = ReplayChanges(portal, options.out)
+                assembly = replace(assembly, changes=changes, kept=ready.log.count, ledger=ready.ledger)
+                ready = assembly.replay(_each(measure, on_step))
+                driver = _driver(ready, portal, journal, options, meter)
+                again = _run(ready, driver, portal, options, started=started, meter=meter)
+                finished = finished.followed_by(again)
         result = finish_replay(finished, profile, options, baseline=baseline)
         if finished.is_whole:
             journal.remove()
@@ -105,6 +114,13 @@ def _meter(plan: ReplayPlan, options: ReplayOptions) -> LoadMeter | None:
     limits = [LatencyLimit.of(text) for text in options.latency]
     histogram()
     return LoadMeter(Schedule(options.rate, options.ramp), limits, recorded_ms)
+
+
+def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: ReplayOptions) -> bool:
+    """Whether a load is to be replayed once more: so often, or as long as its time lasts."""
+    if meter is None or not finished.is_whole or finished.blocked is not None:
+        return False
+    return meter.passes < options.repeat or meter.seconds < options.duration
 
 
 def _driver(
@@ -200,8 +216,7 @@ def _measured(meter: LoadMeter | None, driver: Any, run: Callable[[], None]) -> 
     try:
         run()
     finally:
-        meter.end()
-        meter.own_lag = driver.own_lag
+        meter.end(driver.own_lag)
 
 
 def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[str]:

@@ -33,6 +33,8 @@ def run(profile: Profile, arguments: SimpleNamespace) -> int:
         concurrency=arguments.concurrency,
         rate=rate_of(arguments.rate) if arguments.rate else None,
         ramp=seconds_of(arguments.ramp, "--ramp") if arguments.ramp else 0.0,
+        repeat=arguments.repeat,
+        duration=seconds_of(arguments.duration, "--duration") if arguments.duration else 0.0,
         latency=arguments.latency,
         only=arguments.only,
         skip=arguments.skip,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from conformance.errors import TargetUnreachable
@@ -37,6 +37,20 @@ class FinishedReplay:
     """What was changed and could not be restored, as sentences."""
     meter: LoadMeter | None = None
     """What a load measured."""
+    only_later: frozenset[int] = frozenset()
+    """The recorded exchanges that regressed in a later pass of a load, and not in the first."""
+
+    def followed_by(self, later: FinishedReplay) -> FinishedReplay:
+        """This pass of a load together with a later one: the counts of both, and how the later one ended."""
+        before = {outcome.number for outcome in self.tally.kept if outcome.state is State.REGRESSED}
+        bad = {outcome.number for outcome in later.tally.kept if outcome.state is State.REGRESSED}
+        self.tally.add_all(later.tally)
+        return replace(
+            later,
+            replay=self.replay,
+            left_behind=(*self.left_behind, *later.left_behind),
+            only_later=self.only_later | (bad - before),
+        )
 
     @property
     def is_whole(self) -> bool:
@@ -63,6 +77,9 @@ def notes_of(finished: FinishedReplay) -> Iterator[str]:
         yield from _lateness(finished.lag)
     else:
         yield from finished.meter.notes()
+        if finished.only_later:
+            some = ", ".join(f"#{number}" for number in sorted(finished.only_later)[:10])
+            yield f"{len(finished.only_later)} exchanges regressed only in a later pass: {some}."
 
 
 def _misfits(finished: FinishedReplay) -> Iterator[str]:

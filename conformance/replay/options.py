@@ -74,6 +74,10 @@ class ReplayOptions:
     """Requests a second, whenever the answers come; None: as ``pace`` says."""
     ramp: float = 0.0
     """Seconds in which the rate is reached."""
+    repeat: int = 1
+    """How often a load is replayed at least."""
+    duration: float = 0.0
+    """Seconds in which a load is begun again each time it ends."""
     latency: Sequence[str] = ()
     """Limits such as ``p95 <= 1.2x``."""
     resume: bool = False
@@ -103,8 +107,12 @@ class ReplayOptions:
         """UsageError: an option that this profile cannot fulfil, or a number that means nothing."""
         if self.concurrency < 1:
             raise UsageError(f"--concurrency {self.concurrency}: give 1 or more.")
-        if self.rate is None and (self.ramp or self.latency):
-            raise UsageError("--ramp and --latency need --rate, the requests of a second: 200/s, say.")
+        if self.rate is None and (self.ramp or self.latency or self.repeat != 1 or self.duration):
+            raise UsageError(
+                "--ramp, --repeat, --duration and --latency need --rate, the requests of a second, as 200/s."
+            )
+        if self.repeat < 1:
+            raise UsageError(f"--repeat {self.repeat}: give 1 or more.")
         if self.rate is not None and (self.pace != "max" or self.concurrency != 1 or self.resume):
             raise UsageError(
                 "--rate starts each request when it is due: leave out --pace, --concurrency and --resume."

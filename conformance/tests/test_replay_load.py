@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from conformance.cli import main
 from conformance.errors import ExitCode, UsageError
 from conformance.replay import ReplayOptions
-from conformance.replay.compare.outcome import ExchangeOutcome, State
+from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.load.gate import LatencyLimit
 from conformance.replay.load.latencies import ALL, Latencies, LatencyHistogram
 from conformance.replay.load.meter import LoadMeter
 from conformance.replay.load.schedule import Schedule, rate_of, seconds_of
+from conformance.replay.notes import FinishedReplay
+from conformance.replay.options import Lag
 from conformance.tests.replays import recorded_visit, replayed
+from conformance.traffic import capture
 from reference_impl import serve as reference
 
 PROFILE = "GET /web/v1/system/profile"
@@ -155,6 +161,46 @@ def test_a_load_compares_what_a_replay_compares(recording: Path, tmp_path: Path)
     assert "Limits on latency" in page
 
 
+def test_a_load_is_repeated(recording: Path, tmp_path: Path) -> None:
+    once = replayed(recording, tmp_path / "once", rate=400.0)
+    twice = replayed(recording, tmp_path / "twice", rate=400.0, repeat=2)
+
+    assert twice.tally.compared == 2 * once.tally.compared, twice.notes
+    assert not twice.run.regressions
+    row = json.loads((tmp_path / "twice" / "results.json").read_text())["replay"]["load"]
+    assert row["passes"] == 2
+    numbers = [exchange.n for exchange in capture.read(tmp_path / "twice" / "exchanges.jsonl")]
+    assert numbers == list(range(1, row["requests"] + 1))
+
+
+def test_a_load_lasts_as_long_as_asked(recording: Path, tmp_path: Path) -> None:
+    """A pass that is begun ends; so there are two where one takes less than the time."""
+    once = replayed(recording, tmp_path / "once", rate=400.0)
+    assert once.tally.compared
+    row = json.loads((tmp_path / "once" / "results.json").read_text())["replay"]["load"]
+    short = row["requests"] / row["reached_rate"]
+    load = replayed(recording, tmp_path / "long", rate=400.0, duration=1.05 * short)
+
+    assert load.tally.compared >= 2 * once.tally.compared
+
+
+def finished(*regressed: int) -> FinishedReplay:
+    """A pass in which exchanges 1 to 5 were compared, and these regressed."""
+    tally = OutcomeTally()
+    for number in range(1, 6):
+        state = State.REGRESSED if number in regressed else State.SAME
+        tally.add(ExchangeOutcome(number, state, PROFILE))
+    replay: Any = SimpleNamespace(sessions=SimpleNamespace(tally=tally))
+    return FinishedReplay(replay, Lag(), datetime.now(UTC))
+
+
+def test_what_regresses_only_later_is_known() -> None:
+    whole = finished(2).followed_by(finished(2, 4)).followed_by(finished(5))
+
+    assert whole.only_later == {4, 5}
+    assert whole.tally.counts == {State.SAME: 11, State.REGRESSED: 4}
+
+
 def test_a_load_that_is_too_slow_fails(recording: Path, tmp_path: Path) -> None:
     load = replayed(recording, tmp_path, rate=400.0, latency=("p50 <= 0.01ms",))
 
@@ -168,6 +214,8 @@ def test_a_load_that_is_too_slow_fails(recording: Path, tmp_path: Path) -> None:
     [
         (["--ramp", "5s"], "need --rate"),
         (["--latency", "p95 <= 1x"], "need --rate"),
+        (["--repeat", "3"], "need --rate"),
+        (["--rate", "5/s", "--repeat", "0"], "--repeat 0"),
         (["--rate", "often"], "--rate often"),
         (["--rate", "5/s", "--ramp", "soon"], "--ramp soon"),
         (["--rate", "5/s", "--pace", "10x"], "leave out --pace"),

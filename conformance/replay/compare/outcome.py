@@ -63,6 +63,13 @@ class OutcomeTally:
         if outcome.state is not State.SAME:
             self.kept.append(outcome)
 
+    def add_all(self, other: OutcomeTally) -> None:
+        """Adds what another replay of the same recording counted and kept."""
+        for endpoint, counts in other.endpoints.items():
+            self.endpoints[endpoint] += counts
+        self.kept += other.kept
+        self.roots += other.roots
+
     @property
     def counts(self) -> Counter[State]:
         """How many ended in which state, of all endpoints."""

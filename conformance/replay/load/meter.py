@@ -27,6 +27,8 @@ class LoadMeter:
     latencies: Latencies = field(default_factory=Latencies)
     own_lag: Lag = field(default_factory=Lag)
     """How late the driver itself sent what nothing held up."""
+    passes: int = 0
+    """How often the recording was replayed."""
     requests: int = 0
     seconds: float = 0.0
     cpu: float = 0.0
@@ -36,9 +38,14 @@ class LoadMeter:
     def begin(self) -> None:
         self._began = time.perf_counter(), time.process_time()
 
-    def end(self) -> None:
-        self.seconds = time.perf_counter() - self._began[0]
-        self.cpu = time.process_time() - self._began[1]
+    def end(self, own_lag: Lag) -> None:
+        """Takes the time since ``begin``, and how late the driver was meanwhile."""
+        self.passes += 1
+        self.seconds += time.perf_counter() - self._began[0]
+        self.cpu += time.process_time() - self._began[1]
+        self.own_lag.total += own_lag.total
+        self.own_lag.count += own_lag.count
+        self.own_lag.most = max(self.own_lag.most, own_lag.most)
 
     def answered(self, position: int, latency_ms: float) -> None:
         """Takes the latency of a request, from when it was due, in ms."""
@@ -70,9 +77,10 @@ class LoadMeter:
         return [result for limit in self.limits for result in limit.decided(self.latencies)]
 
     def notes(self) -> Iterator[str]:
+        times = "once" if self.passes == 1 else f"{self.passes} times"
         yield (
-            f"{self.requests} requests at {self.rate:.3g}/s, and {self.schedule.rate:.3g}/s were asked for; "
-            "latency counts from when a request was due."
+            f"The recording was sent {times}: {self.requests} requests at {self.rate:.3g}/s, where "
+            f"{self.schedule.rate:.3g}/s were asked for; latency counts from when a request was due."
         )
         if self.mean_lag > BEHIND_SECONDS or self.share_of_a_core > BUSY:
             yield (
@@ -86,6 +94,7 @@ class LoadMeter:
         return {
             "rate": self.schedule.rate,
             "ramp_seconds": self.schedule.ramp,
+            "passes": self.passes,
             "requests": self.requests,
             "reached_rate": round(self.rate, 3),
             "driver": {
