@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,15 +86,13 @@ def replay(
             measure = ignore if meter is None else meter.take
             ready = assembly.replay(_each(journal.add, on_step, measure))
             earlier.count_in(ready)
-            driver = _driver(ready, portal, journal, options, meter)
-            finished = _run(ready, driver, portal, options, started=started, meter=meter)
+            passing = partial(_pass, portal, journal, options, started=started, meter=meter)
+            finished = passing(ready)
             while _is_due_again(finished, meter, options):
                 changes = ReplayChanges(portal, options.out)
                 assembly = replace(assembly, changes=changes, kept=ready.log.count, ledger=ready.ledger)
                 ready = assembly.replay(_each(measure, on_step))
-                driver = _driver(ready, portal, journal, options, meter)
-                again = _run(ready, driver, portal, options, started=started, meter=meter)
-                finished = finished.followed_by(again)
+                finished = finished.followed_by(passing(ready))
         result = finish_replay(finished, profile, options, baseline=baseline)
         if finished.is_whole:
             journal.remove()
@@ -114,6 +113,20 @@ def _meter(plan: ReplayPlan, options: ReplayOptions) -> LoadMeter | None:
     limits = [LatencyLimit.of(text) for text in options.latency]
     histogram()
     return LoadMeter(Schedule(options.rate, options.ramp), limits, recorded_ms)
+
+
+def _pass(
+    portal: Portal,
+    journal: ReplayJournal,
+    options: ReplayOptions,
+    ready: Replay,
+    *,
+    started: datetime,
+    meter: LoadMeter | None,
+) -> FinishedReplay:
+    """Replays the recording once."""
+    driver = _driver(ready, portal, journal, options, meter)
+    return _run(ready, driver, portal, options, started=started, meter=meter)
 
 
 def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: ReplayOptions) -> bool:

@@ -26,7 +26,25 @@ PRINTED = 50
 def run(profile: Profile, arguments: SimpleNamespace) -> int:
     """Replays. ``--dry-run`` only prints what would be sent; ``--explain`` prints which response each
     dynamic value comes from. Raises UsageError, CaptureError."""
-    options = ReplayOptions(
+    options = _options(arguments)
+    options.check(profile)
+    check_rows(options.accept, is_updated=options.accept_update)
+    if arguments.dry_run or arguments.explain:
+        print("\n".join(_previewed(profile, arguments, options)))
+    if arguments.dry_run:
+        return 0
+    result = replay(arguments.files, profile, options, on_notice=_warn)
+    if arguments.format == "json":
+        print(result.run.text(), end="")
+    else:
+        for line in _lines(result, options.out):
+            print(line)
+    return result.run.exit_code
+
+
+def _options(arguments: SimpleNamespace) -> ReplayOptions:
+    """The options of the command line. Raises UsageError."""
+    return ReplayOptions(
         out=arguments.out,
         impact=arguments.impact or "read-only",
         pace=arguments.pace,
@@ -53,19 +71,6 @@ def run(profile: Profile, arguments: SimpleNamespace) -> int:
         accept=arguments.accept,
         accept_update=arguments.accept_update,
     )
-    options.check(profile)
-    check_rows(options.accept, is_updated=options.accept_update)
-    if arguments.dry_run or arguments.explain:
-        print("\n".join(_previewed(profile, arguments, options)))
-    if arguments.dry_run:
-        return 0
-    result = replay(arguments.files, profile, options, on_notice=_warn)
-    if arguments.format == "json":
-        print(result.run.text(), end="")
-    else:
-        for line in _lines(result, options.out):
-            print(line)
-    return result.run.exit_code
 
 
 def _warn(notice: str) -> None:
