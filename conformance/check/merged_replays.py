@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
+
+from conformance.report.latency.histograms import Latencies
+from conformance.report.latency.limits import LatencyLimit, LimitResult
 
 MOST_OTHERS = 2_000
 SHOWN_EXCHANGES = 20
@@ -36,7 +40,42 @@ def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbe
         "ambiguous": sum(row.get("ambiguous", 0) for row in replays),
         "fail_on": replays[0].get("fail_on"),
         "differences": _differences(replays, numbers),
+    } | _load([row["load"] for row in replays if row.get("load")])
+
+
+def exceeded_limits(details: Mapping[str, Any]) -> list[str]:
+    """The limits on latency that merged replays exceed, as sentences."""
+    rows = details.get("replay", {}).get("load", {}).get("limits", [])
+    return [str(LimitResult(**row)) for row in rows if row["decision"] == "exceeded"]
+
+
+def _load(loads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Loads that went on at the same time, as one: rates are added, histograms merge, and limits are decided
+    anew. Nothing where there was none."""
+    if not loads:
+        return {}
+    latencies = reduce(Latencies.merged, (Latencies.of(load["latency"]) for load in loads))
+    limits = dict.fromkeys(row["limit"] for load in loads for row in load["limits"])
+    drivers = [load["driver"] for load in loads]
+    requests = sum(load["requests"] for load in loads)
+    late = sum(load["requests"] * load["driver"]["mean_lag_ms"] for load in loads)
+    merged = {
+        "rate": sum(load["rate"] for load in loads),
+        "ramp_seconds": max(load["ramp_seconds"] for load in loads),
+        "passes": sum(load["passes"] for load in loads),
+        "requests": requests,
+        "reached_rate": round(sum(load["reached_rate"] for load in loads), 3),
+        "driver": {
+            "mean_lag_ms": round(late / requests, 3) if requests else 0.0,
+            "most_lag_ms": max(driver["most_lag_ms"] for driver in drivers),
+            "share_of_a_core": max(driver["share_of_a_core"] for driver in drivers),
+        },
+        "latency": latencies.as_json(),
+        "limits": [
+            result.as_json() for text in limits for result in LatencyLimit.of(text).decided(latencies)
+        ],
     }
+    return {"load": merged}
 
 
 def _added(counts: Any) -> dict[str, int]:

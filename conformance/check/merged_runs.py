@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from conformance.check.merged_replays import replay_details
+from conformance.check.merged_replays import exceeded_limits, replay_details
 from conformance.check.traffic import DEFAULTS, PortalTraffic
 from conformance.errors import UsageError
 from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
@@ -122,10 +122,11 @@ def merge(paths: Sequence[Path], out: Path) -> Run:
         for folder, renumbered in zip(folders, numbers, strict=True)
         for row in folder.run.regressions
     ]
+    details = _details(folders, numbers, coverage, traffic)
     return finish_run(
         ledger,
         Outputs(out, out / "exchanges.jsonl", None),
-        details=_details(folders, numbers, coverage, traffic),
+        details=details,
         target_url=traffic.target if is_check else first.target.url,
         target_profile=first.target.profile,
         started=min(folder.run.started for folder in folders),
@@ -133,7 +134,7 @@ def merge(paths: Sequence[Path], out: Path) -> Run:
         impact=max((folder.run.impact for folder in folders), key=IMPACTS.index),
         strict=first.strict,
         command=first.command,
-        ending=_ending([folder.run.ending for folder in folders]),
+        ending=_ending([folder.run.ending for folder in folders], details),
         scope=first.scope,
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic) if is_check else _all_notes(folders)),
@@ -338,7 +339,7 @@ def _details(
     return {"replay": replay_details(replays, numbers), "parts": parts}
 
 
-def _ending(endings: Sequence[Ending]) -> Ending:
+def _ending(endings: Sequence[Ending], details: Mapping[str, Any]) -> Ending:
     why = dict.fromkeys(row.inconclusive for row in endings if row.inconclusive not in ("", NOTHING_TESTED))
     return Ending(
         interrupted=any(row.interrupted for row in endings),
@@ -347,7 +348,7 @@ def _ending(endings: Sequence[Ending]) -> Ending:
         cleanup=" && ".join(dict.fromkeys(row.cleanup for row in endings if row.cleanup)),
         inconclusive=" ".join(why),
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
-        too_slow=[limit for row in endings for limit in row.too_slow],
+        too_slow=exceeded_limits(details),
     )
 
 

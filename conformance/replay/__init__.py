@@ -20,8 +20,6 @@ from conformance.replay.engine.journal import JOURNAL, ReplayJournal
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
-from conformance.replay.load.gate import LatencyLimit
-from conformance.replay.load.latencies import histogram
 from conformance.replay.load.meter import LoadMeter
 from conformance.replay.load.schedule import Schedule
 from conformance.replay.notes import FinishedReplay
@@ -32,6 +30,8 @@ from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import earlier_part, head_of_journal
 from conformance.report.across.baseline import initial_baseline
+from conformance.report.latency.histograms import histogram
+from conformance.report.latency.limits import LatencyLimit
 from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal

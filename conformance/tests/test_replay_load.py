@@ -16,12 +16,12 @@ from conformance.errors import ExitCode, UsageError
 from conformance.replay import ReplayOptions
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
 from conformance.replay.engine.step import ReplayStep
-from conformance.replay.load.gate import LatencyLimit
-from conformance.replay.load.latencies import ALL, Latencies, LatencyHistogram
 from conformance.replay.load.meter import LoadMeter
 from conformance.replay.load.schedule import Schedule, rate_of, seconds_of
 from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag
+from conformance.report.latency.histograms import ALL, Latencies, LatencyHistogram
+from conformance.report.latency.limits import LatencyLimit
 from conformance.tests.replays import recorded_visit, replayed
 from conformance.traffic import capture
 from reference_impl import serve as reference
@@ -123,6 +123,28 @@ def test_histograms_merge_to_that_of_all() -> None:
             each.note(0.05 * at)
 
     assert one.merged(other).as_json() == other.merged(one).as_json() == both.as_json()
+
+
+def test_latencies_are_read_as_they_were_written() -> None:
+    found = latencies(SLOW_TAIL, [10.0] * 1_000)
+
+    assert Latencies.of(json.loads(json.dumps(found.as_json()))).as_json() == found.as_json()
+
+
+def test_loads_of_parts_merge(recording: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        replayed(recording, tmp_path / name, rate=400.0, latency=("p50 <= 3600s", "p50 <= 0.01ms"))
+    code = main(["merge", str(tmp_path / "one"), str(tmp_path / "two"), "--out", str(tmp_path / "both")])
+    rows = [
+        json.loads((tmp_path / name / "results.json").read_text())["replay"]["load"]
+        for name in ("one", "two", "both")
+    ]
+    counts = [row["latency"][ALL]["replayed"]["requests"] for row in rows]
+
+    assert code == ExitCode.FAILED
+    assert counts[2] == counts[0] + counts[1]
+    assert rows[2]["rate"] == 800.0
+    assert {row["decision"] for row in rows[2]["limits"] if row["endpoint"] == ALL} == {"kept", "exceeded"}
 
 
 def test_a_percentile_is_exact_to_a_hundredth() -> None:

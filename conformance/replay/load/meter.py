@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conformance.replay.engine.step import ReplayStep
-from conformance.replay.load.gate import LatencyLimit, LimitResult
-from conformance.replay.load.latencies import Latencies
 from conformance.replay.load.schedule import Schedule
 from conformance.replay.options import Lag
+from conformance.report.latency.histograms import Latencies
+from conformance.report.latency.limits import LatencyLimit, LimitResult
 from conformance.traffic.exchange import Json
 
 BEHIND_SECONDS, BUSY = 0.05, 0.9

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from conformance.errors import UsageError
-from conformance.replay.load.latencies import Latencies, LatencyHistogram
+from conformance.report.latency.histograms import Latencies, LatencyHistogram
 from conformance.traffic.exchange import Json
 
 LIMIT = re.compile(r"p(\d{1,2}(?:\.\d+)?)\s*<=\s*(\d+(?:\.\d+)?)(x|ms|s)")

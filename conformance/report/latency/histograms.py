@@ -7,8 +7,9 @@ portal that stalls is charged for all that had to wait meanwhile (coordinated om
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from conformance.errors import UsageError
 from conformance.traffic.exchange import Json
@@ -73,11 +74,21 @@ class LatencyHistogram:
         both.counts.add(other.counts)
         return both
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> LatencyHistogram:
+        """The histogram that ``as_json`` wrote; an empty one where none was written."""
+        found = cls(longest=float(row.get("max_ms", 0.0)))
+        if text := row.get("histogram"):
+            found.counts.decode_and_add(str(text).encode())
+        return found
+
     def as_json(self) -> dict[str, Json]:
+        """``histogram`` is the HdrHistogram, compressed and in base64, in units of 10 us."""
         if not self.samples:
             return {"requests": 0}
+        text = self.counts.encode().decode()
         shown: dict[str, Json] = {name: round(self.at(share), 2) for name, share in SHOWN.items()}
-        return {"requests": self.samples, **shown, "max_ms": round(self.longest, 2)}
+        return {"requests": self.samples, **shown, "max_ms": round(self.longest, 2), "histogram": text}
 
 
 @dataclass
@@ -92,6 +103,26 @@ class Latencies:
             self.replayed.setdefault(name, LatencyHistogram()).note(replayed_ms)
             if recorded_ms is not None:
                 self.recorded.setdefault(name, LatencyHistogram()).note(recorded_ms)
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Any]) -> Latencies:
+        """The latencies that ``as_json`` wrote."""
+        found = cls()
+        for name, row in rows.items():
+            found.replayed[name] = LatencyHistogram.of(row["replayed"])
+            if row.get("recorded") is not None:
+                found.recorded[name] = LatencyHistogram.of(row["recorded"])
+        return found
+
+    def merged(self, other: Self) -> Latencies:
+        both = Latencies()
+        for mine, theirs, merged in (
+            (self.recorded, other.recorded, both.recorded),
+            (self.replayed, other.replayed, both.replayed),
+        ):
+            for name in dict.fromkeys((*mine, *theirs)):
+                merged[name] = mine.get(name, LatencyHistogram()).merged(theirs.get(name, LatencyHistogram()))
+        return both
 
     def endpoints(self) -> list[str]:
         """All requests first, then the endpoints by their names."""

@@ -1,0 +1,1 @@
+"""Latencies of a load: histograms that merge, and limits on them."""
