@@ -28,6 +28,7 @@ from conformance.spec.operations import OPERATIONS, operation
 from conformance.target.clock import Clock, SystemClock
 from conformance.target.locks import target_lock
 from conformance.target.portal import Portal, clock_of
+from conformance.target.portal.budget import INITIATIONS
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.inboxes import reader
 from conformance.target.portal.login import refusal
@@ -339,6 +340,15 @@ def _limits(portal: Portal) -> Iterator[Diagnosis]:
         yield Diagnosis("limits.login_window", "missing", message, "configuration")
 
 
+def _spent(portal: Portal) -> Iterator[Diagnosis]:
+    """What the examination itself took of what is scarce: a run that follows finds that much less."""
+    begun, mails = portal.budget.initiations, portal.budget.mails
+    if begun:
+        sign_ins = f"{begun} of the {INITIATIONS} sign-ins of a window were begun"
+        codes = f"{mails} {'code was' if mails == 1 else 'codes were'} mailed"
+        yield Diagnosis("spent", "works", f"{sign_ins}; {codes}")
+
+
 def _changes(portal: Portal) -> Iterator[Diagnosis]:
     """Ledgers of earlier runs on this target that list changes which were not restored."""
     lock = target_lock(portal.profile)
@@ -370,6 +380,7 @@ CHECKS: tuple[Check, ...] = (
     _records,
     _operations,
     _limits,
+    _spent,
 )
 
 
