@@ -28,7 +28,7 @@ from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
-from conformance.replay.resume import earlier_part, head_of_journal
+from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
@@ -82,23 +82,38 @@ def replay(
         with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
             changes = ReplayChanges(portal, options.out)
             assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
-            meter = _meter(plan, options)
-            measure = ignore if meter is None else meter.take
-            ready = assembly.replay(_each(journal.add, on_step, measure))
-            earlier.count_in(ready)
-            passing = partial(_pass, portal, journal, options, started=started, meter=meter)
-            finished = passing(ready)
-            while _is_due_again(finished, meter, options):
-                changes = ReplayChanges(portal, options.out)
-                assembly = replace(assembly, changes=changes, kept=ready.log.count, ledger=ready.ledger)
-                ready = assembly.replay(_each(measure, on_step))
-                finished = finished.followed_by(passing(ready))
+            finished = _all_passes(assembly, earlier, portal, journal, on_step, started=started)
         result = finish_replay(finished, profile, options, baseline=baseline)
         if finished.is_whole:
             journal.remove()
         else:
             journal.flush()
         return result
+
+
+def _all_passes(
+    assembly: Assembly,
+    earlier: EarlierPart,
+    portal: Portal,
+    journal: ReplayJournal,
+    on_step: Callable[[ReplayStep], None],
+    *,
+    started: datetime,
+) -> FinishedReplay:
+    """Replays the recording once, and a load as often as it is asked for."""
+    options = assembly.options
+    meter = _meter(assembly.plan, options)
+    measure = ignore if meter is None else meter.take
+    ready = assembly.replay(_each(journal.add, on_step, measure))
+    earlier.count_in(ready)
+    passing = partial(_pass, portal, journal, options, started=started, meter=meter)
+    finished = passing(ready)
+    while _is_due_again(finished, meter, options):
+        changes = ReplayChanges(portal, options.out)
+        assembly = replace(assembly, changes=changes, kept=ready.log.count, ledger=ready.ledger)
+        ready = assembly.replay(_each(measure, on_step))
+        finished = finished.followed_by(passing(ready))
+    return finished
 
 
 def _meter(plan: ReplayPlan, options: ReplayOptions) -> LoadMeter | None:
@@ -126,7 +141,13 @@ def _pass(
 ) -> FinishedReplay:
     """Replays the recording once."""
     driver = _driver(ready, portal, journal, options, meter)
-    return _run(ready, driver, portal, options, started=started, meter=meter)
+    positions = sessions_of(ready.plan, options.sessions_at_once)
+    sessions = [ready.sessions.session(each) for each in positions]
+
+    def send() -> None:
+        _measured(meter, driver, lambda: _to_the_end(driver.run(sessions), portal.clock))
+
+    return replace(_run(ready, driver, portal, send, started=started), meter=meter)
 
 
 def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: ReplayOptions) -> bool:
@@ -172,13 +193,7 @@ def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
 
 
 def _run(
-    ready: Replay,
-    driver: Any,
-    portal: Portal,
-    options: ReplayOptions,
-    *,
-    started: datetime,
-    meter: LoadMeter | None,
+    ready: Replay, driver: Any, portal: Portal, send: Callable[[], None], *, started: datetime
 ) -> FinishedReplay:
     """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
     what it changed."""
@@ -187,13 +202,11 @@ def _run(
     interrupted = has_crashed = False
     unusable = ""
     changes = ready.machine.changes
-    positions = sessions_of(ready.plan, options.sessions_at_once)
-    sessions = [ready.sessions.session(each) for each in positions]
     try:
         changes.restore_earlier()
         blocked = _blocked(portal)
         if blocked is None:
-            _measured(meter, driver, lambda: _to_the_end(driver.run(sessions), portal.clock))
+            send()
     except TargetUnreachable as error:
         gone = error
     except KeyboardInterrupt:
@@ -216,7 +229,6 @@ def _run(
         unusable=unusable,
         blocked=blocked,
         left_behind=tuple(_restored(changes, gone)),
-        meter=meter,
     )
 
 
