@@ -92,7 +92,7 @@ class Cluster:
     def poll(self, seconds: float | None) -> None:
         """Takes what is done within so many seconds. An exception of a share is raised here: CaptureError,
         where its file cannot be read."""
-        from distributed import wait
+        from distributed import CancelledError, wait
 
         if seconds != 0 and self._shares:
             try:
@@ -100,8 +100,17 @@ class Cluster:
                     wait(list(self._shares), timeout=seconds, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 return
+            except CancelledError:
+                self._lose_all()
         for future in [future for future in self._shares if future.done()]:
             self._take(future, self._shares.pop(future))
+
+    def _lose_all(self) -> None:
+        """The scheduler is gone, and with it all that was not done."""
+        self.lost += [share for future, share in self._shares.items() if future.status != "finished"]
+        self._shares = {
+            future: share for future, share in self._shares.items() if future.status == "finished"
+        }
 
     def _take(self, future: Future, share: Share) -> None:
         if future.status == "finished":
@@ -122,7 +131,7 @@ def _connected(address: str, patience: float) -> Client:
         from distributed import Client
     except ImportError:
         raise UsageError(f"--scheduler needs the extra scale: {EXTRA}.") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _silence()
     try:
         return Client(address, timeout=patience, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as problem:
@@ -130,6 +139,13 @@ def _connected(address: str, patience: float) -> Client:
         raise UsageError(
             f"--scheduler {address}: no scheduler answers there ({reason}). Start one by `dask scheduler`."
         ) from None
+
+
+def _silence() -> None:
+    """Has the library log nothing but what is critical: what ends a check is said in a sentence."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+    for name in ("distributed", *names):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _wait_for_workers(client: Client, address: str, patience: float) -> None:

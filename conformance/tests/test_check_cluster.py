@@ -24,6 +24,7 @@ from conformance.tests.test_check_workers import results
 from conformance.tests.test_check_workers import visit as visit
 from conformance.traffic.redaction.finder import SecretFinder
 
+Processes = list[subprocess.Popen[bytes]]
 MARKER = "PORTAL_CONFORMANCE_TEST_MARKER"
 DASK = [sys.executable, "-m"]
 STARTED_WITHIN = 60.0
@@ -45,9 +46,22 @@ def never_done(share: Share) -> Judged:
     return judged(share)
 
 
+def endless(share: Share) -> Judged:
+    """Tells that it has begun, and never ends."""
+    Path(os.environ[MARKER]).touch()
+    time.sleep(600)
+    return judged(share)
+
+
 @pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[str]:
+def scheduler(running: tuple[str, Processes]) -> str:
     """The address of a scheduler with two workers of one thread each."""
+    return running[0]
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[str, Processes]]:
+    """The address of a scheduler, its process, and those of its workers."""
     file = tmp_path / "scheduler.json"
     environment = {**os.environ, MARKER: str(tmp_path / "marker")}
     with (tmp_path / "dask.log").open("wb") as log:
@@ -66,7 +80,7 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
                      "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path)])
                 for _ in range(2)
             ]  # fmt: skip
-            yield address
+            yield address, processes
         finally:
             for process in processes:
                 process.kill()
@@ -124,6 +138,21 @@ def test_a_part_that_no_worker_can_judge_is_named(recording: Path, tmp_path: Pat
     ).run()
 
     assert divided.lost == [str(some[1])]
+
+
+def test_what_is_not_judged_when_the_scheduler_dies_is_named(
+    recording: Path, tmp_path: Path, running: tuple[str, Processes]
+) -> None:
+    address, processes = running
+    share = PartShare(0, FilePart(recording), CheckOptions())
+    with cluster.Cluster(address, judge=endless) as workers:
+        workers.add([share])
+        while not (tmp_path / "marker").exists():
+            workers.poll(0.1)
+        processes[0].kill()
+        workers.run()
+
+    assert (workers.lost, workers.results) == ([share], {})
 
 
 def test_a_file_that_a_worker_cannot_read_is_an_error(tmp_path: Path, scheduler: str) -> None:
