@@ -29,6 +29,7 @@ from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
+from conformance.replay.sharing import OnShare, of_worker, own_placeholders
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
@@ -53,10 +54,12 @@ def replay(
     *,
     on_step: Callable[[ReplayStep], None] = ignore,
     on_notice: Callable[[str], None] = lambda notice: None,
+    on_share: OnShare = lambda share: None,
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
-    ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored.
+    ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored,
+    ``on_share`` with the share of a worker, which is empty where there are more workers than shares.
     CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay. A target that does
     not answer, or stops answering, ends it with exit code 6, an interrupt with 2, a ledger that cannot be
     written with 4, an error of the suite's own with 3: the verdicts until then are written.
@@ -68,6 +71,7 @@ def replay(
         options.baseline, is_updated=options.baseline_update, is_pruned=options.baseline_prune
     )
     secrets = _secrets_of(profile)
+    own_placeholders(secrets, options)
     with _rarely_collected(), Store(files, salvage=options.salvage) as store:
         plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
         head = head_of_journal(files, profile)
@@ -76,6 +80,7 @@ def replay(
         journal = ReplayJournal(options.out / JOURNAL, head, secrets)
         for notice in losses_foreseen(plan):
             on_notice(notice)
+        options = of_worker(plan, profile, options, on_share)
         clock = clock_of(profile)
         if isinstance(clock, SimulatedClock):
             clock.move(0)

@@ -95,7 +95,7 @@ def _misfits(finished: FinishedReplay) -> Iterator[str]:
 def _end(finished: FinishedReplay) -> Iterator[str]:
     plan, tally = finished.plan, finished.tally
     if finished.interrupted:
-        left = len(plan.store) - tally.counts.total() - plan.ignored.total()
+        left = plan.size - tally.counts.total() - plan.ignored.total()
         yield f"Interrupted: {left} of the recorded exchanges were not replayed."
     if finished.gone is not None:
         yield str(finished.gone)
@@ -108,7 +108,7 @@ def _end(finished: FinishedReplay) -> Iterator[str]:
 def _counts(finished: FinishedReplay) -> Iterator[str]:
     plan, tally = finished.plan, finished.tally
     states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
-    yield f"{len(plan.store)} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
+    yield f"{plan.size} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
     yield from plan.notes
     yield from finished.replay.machine.rebuilder.context.notes
     for why, times in plan.ignored.most_common():

@@ -24,6 +24,14 @@ ALL_AT_ONCE = 10_000
 FailOn = Literal["contradiction", "breaking", "permitted"]
 
 
+@dataclass(frozen=True)
+class Worker:
+    """One of several workers that share a replay; ``index`` is from 0."""
+
+    index: int
+    workers: int
+
+
 @dataclass
 class Lag:
     """How late requests went out, in seconds behind their due time."""
@@ -80,6 +88,8 @@ class ReplayOptions:
     """Seconds in which a load is begun again each time it ends."""
     latency: Sequence[str] = ()
     """Limits such as ``p95 <= 1.2x``."""
+    worker: Worker | None = None
+    """Which share of the recording is replayed; None: all of it."""
     resume: bool = False
     """Goes on with the replay that left its journal under ``out``."""
 

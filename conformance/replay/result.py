@@ -92,9 +92,10 @@ def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) 
 
 
 def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
-    """How the replay ended; too little compared is inconclusive, never green."""
+    """How the replay ended; too little compared is inconclusive, never green. Of a share only the merge
+    tells."""
     tally, changes = finished.tally, finished.replay.machine.changes
-    enough = tally.compared and tally.share >= options.min_share
+    enough = options.worker is not None or (tally.compared and tally.share >= options.min_share)
     too_little = "" if enough else _too_little(tally, options)
     limits = [] if finished.meter is None else finished.meter.decided()
     return Ending(
@@ -117,7 +118,7 @@ def _details(finished: FinishedReplay) -> dict[str, Json]:
     """The part of ``results.json`` that a replay alone has, beside the regressions."""
     plan, tally, replay = finished.plan, finished.tally, finished.replay
     return {
-        "recorded": len(plan.store),
+        "recorded": plan.size,
         "sessions": plan.sessions,
         "states": {state.value: tally.counts[state] for state in State},
         "endpoints": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -46,7 +46,8 @@ def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CAC
     for position, raw in enumerate(store.lines()):
         requests.add(position, raw)
     requests.finish()
-    ResponseAnalysis(plan, requests.sent).add_all(requests.distinct)
+    responses = ResponseAnalysis(plan, requests.sent, sources=plan.sources)
+    responses.add_all(range(len(store)) if responses.reads_numbers else requests.distinct)
     plan.handles &= plan.sources.keys()
     plan.arrange()
     if selection.only:
@@ -199,24 +200,29 @@ def _note_account(plan: ReplayPlan, analysis: LineAnalysis) -> None:
 
 
 class ResponseAnalysis:
-    """The second pass: which of the values that were sent an earlier response returned."""
+    """The second pass: which of the values that were sent an earlier response returned.
 
-    def __init__(self, plan: ReplayPlan, sent: dict[bytes, float]) -> None:
+    ``sent`` has when each was first sent, and gets empty; ``sources`` gets the position of the response.
+    ``reads_numbers``: numbers were sent, so that a repeated response may return something new.
+    """
+
+    def __init__(self, plan: ReplayPlan, sent: dict[bytes, float], *, sources: dict[str, int]) -> None:
+        self.sources = sources
         self._plan = plan
         self._sent = sent
-        self._numbers = any(value.isdigit() for value in sent)
+        self.reads_numbers = any(value.isdigit() for value in sent)
         self._unpacked: set[bytes] = set()
         self._analyzed: set[int] = set()
 
-    def add_all(self, distinct: array[int]) -> None:
-        """Analyzes the responses. A repeated one returns nothing new, but for numbers."""
-        for position in range(len(self._plan.store)) if self._numbers else distinct:
+    def add_all(self, positions: Iterable[int]) -> None:
+        """Analyzes the responses at these positions, in this order."""
+        for position in positions:
             if self._plan.session_of[position] >= 0:
                 self._add(position)
 
     def _add(self, position: int) -> None:
         response = self._plan.responses[position]
-        if response in self._analyzed and not self._numbers:
+        if response in self._analyzed and not self.reads_numbers:
             return
         if len(self._analyzed) < MOST_ANALYZED:
             self._analyzed.add(response)
@@ -230,11 +236,11 @@ class ResponseAnalysis:
             # Once returned, or once sent before it was returned, the question is settled.
             first = self._sent.pop(text)
             if first >= over - CLOCK_GRAIN and first > self._plan.started[position]:
-                self._plan.sources[text.decode()] = position
+                self.sources[text.decode()] = position
 
     def _texts(self, line: PlanLine) -> set[bytes]:
         """The texts in a response, and those packed into them."""
-        texts = _texts_of(line, numbers=self._numbers)
+        texts = _texts_of(line, numbers=self.reads_numbers)
         new = {text for text in texts if len(text) >= 16} - self._unpacked
         if len(self._unpacked) < MOST_ANALYZED:
             self._unpacked |= new

@@ -85,13 +85,20 @@ class ReplayPlan:
     omissions: Omissions = field(default_factory=Omissions)
     access_codes: frozenset[str] = frozenset()
     """The portal's access code as it stands in each file: placeholders differ from file to file."""
+    elsewhere: int = 0
+    """How many exchanges of the recording other workers replay."""
     ignored: Counter[str] = field(default_factory=Counter)
     """Entries that are not replayed at all, by reason."""
     notes: list[str] = field(default_factory=list)
 
     @cached_property
     def sessions(self) -> int:
-        return max(self.session_of, default=-1) + 1
+        return len(set(self.session_of) - {-1})
+
+    @property
+    def size(self) -> int:
+        """How many exchanges were recorded, without those that other workers replay."""
+        return len(self.store) - self.elsewhere
 
     def number_of(self, position: int) -> int:
         return self._numbers[position]

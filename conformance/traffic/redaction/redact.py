@@ -60,6 +60,7 @@ class Secrets:
         self._lock = threading.RLock()
         self._placeholders: dict[str | bytes, str] = {}
         self._counts: dict[str, int] = {}
+        self._before = 0
         self._numbers: dict[str, str] = {}
         self._words: dict[str, str] = {}
         self._short: dict[str, str] = {}
@@ -84,7 +85,7 @@ class Secrets:
         with self._lock:
             if self.placeholder(value) is not None:
                 return
-            self._counts[kind] = number = self._counts.get(kind, 0) + 1
+            number = self._next_number(kind)
             self._placeholders[value] = placeholder = f"[{kind}-{number}]"
             self._learn(value, placeholder, kind)
             if kind in AGING and isinstance(value, str) and WORD.fullmatch(value):
@@ -98,9 +99,17 @@ class Secrets:
         with self._lock:
             placeholder = self.placeholder(value) or self._in_place.get(value)
             if placeholder is None:
-                self._counts[kind] = number = self._counts.get(kind, 0) + 1
-                self._in_place[value] = placeholder = f"[{kind}-{number}]"
+                self._in_place[value] = placeholder = f"[{kind}-{self._next_number(kind)}]"
             return placeholder
+
+    def number_after(self, last: int) -> None:
+        """Has the placeholders of what is added from now on begin after this number, so that those of another
+        process differ from them."""
+        self._before = last
+
+    def _next_number(self, kind: str) -> int:
+        self._counts[kind] = number = max(self._counts.get(kind, 0), self._before) + 1
+        return number
 
     def add_from(self, exchange: Exchange) -> None:
         """Registers what an exchange shows by its place, except what the suite made up."""
