@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -12,6 +12,8 @@ from conformance.report.latency.limits import LatencyLimit, LimitResult
 
 MOST_OTHERS = 2_000
 SHOWN_EXCHANGES = 20
+COUNTS, UNSEEN = " recorded exchanges of ", "Accepted and not seen: "
+"""What marks the notes of a replay that are no longer so of the whole."""
 
 Numbers = Callable[[int], int]
 """The number in the whole of an exchange of one part."""
@@ -19,7 +21,7 @@ Numbers = Callable[[int], int]
 
 def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers]) -> dict[str, Any]:
     """Counts are added, what is listed by exchange has its numbers in the whole."""
-    wanted = sum(round(row["compared"] / row["share"]) if row.get("share") else 0 for row in replays)
+    wanted = sum(map(_wanted, replays))
     compared = sum(row.get("compared", 0) for row in replays)
     others = [
         {**row, "exchange": row["exchange"] and renumbered(row["exchange"])}
@@ -31,6 +33,7 @@ def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbe
         "sessions": sum(row.get("sessions", 0) for row in replays),
         "states": _added(row.get("states", {}) for row in replays),
         "endpoints": _added_by_endpoint(replays),
+        "wanted": wanted,
         "compared": compared,
         "share": round(compared / wanted, 4) if wanted else 0.0,
         "set_aside": _added(row.get("set_aside", {}) for row in replays),
@@ -38,9 +41,43 @@ def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbe
         "root_causes": [row for replay in replays for row in replay.get("root_causes", [])],
         "noise": _rows_added(replays, "noise", ("operation", "path", "kind")),
         "ambiguous": sum(row.get("ambiguous", 0) for row in replays),
-        "fail_on": replays[0].get("fail_on"),
+        "fail_on": next((row.get("fail_on") for row in replays), None),
         "differences": _differences(replays, numbers),
     } | _load([row["load"] for row in replays if row.get("load")])
+
+
+def _wanted(replay: Mapping[str, Any]) -> int:
+    """How many exchanges of a replay were to be compared; an older version wrote only the share."""
+    if "wanted" in replay:
+        return int(replay["wanted"])
+    return round(replay["compared"] / replay["share"]) if replay.get("share") else 0
+
+
+def too_little(details: Mapping[str, Any], least_share: float) -> str:
+    """Why replays as a whole decide nothing; empty where enough was compared."""
+    replay = details.get("replay", {})
+    if not least_share or (replay["compared"] and replay["compared"] >= least_share * replay["wanted"]):
+        return ""
+    compared = f"{replay['compared']} of {replay['wanted']} exchanges were compared"
+    return f"{compared}, fewer than {least_share:.0%}; the notes say why."
+
+
+def notes_of_replays(notes: Sequence[Sequence[str]], replay: Mapping[str, Any]) -> Iterator[str]:
+    """The notes of several replays, each once; how many exchanges there were is counted anew, and what one of
+    them alone did not see was seen."""
+    counted = False
+    for note in dict.fromkeys(note for each in notes for note in each):
+        if COUNTS in note:
+            if not counted:
+                yield _counts(replay)
+            counted = True
+        elif not note.startswith(UNSEEN) or all(note in each for each in notes):
+            yield note
+
+
+def _counts(replay: Mapping[str, Any]) -> str:
+    states = ", ".join(f"{times} {state}" for state, times in replay["states"].items() if times)
+    return f"{replay['recorded']}{COUNTS}{replay['sessions']} clients: {states or 'none'}."
 
 
 def exceeded_limits(details: Mapping[str, Any]) -> list[str]:

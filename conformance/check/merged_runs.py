@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from conformance.check.merged_replays import exceeded_limits, replay_details
+from conformance.check.merged_replays import exceeded_limits, notes_of_replays, replay_details, too_little
 from conformance.check.traffic import DEFAULTS, PortalTraffic
 from conformance.errors import UsageError
 from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
@@ -101,7 +101,26 @@ class Numbers:
         return number + shift
 
 
-def merge(paths: Sequence[Path], out: Path) -> Run:
+@dataclass(frozen=True)
+class Beside:
+    """What is known of the whole beside the results of its parts.
+
+    ``lost`` says what parts never ended. ``least_share`` of what was to be compared in all replays must have
+    been. ``left_behind`` and ``cleanup`` are of lost parts; ``details`` go into ``results.json``.
+    """
+
+    lost: str = ""
+    least_share: float = 0.0
+    left_behind: Sequence[str] = ()
+    cleanup: str = ""
+    interrupted: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+NOTHING_BESIDE = Beside()
+
+
+def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) -> Run:
     """Writes the reports of the whole into ``out``. UsageError: a folder is none of a check or replay, holds
     what another one holds too, or was judged otherwise."""
     folders = sorted(map(_folder, paths), key=_order)
@@ -122,7 +141,7 @@ def merge(paths: Sequence[Path], out: Path) -> Run:
         for folder, renumbered in zip(folders, numbers, strict=True)
         for row in folder.run.regressions
     ]
-    details = _details(folders, numbers, coverage, traffic)
+    details = {**_details(folders, numbers, coverage, traffic), **beside.details}
     return finish_run(
         ledger,
         Outputs(out, out / "exchanges.jsonl", None),
@@ -134,10 +153,10 @@ def merge(paths: Sequence[Path], out: Path) -> Run:
         impact=max((folder.run.impact for folder in folders), key=IMPACTS.index),
         strict=first.strict,
         command=first.command,
-        ending=_ending([folder.run.ending for folder in folders], details),
+        ending=_ending([folder.run.ending for folder in folders], details, beside),
         scope=first.scope,
         regressions=sorted(regressions, key=lambda row: row.exchange),
-        notes=list(_notes(folders, coverage, traffic) if is_check else _all_notes(folders)),
+        notes=list(_notes(folders, coverage, traffic) if is_check else _replay_notes(folders, details)),
     )
 
 
@@ -339,17 +358,23 @@ def _details(
     return {"replay": replay_details(replays, numbers), "parts": parts}
 
 
-def _ending(endings: Sequence[Ending], details: Mapping[str, Any]) -> Ending:
-    why = dict.fromkeys(row.inconclusive for row in endings if row.inconclusive not in ("", NOTHING_TESTED))
+def _ending(endings: Sequence[Ending], details: Mapping[str, Any], beside: Beside) -> Ending:
+    reasons = [beside.lost, too_little(details, beside.least_share)]
+    reasons += [row.inconclusive for row in endings if row.inconclusive != NOTHING_TESTED]
+    why = dict.fromkeys(filter(None, reasons))
     return Ending(
-        interrupted=any(row.interrupted for row in endings),
+        interrupted=beside.interrupted or any(row.interrupted for row in endings),
         unreachable="; ".join(dict.fromkeys(row.unreachable for row in endings if row.unreachable)),
-        left_behind=[change for row in endings for change in row.left_behind],
-        cleanup=" && ".join(dict.fromkeys(row.cleanup for row in endings if row.cleanup)),
+        left_behind=[*(change for row in endings for change in row.left_behind), *beside.left_behind],
+        cleanup=" && ".join(dict.fromkeys(filter(None, (*(row.cleanup for row in endings), beside.cleanup)))),
         inconclusive=" ".join(why),
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
     )
+
+
+def _replay_notes(folders: Sequence[Folder], details: Mapping[str, Any]) -> Iterator[str]:
+    yield from notes_of_replays([folder.run.notes for folder in folders], details["replay"])
 
 
 def _all_notes(folders: Sequence[Folder]) -> Iterator[str]:

@@ -5,6 +5,8 @@ What a command needs is imported when it runs, so that its help is quick.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.options import (
     BASELINE,
@@ -23,6 +25,9 @@ from conformance.cli.options import (
 )
 from conformance.errors import UsageError
 
+if TYPE_CHECKING:
+    from conformance.target.profile.model import Profile
+
 SELECTION = (
     option(
         "--pace", default="max", help="speed of the replay: max (default), recorded, or a factor such as 10x"
@@ -33,6 +38,13 @@ SELECTION = (
         default=1,
         metavar="N",
         help="number of sessions that replay in parallel (default: 1)",
+    ),
+    option(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of processes that share the sessions of the recording (default: 1)",
     ),
     option(
         "--rate",
@@ -177,14 +189,23 @@ def record_traffic(options: Options) -> int:
 def replay_traffic(options: Options) -> int:
     """Replays captures and HAR files against the profile's portal."""
     from conformance.cli.annotations import annotated
-    from conformance.replay import command as replay_command  # its extra is needed by no other command
 
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
     if options.format == "json" or options.dry_run:
+        return _replayed(profile, options)
+    return annotated(lambda: _replayed(profile, options), options.out)
+
+
+def _replayed(profile: Profile, options: Options) -> int:
+    """The exit code of a replay, by one process or several."""
+    from conformance.replay import command as replay_command  # its extra is needed by no other command
+    from conformance.scale import command as scale_command  # see above
+
+    if options.workers == 1 or options.dry_run:
         return replay_command.run(profile, options)
-    return annotated(lambda: replay_command.run(profile, options), options.out)
+    return scale_command.run(profile, options)
 
 
 COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from conformance.errors import UsageError
-from conformance.replay import ReplayOptions, ReplayResult, replay
+from conformance.replay import ReplayOptions, replay
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load.schedule import rate_of, seconds_of
 from conformance.replay.recording.analysis import planned
@@ -17,6 +17,7 @@ from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
+from conformance.report.model.run import Run
 from conformance.target.profile.model import Profile
 
 PRINTED = 50
@@ -26,7 +27,7 @@ PRINTED = 50
 def run(profile: Profile, arguments: SimpleNamespace) -> int:
     """Replays. ``--dry-run`` only prints what would be sent; ``--explain`` prints which response each
     dynamic value comes from. Raises UsageError, CaptureError."""
-    options = _options(arguments)
+    options = options_of(arguments)
     options.check(profile)
     check_rows(options.accept, is_updated=options.accept_update)
     if arguments.dry_run or arguments.explain:
@@ -34,15 +35,20 @@ def run(profile: Profile, arguments: SimpleNamespace) -> int:
     if arguments.dry_run:
         return 0
     result = replay(arguments.files, profile, options, on_notice=_warn)
-    if arguments.format == "json":
-        print(result.run.text(), end="")
-    else:
-        for line in _lines(result, options.out):
-            print(line)
+    show(result.run, options.out, form=arguments.format)
     return result.run.exit_code
 
 
-def _options(arguments: SimpleNamespace) -> ReplayOptions:
+def show(run: Run, out: Path, *, form: str) -> None:
+    """Prints a replay that is over, in the form of ``--format``."""
+    if form == "json":
+        print(run.text(), end="")
+        return
+    for line in _lines(run, out):
+        print(line)
+
+
+def options_of(arguments: SimpleNamespace) -> ReplayOptions:
     """The options of the command line. Raises UsageError."""
     return ReplayOptions(
         out=arguments.out,
@@ -96,17 +102,18 @@ def _account_for(text: str) -> tuple[str, str]:
     return email, name
 
 
-def _lines(result: ReplayResult, out: Path) -> Iterator[str]:
-    run = result.run
+def _lines(run: Run, out: Path) -> Iterator[str]:
+    details = (run.model_extra or {})["replay"]
+    groups = details["differences"]
     yield from summary_lines(run, colour=wants_colour(sys.stdout), quiet=True)
-    shown = [group for group in result.groups if group["meaning"] != "drift"]
+    shown = [group for group in groups if group["meaning"] != "drift"]
     yield from lines_of(shown[:PRINTED])
     if len(shown) > PRINTED:
         yield f"and {len(shown) - PRINTED} more in the reports"
-    drift = sum(group["times"] for group in result.groups if group["meaning"] == "drift")
+    drift = sum(group["times"] for group in groups if group["meaning"] == "drift")
     if drift:
         yield f"{drift} differences are drift: state, time or data."
-    yield from result.notes
-    compared = f"{result.tally.compared} of {result.tally.wanted} exchanges compared"
+    yield from run.notes
+    compared = f"{details['compared']} of {details['wanted']} exchanges compared"
     yield f"{len(run.regressions)} regressions; {compared}."
     yield from closing_block(run, out)

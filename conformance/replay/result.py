@@ -125,6 +125,7 @@ def _details(finished: FinishedReplay) -> dict[str, Json]:
             endpoint: {state.value: times for state, times in counts.items()}
             for endpoint, counts in tally.endpoints.items()
         },
+        "wanted": tally.wanted,
         "compared": tally.compared,
         "share": round(tally.share, 4),
         "set_aside": dict(plan.ignored),

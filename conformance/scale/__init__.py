@@ -1,0 +1,1 @@
+"""A replay that several processes share: workers, what starts them, and the merge of what they found."""

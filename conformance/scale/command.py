@@ -1,0 +1,23 @@
+"""``replay --workers N`` and ``--engine locust``: starts the workers, and prints what they found together."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from conformance.replay import command as replay_command
+from conformance.scale.processes import plain_workers
+from conformance.scale.replays import Start, replay_on_workers
+from conformance.target.profile.model import Profile
+
+
+def run(profile: Profile, arguments: SimpleNamespace) -> int:
+    """Replays on several workers. UsageError, CaptureError, TargetUnreachable."""
+    options = replay_command.options_of(arguments)
+    start = _start_of(arguments.engine)
+    finished = replay_on_workers(arguments.files, profile, options, workers=arguments.workers, start=start)
+    replay_command.show(finished, options.out, form=arguments.format)
+    return finished.exit_code
+
+
+def _start_of(engine: str) -> Start:
+    return plain_workers
