@@ -47,6 +47,12 @@ SELECTION = (
         help="number of processes that share the sessions of the recording (default: 1)",
     ),
     option(
+        "--engine",
+        type=Choice(("processes", "locust")),
+        default="processes",
+        help="what starts the workers: processes (default), or a Locust master (extra scale)",
+    ),
+    option(
         "--rate",
         metavar="RATE",
         help="start so many requests, such as 200/s, whenever the answers come: an open load (extra scale)",
@@ -203,7 +209,8 @@ def _replayed(profile: Profile, options: Options) -> int:
     from conformance.replay import command as replay_command  # its extra is needed by no other command
     from conformance.scale import command as scale_command  # see above
 
-    if options.workers == 1 or options.dry_run:
+    is_alone = options.workers == 1 and options.engine == "processes"
+    if is_alone or options.dry_run:
         return replay_command.run(profile, options)
     return scale_command.run(profile, options)
 

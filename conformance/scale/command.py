@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from conformance.replay import command as replay_command
+from conformance.scale.locust_engine import locust_workers
 from conformance.scale.processes import plain_workers
 from conformance.scale.replays import Start, replay_on_workers
 from conformance.target.profile.model import Profile
@@ -20,4 +21,4 @@ def run(profile: Profile, arguments: SimpleNamespace) -> int:
 
 
 def _start_of(engine: str) -> Start:
-    return plain_workers
+    return locust_workers if engine == "locust" else plain_workers

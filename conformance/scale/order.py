@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import platform
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +16,8 @@ from conformance.report.model.run import Run
 from conformance.target.profile.model import Profile
 
 NOTE, LOG, RESULTS, EXCHANGES = "worker.json", "worker.log", "results.json", "exchanges.jsonl"
+LONGEST_END = 60.0
+"""Seconds that a worker may take to restore what it changed, once it is told to stop."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,12 @@ class SharedSession(msgspec.Struct, frozen=True):
 
 
 class WorkerNote(msgspec.Struct):
-    """What a worker says of itself. ``sessions`` is None until it knows its share; ``error`` says why it
-    could not begin, with the exit code."""
+    """What a worker says of itself: its number, its process and its machine. ``sessions`` is None until it
+    knows its share; ``error`` says why it could not begin, with the exit code."""
 
     worker: int
     pid: int
+    host: str
     sessions: list[SharedSession] | None = None
     error: str = ""
     exit_code: int = 0
@@ -78,6 +84,23 @@ def note_in(folder: Path) -> WorkerNote | None:
         return msgspec.json.decode((folder / NOTE).read_bytes(), type=WorkerNote)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def await_end(folder: Path) -> None:
+    """Waits until the process of a worker on this machine has ended; a minute at most."""
+    note, until = note_in(folder), time.monotonic() + LONGEST_END
+    if note is None or note.host != platform.node() or os.name != "posix":
+        return
+    while time.monotonic() < until and _is_alive(note.pid):
+        time.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 def run_in(folder: Path) -> Run | None:

@@ -22,7 +22,7 @@ class Processes:
         self.started: list[subprocess.Popen[bytes]] = []
 
     def start(self, module: str, order: WorkerOrder, *arguments: str, log: Path) -> subprocess.Popen[bytes]:
-        process = started(module, order, *arguments, log=log, stdout=subprocess.DEVNULL)
+        process = started(module, order, *arguments, log=log)
         self.started.append(process)
         return process
 
@@ -54,7 +54,7 @@ class Processes:
 
 
 def started(
-    module: str, order: WorkerOrder, *arguments: str, log: Path, stdout: int | None = None
+    module: str, order: WorkerOrder, *arguments: str, log: Path, stdout: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
     """A process with its order on its way. It has a session of its own: an interrupt from the terminal is for
     the one that starts it."""

@@ -18,6 +18,7 @@ from conformance.scale.order import (
     EXCHANGES,
     WorkerNote,
     WorkerOrder,
+    await_end,
     clear,
     folder_of,
     note_in,
@@ -175,6 +176,7 @@ def _ends(order: WorkerOrder, *, is_interrupted: bool) -> Iterator[WorkerEnd]:
     """A worker that was stopped in its share counts as lost, unless all of them were."""
     for index in range(order.workers):
         folder = folder_of(order.options.out, index)
+        await_end(folder)
         run = run_in(folder)
         if run is not None and run.ending.interrupted and not is_interrupted:
             run = None

@@ -8,83 +8,29 @@ from __future__ import annotations
 
 import os
 import pickle
+import platform
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from typing import BinaryIO
 
-import msgspec
-
 from conformance.errors import SuiteError
 from conformance.replay import replay
-from conformance.replay.compare.outcome import State
 from conformance.replay.engine.sessions import ignore
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.shares import Share
 from conformance.scale.order import SharedSession, WorkerNote, WorkerOrder
-
-REPORTED_AFTER = 0.25
-"""Seconds after which steps are reported."""
-
-_encode = msgspec.json.Encoder().encode
+from conformance.scale.reports import StepReports
 
 
 class NothingToReplay(Exception):
     """There are more workers than shares."""
 
 
-class StepReport(msgspec.Struct, array_like=True):
-    """A request as a load generator counts it. ``problem`` is empty where its answer is as recorded."""
-
-    method: str
-    endpoint: str
-    ms: float
-    bytes: int
-    problem: str = ""
-
-
-class StepReports:
-    """Writes what was sent, some steps at a time, each time a line of JSON."""
-
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-        self._waiting: list[StepReport] = []
-        self._written = time.monotonic()
-
-    def add(self, step: ReplayStep) -> None:
-        if step.attempt is not None:
-            self._waiting.append(report_of(step))
-        if time.monotonic() - self._written > REPORTED_AFTER:
-            self.flush()
-
-    def flush(self) -> None:
-        """Without a reader the reports are lost, and the replay goes on."""
-        self._written = time.monotonic()
-        try:
-            self._out.write(_encode(self._waiting) + b"\n")
-            self._out.flush()
-        except OSError:
-            pass
-        self._waiting.clear()
-
-
-def report_of(step: ReplayStep) -> StepReport:
-    attempt, outcome = step.attempt, step.outcome
-    assert attempt is not None
-    response = attempt.received.response
-    method, _, path = outcome.endpoint.partition(" ")
-    problem = response.error or ""
-    if not problem and outcome.state is State.REGRESSED:
-        paths = dict.fromkeys(difference.path or "body" for difference in outcome.differences)
-        problem = f"regressed: {', '.join(list(paths)[:3])}"
-    return StepReport(method, path, attempt.received.elapsed_ms, len(response.body), problem)
-
-
 def work(order: WorkerOrder, out: BinaryIO) -> int:
     """Replays the share of a worker, and returns the exit code of that replay."""
-    note = WorkerNote(order.index + 1, os.getpid())
+    note = WorkerNote(order.index + 1, os.getpid(), platform.node())
     note.write(order.folder)
 
     def take(share: Share) -> None:

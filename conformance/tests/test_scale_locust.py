@@ -1,0 +1,194 @@
+"""The workers of Locust share a replay: ``--engine locust``, and a locustfile with ``RecordedUser``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp
+
+from conformance.cli import main
+from conformance.errors import ExitCode
+from conformance.replay import replay
+from conformance.report.model.run import Run
+from conformance.scale.locust_engine import locust_workers
+from conformance.scale.order import WorkerOrder, folder_of, note_in
+from conformance.scale.processes import Processes
+from conformance.scale.replays import replay_on_workers
+from conformance.tests.replays import options_for
+from conformance.tests.test_scale_replays import (
+    EXCHANGES,
+    LIMITS,
+    Hang,
+    details,
+    numbers,
+    profile_of,
+    recording,
+    verdicts,
+)
+from reference_impl import serve as reference
+
+__all__ = ["recording"]
+
+pytestmark = pytest.mark.skipif(find_spec("locust") is None, reason="the extra scale is not installed")
+
+WITHOUT_LOCUST = """
+import sys
+from conformance.cli import main
+assert main(["run", "--only", "ENV-*", "--out", sys.argv[1]]) == 0
+assert not {"gevent", "locust"} & sys.modules.keys()
+print("neither")
+"""
+
+
+def counted(path: Path) -> int:
+    """The requests that Locust counted in all."""
+    with path.open() as rows:
+        return int(list(csv.DictReader(rows))[-1]["Request Count"])
+
+
+def in_json(path: Path) -> int:
+    return sum(row["num_requests"] for row in json.loads(path.read_text()))
+
+
+def test_locust_finds_what_one_process_finds_and_counts_each_request_once(
+    recording: Path, tmp_path: Path
+) -> None:
+    with reference.start(limits=LIMITS, clock=False) as portal:
+        alone = replay([recording], profile_of(portal), options_for(tmp_path / "alone")).run
+    with reference.start(limits=LIMITS, clock=False) as portal:
+        options = options_for(tmp_path / "shared")
+        shared = replay_on_workers([recording], profile_of(portal), options, workers=2, start=locust_workers)
+
+    assert shared.exit_code == alone.exit_code == 0
+    assert verdicts(shared) == verdicts(alone)
+    assert details(shared)["states"] == details(alone)["states"]
+    assert numbers(tmp_path / "shared") == list(range(1, details(alone)["recorded"] + 1))
+    assert counted(tmp_path / "shared" / "locust.csv") == details(alone)["recorded"]
+
+
+@pytest.mark.parametrize("victim", ["the worker's process", "the worker of Locust"])
+def test_a_killed_worker_is_named_and_its_share_neither_counted_nor_moved_to_another(
+    recording: Path, tmp_path: Path, victim: str
+) -> None:
+    hangs: list[Hang] = []
+
+    def wrap(app: ASGIApp) -> ASGIApp:
+        hangs.append(Hang(app, b"browser-1"))
+        return hangs[0]
+
+    def start(orders: Sequence[WorkerOrder]) -> Processes:
+        processes = locust_workers(orders)
+        of = parent if victim == "the worker of Locust" else itself
+        threading.Thread(target=kill_the_hanging, args=(hangs[0], tmp_path, of), daemon=True).start()
+        return processes
+
+    with reference.start(limits=LIMITS, clock=False, wrap=wrap) as portal:
+        run = replay_on_workers(
+            [recording], profile_of(portal), options_for(tmp_path), workers=2, start=start
+        )
+
+    dead, alive = sorted((run.model_extra or {})["workers"], key=lambda row: not row["lost"])
+    assert run.exit_code == ExitCode.INCONCLUSIVE
+    assert (dead["lost"], alive["lost"]) == (True, False)
+    assert f"Worker {dead['worker']} did not end its share" in run.ending.inconclusive
+    assert f"begin with #{EXCHANGES + 1}, #{3 * EXCHANGES + 1}" in run.ending.inconclusive
+    assert details(run)["compared"] == alive["exchanges"] == 2 * EXCHANGES
+    assert numbers(tmp_path) == list(range(1, alive["exchanges"] + 1))
+
+
+def itself(pid: int) -> int:
+    return pid
+
+
+def parent(pid: int) -> int:
+    """The process that started another."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def kill_the_hanging(hang: Hang, out: Path, victim: Callable[[int], int]) -> None:
+    """Kills what the second browser hangs on."""
+    hang.reached.wait(60)
+    notes = [note_in(folder_of(out, index)) for index in range(2)]
+    hanging = next(
+        note for note in notes if note and EXCHANGES + 1 in [each.first for each in note.sessions or ()]
+    )
+    os.kill(victim(hanging.pid), signal.SIGKILL)
+
+
+LOCUSTFILE = """
+from pathlib import Path
+from conformance.replay import ReplayOptions
+from conformance.scale.recorded_user import RecordedUser
+
+class Monday(RecordedUser):
+    recordings = [{recording!r}]
+    profile = {profile!r}
+    options = ReplayOptions(out=Path({out!r}), impact="disruptive")
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_locustfile_replays_on_its_own_workers(recording: Path, tmp_path: Path, workers: int) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    out, profile = tmp_path / "out", tmp_path / "portal.toml"
+    file = tmp_path / "locustfile.py"
+    file.write_text(LOCUSTFILE.format(recording=str(recording), profile=str(profile), out=str(out)))
+    locust = [sys.executable, "-m", "locust", "-f", str(file), "--skip-log-setup"]
+    led = [
+        *locust,
+        "--headless",
+        "-u",
+        str(workers or 1),
+        "-r",
+        "2",
+        "--json-file",
+        str(tmp_path / "counted"),
+    ]
+    if workers:
+        led += ["--master", "--expect-workers", str(workers), "--master-bind-port", port]
+    with reference.start(limits=LIMITS, clock=False) as portal:
+        profile.write_text(portal.profile())
+        following = [subprocess.Popen([*locust, "--worker", "--master-port", port]) for _ in range(workers)]
+        leader = subprocess.run(led, timeout=120, capture_output=True, text=True)
+        for each in following:
+            each.wait(timeout=60)
+
+    run = Run.read(out)
+    assert leader.returncode == run.exit_code == 0, leader.stderr
+    assert details(run)["compared"] == in_json(tmp_path / "counted.json") == 4 * EXCHANGES
+    assert len((run.model_extra or {})["workers"]) == max(1, workers)
+
+
+def test_the_command_replays_on_locust(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = tmp_path / "portal.toml"
+    with reference.start(limits=LIMITS, clock=False) as portal:
+        profile.write_text(portal.profile())
+        out = tmp_path / "out"
+        words = ["replay", str(recording), "--profile", str(profile), "--impact", "disruptive"]
+        code = main([*words, "--out", str(out), "--engine", "locust", "--workers", "2"])
+
+    assert code == 0
+    assert "24 of 24 exchanges compared" in capsys.readouterr().out
+
+
+def test_a_run_loads_neither_locust_nor_gevent(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LOCUST, str(tmp_path)], capture_output=True, text=True, timeout=300
+    )
+
+    assert done.stdout.endswith("neither\n"), done.stderr
