@@ -52,7 +52,7 @@ class _Judged:
     finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
     lost: list[str] = field(default_factory=list)
-    """What no worker could judge."""
+    """What no worker could judge, and why."""
 
 
 def _judged(options: CheckOptions) -> _Judged:
@@ -100,7 +100,7 @@ def check(
         impact="read-only",
         strict=options.strict,
         command="check",
-        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost, options)),
+        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost)),
         scope=Scope(selection=options.rules.text if options.rules else ""),
         notes=list(_notes(traffic, judged)),
     )
@@ -174,13 +174,9 @@ def _judge_in_parts(traffic: PortalTraffic, path: Path, progress: Progress) -> _
     )
 
 
-def _lost(lost: Sequence[str], options: CheckOptions) -> str:
+def _lost(lost: Sequence[str]) -> str:
     """Why a check in parts is incomplete; empty where it is not."""
-    if not lost:
-        return ""
-    if options.scheduler:
-        return f"No worker of the cluster could judge this: {'; '.join(lost)}."
-    return f"The process that judged this died twice: {'; '.join(lost)}."
+    return f"This could not be judged: {'; '.join(lost)}." if lost else ""
 
 
 def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:

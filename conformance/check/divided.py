@@ -44,7 +44,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass
 class Divided:
-    """What a check in parts found. ``lost`` names what could not be judged."""
+    """What a check in parts found. ``lost`` names what could not be judged, and why."""
 
     ledger: Ledger
     coverage: Coverage
@@ -178,8 +178,16 @@ class Division:
             selection=self.traffic.options.rules,
         )
         coverage = reduce(Coverage.merged, coverages, Coverage())
-        lost = [str(share) for share in workers.lost]
+        lost = _by_reason(workers.lost)
         return Divided(ledger, coverage, self.secrets, self.finder, lost, interrupted)
+
+
+def _by_reason(lost: Mapping[Share, str]) -> list[str]:
+    """What was lost, each reason once."""
+    shares: dict[str, list[str]] = {}
+    for share, why in lost.items():
+        shares.setdefault(why, []).append(str(share))
+    return [f"{', '.join(names)} ({why})" for why, names in shares.items()]
 
 
 def _is_as_known(share: PartShare, result: JudgedPart, known: tuple[str, ...]) -> bool:
