@@ -65,6 +65,13 @@ def killing_the_scheduler(share: Share) -> Judged:
     return judged(share)
 
 
+def endless(share: Share) -> Judged:
+    """Tells that it has begun, and never ends."""
+    Path(os.environ[MARKER]).touch()
+    time.sleep(600)
+    return judged(share)
+
+
 @dataclass
 class Dask:
     """A scheduler, and its workers of one thread each, which have a working directory of their own."""
@@ -202,6 +209,20 @@ def test_a_check_whose_scheduler_dies_ends_and_says_what_is_missing(
 
     assert checked.run.exit_code == ExitCode.INCONCLUSIVE
     assert "the scheduler went away" in checked.run.ending.inconclusive
+
+
+def test_what_is_not_judged_when_the_scheduler_dies_is_named(
+    recording: Path, dask: Dask, scheduler: str
+) -> None:
+    share = PartShare(0, FilePart(recording), CheckOptions())
+    with cluster.Cluster(scheduler, judge=endless) as workers:
+        workers.add([share])
+        while not (dask.folder / "marker").exists():
+            workers.poll(0.1)
+        dask.processes[0].kill()
+        workers.run()
+
+    assert (workers.lost, workers.results) == ({share: cluster.GONE}, {})
 
 
 def test_results_that_died_with_their_workers_are_computed_again(
