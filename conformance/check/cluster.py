@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -21,6 +20,7 @@ import conformance
 from conformance.check.share import Judged, JudgedInOrder, JudgeShare, PartShare, Share, judged
 from conformance.check.traffic import FilePart
 from conformance.errors import CaptureError, SuiteError, UsageError
+from conformance.traffic.capture.places import Place, reason, size_of
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -79,7 +79,7 @@ class Cluster:
     _client: Client | None = None
     _shares: dict[Future, Share] = field(default_factory=dict)
     _levels: dict[logging.Logger, int] = field(default_factory=dict)
-    _names: dict[str, Path] = field(default_factory=dict)
+    _names: dict[str, Place] = field(default_factory=dict)
     """Files by the paths that the workers know them by."""
     _alone_since: float | None = None
 
@@ -124,7 +124,7 @@ class Cluster:
             sent = _with_whole_paths(share)
             for there, here in zip(_parts(sent), _parts(share), strict=True):
                 self._names[str(there.path)] = here.path
-            sizes = {str(part.path): _size_here(part.path) for part in _parts(sent)}
+            sizes = {part.path: size_of(part.path) for part in _parts(sent)}
             future = self._connection.submit(
                 judge_there, self.judge, sent, sizes, self.version, pure=False, retries=RETRIES
             )
@@ -195,26 +195,26 @@ class Cluster:
 
 
 def judge_there(
-    judge: JudgeShare, share: Share, sizes: Mapping[str, int], version: str
+    judge: JudgeShare, share: Share, sizes: Mapping[Place, int], version: str
 ) -> Judged | SuiteError:
     """Judges a share on a worker. An error that every worker would find is returned, not raised, so that no
     other one tries. NotThere: this worker cannot read a file."""
     if conformance.__version__ != version:
         return UsageError(_other_version(_this_worker(), conformance.__version__, version))
     for path, size in sizes.items():
-        _must_be_there(Path(path), size)
+        _must_be_there(path, size)
     try:
         return judge(share)
     except SuiteError as error:
         return error
 
 
-def _must_be_there(path: Path, size: int) -> None:
+def _must_be_there(path: Place, size: int) -> None:
     try:
         with path.open("rb") as file:
             found = file.seek(0, 2)
     except OSError as error:
-        problem = f"cannot read {path}: {error.strerror or error}"
+        problem = f"cannot read {path}: {reason(path, error)}"
     else:
         if found == size:
             return
@@ -228,15 +228,6 @@ def _this_worker() -> str:
     from distributed import get_worker
 
     return str(get_worker().address)
-
-
-def _size_here(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise CaptureError(
-            f"{path}: {error.strerror or error}. Give a capture (JSONL) or a HAR file."
-        ) from error
 
 
 def _parts(share: Share) -> Sequence[FilePart]:

@@ -26,6 +26,7 @@ from conformance.check.share import (
 from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
 from conformance.check.workers import Workers
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.capture.places import Place
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets
@@ -200,7 +201,7 @@ def _is_as_known(share: PartShare, result: JudgedPart, known: tuple[str, ...]) -
 
 def _before_breaks(shares: Sequence[PartShare], results: Mapping[Share, Judged]) -> Iterator[Judged | None]:
     """The result of each share; None where it is lost, or its file breaks before it."""
-    broken: Path | None = None
+    broken: Place | None = None
     for share in shares:
         part = share.part
         if part.begin == 0:

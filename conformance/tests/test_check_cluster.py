@@ -154,6 +154,15 @@ def test_a_cluster_finds_what_one_process_finds(recording: Path, tmp_path: Path,
     assert results(tmp_path / "many") == results(tmp_path / "one")
 
 
+def test_a_cluster_reads_addresses_as_one_process_reads_files(
+    recording: Path, tmp_path: Path, scheduler: str
+) -> None:
+    check([recording], CheckOptions(out=tmp_path / "one"))
+    check([f"local://{recording}"], CheckOptions(out=tmp_path / "many", scheduler=scheduler))
+
+    assert results(tmp_path / "many") == results(tmp_path / "one")
+
+
 def test_a_worker_that_is_killed_is_replaced_and_nothing_counts_twice(
     recording: Path, tmp_path: Path, scheduler: str
 ) -> None:
@@ -264,7 +273,7 @@ def test_a_path_is_that_of_the_working_directory_here(
 def test_a_worker_that_has_no_such_file_is_named(
     tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch, content: bytes | None, problem: str
 ) -> None:
-    monkeypatch.setattr(cluster, "_size_here", lambda path: 1000)
+    monkeypatch.setattr(cluster, "size_of", lambda path: 1000)
     path = tmp_path / "elsewhere.jsonl"
     if content is not None:
         path.write_bytes(content)
