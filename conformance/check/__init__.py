@@ -19,6 +19,7 @@ from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Ending, Run, Scope
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
@@ -52,7 +53,7 @@ class _Judged:
     finder: SecretFinder = field(default_factory=SecretFinder)
     interrupted: bool = False
     lost: list[str] = field(default_factory=list)
-    """What no worker could judge."""
+    """What no worker could judge, and why."""
 
 
 def _judged(options: CheckOptions) -> _Judged:
@@ -61,13 +62,14 @@ def _judged(options: CheckOptions) -> _Judged:
 
 
 def check(
-    files: Sequence[str | Path],
+    files: Sequence[str | Place],
     options: CheckOptions = DEFAULTS,
     *,
     listeners: Sequence[Callable[[Exchange], None]] = (),
     progress: Progress = lambda done, total: None,
 ) -> Checked:
-    """Judges every exchange of the portal in these captures and HAR files, and writes the reports.
+    """Judges every exchange of the portal in these captures and HAR files, and writes the reports. A file is
+    a path, or an address that fsspec reads (``s3://…``).
 
     ``listeners`` get each exchange once it is judged, where one process judges; ``progress``
     is told how many parts are judged, and of how many, where several do. CaptureError: a file cannot be read,
@@ -78,12 +80,10 @@ def check(
     update, prune = options.baseline_update, options.baseline_prune
     baseline = initial_baseline(options.baseline, is_updated=update, is_pruned=prune)
     started = datetime.now(UTC)
-    traffic, exchanges = (
-        PortalTraffic([Path(file) for file in files], options),
-        options.out / "exchanges.jsonl",
-    )
+    places, exchanges = [place_of(file) for file in files], options.out / "exchanges.jsonl"
+    traffic = PortalTraffic(places, options)
     if options.workers > 1 or options.scheduler:
-        judged = _judge_in_parts(traffic, exchanges, progress)
+        judged = _judge_in_parts(traffic, places, exchanges, progress)
     else:
         judged = _judged(options)
         _judge(traffic, judged, exchanges, [judged.coverage.feed, *listeners])
@@ -100,7 +100,7 @@ def check(
         impact="read-only",
         strict=options.strict,
         command="check",
-        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost, options)),
+        ending=Ending(interrupted=judged.interrupted, inconclusive=_lost(judged.lost)),
         scope=Scope(selection=options.rules.text if options.rules else ""),
         notes=list(_notes(traffic, judged)),
     )
@@ -108,7 +108,7 @@ def check(
 
 
 def run(
-    files: Sequence[str | Path],
+    files: Sequence[str | Place],
     options: CheckOptions,
     *,
     output: str = "text",
@@ -158,10 +158,12 @@ def _judge(
         log.close()
 
 
-def _judge_in_parts(traffic: PortalTraffic, path: Path, progress: Progress) -> _Judged:
+def _judge_in_parts(
+    traffic: PortalTraffic, files: Sequence[Place], path: Path, progress: Progress
+) -> _Judged:
     options = traffic.options
     workers = WORKERS_OF_A_CLUSTER if options.scheduler else options.workers
-    parts = parts_of([Path(str(file)) for file in traffic.files], workers)
+    parts = parts_of(files, workers)
     finder = finder_of(options.redact, options.keep)
     divided = Division(traffic, parts, path, finder, progress=progress).run()
     return _Judged(
@@ -174,13 +176,9 @@ def _judge_in_parts(traffic: PortalTraffic, path: Path, progress: Progress) -> _
     )
 
 
-def _lost(lost: Sequence[str], options: CheckOptions) -> str:
+def _lost(lost: Sequence[str]) -> str:
     """Why a check in parts is incomplete; empty where it is not."""
-    if not lost:
-        return ""
-    if options.scheduler:
-        return f"No worker of the cluster could judge this: {'; '.join(lost)}."
-    return f"The process that judged this died twice: {'; '.join(lost)}."
+    return f"This could not be judged: {'; '.join(lost)}." if lost else ""
 
 
 def _notes(traffic: PortalTraffic, judged: _Judged) -> Iterator[str]:

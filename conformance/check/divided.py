@@ -26,6 +26,7 @@ from conformance.check.share import (
 from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
 from conformance.check.workers import Workers
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.capture.places import Place
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets
@@ -44,7 +45,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass
 class Divided:
-    """What a check in parts found. ``lost`` names what could not be judged."""
+    """What a check in parts found. ``lost`` names what could not be judged, and why."""
 
     ledger: Ledger
     coverage: Coverage
@@ -178,8 +179,16 @@ class Division:
             selection=self.traffic.options.rules,
         )
         coverage = reduce(Coverage.merged, coverages, Coverage())
-        lost = [str(share) for share in workers.lost]
+        lost = _by_reason(workers.lost)
         return Divided(ledger, coverage, self.secrets, self.finder, lost, interrupted)
+
+
+def _by_reason(lost: Mapping[Share, str]) -> list[str]:
+    """What was lost, each reason once."""
+    shares: dict[str, list[str]] = {}
+    for share, why in lost.items():
+        shares.setdefault(why, []).append(str(share))
+    return [f"{', '.join(names)} ({why})" for why, names in shares.items()]
 
 
 def _is_as_known(share: PartShare, result: JudgedPart, known: tuple[str, ...]) -> bool:
@@ -192,7 +201,7 @@ def _is_as_known(share: PartShare, result: JudgedPart, known: tuple[str, ...]) -
 
 def _before_breaks(shares: Sequence[PartShare], results: Mapping[Share, Judged]) -> Iterator[Judged | None]:
     """The result of each share; None where it is lost, or its file breaks before it."""
-    broken: Path | None = None
+    broken: Place | None = None
     for share in shares:
         part = share.part
         if part.begin == 0:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.capture.files import is_packed
+from conformance.traffic.capture.places import Place, size_of
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.selection import RuleSelection
 
@@ -59,7 +60,7 @@ DEFAULTS = CheckOptions()
 class FilePart:
     """A file, or the lines of a capture that begin between two of its bytes."""
 
-    path: Path
+    path: Place
     begin: int = 0
     end: int | None = None
 
@@ -75,15 +76,15 @@ class FilePart:
         return str(self.path) if self.end is None else f"{self.path} (bytes {self.begin} to {self.end})"
 
 
-def parts_of(files: Sequence[Path], workers: int, *, smallest: int = SMALLEST_PART) -> list[FilePart]:
+def parts_of(files: Sequence[Place], workers: int, *, smallest: int = SMALLEST_PART) -> list[FilePart]:
     """The parts of some files, in order: a large capture has several, a HAR or a packed file is one.
     CaptureError: a file cannot be read."""
     divided = [path for path in files if not is_packed(path) and not capture.is_har(path)]
-    whole = sum(path.stat().st_size for path in divided)
+    whole = sum(map(size_of, divided))
     size = min(max(whole // (workers * PARTS_OF_A_WORKER) + 1, smallest), LARGEST_PART)
     parts: list[FilePart] = []
     for path in files:
-        length = path.stat().st_size if path in divided else 0
+        length = size_of(path) if path in divided else 0
         if length <= size:
             parts.append(FilePart(path))
             continue
@@ -98,7 +99,7 @@ class PortalTraffic:
     """The portal's exchanges of some files or parts, in order; everything else is ignored and counted.
     ``counts`` says how many each of them had."""
 
-    files: Sequence[Path | FilePart]
+    files: Sequence[Place | FilePart]
     options: CheckOptions
     ignored: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
@@ -121,7 +122,7 @@ class PortalTraffic:
             yield exchange if exchange.n == number else replace(exchange, n=number)
 
     def _exchanges(self) -> Iterator[Exchange]:
-        broken: Path | None = None
+        broken: Place | None = None
         for file in self.files:
             before = self.count
             part = file if isinstance(file, FilePart) else FilePart(file)

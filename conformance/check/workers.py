@@ -32,12 +32,12 @@ class _Worker:
 
 @dataclass
 class Workers:
-    """Does shares in ``count`` processes. ``lost`` are those whose workers died."""
+    """Does shares in ``count`` processes. ``lost`` are those whose workers died, with the reason."""
 
     count: int
     judge: JudgeShare = judged
     results: dict[Share, Judged] = field(default_factory=dict)
-    lost: list[Share] = field(default_factory=list)
+    lost: dict[Share, str] = field(default_factory=dict)
     _waiting: deque[Share] = field(default_factory=deque)
     _begun: dict[Share, int] = field(default_factory=dict)
     _workers: list[_Worker] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Workers:
         if self._begun[share] < ATTEMPTS:
             self._waiting.appendleft(share)
         else:
-            self.lost.append(share)
+            self.lost[share] = "the process that judged it died twice"
 
     def _free_worker(self) -> _Worker | None:
         free = next((worker for worker in self._workers if worker.share is None), None)

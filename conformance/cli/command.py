@@ -62,8 +62,8 @@ class Value(click.ParamType[Any]):
 class FileValue(Value):
     """A path; a shell completes it."""
 
-    def __init__(self) -> None:
-        super().__init__("file", path)
+    def __init__(self, read: Callable[[str], Any] = path) -> None:
+        super().__init__("file", read)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -81,6 +81,8 @@ class Choice(click.Choice[str]):
 
 TEXT = Value("text")
 PATH = FileValue()
+ADDRESS = FileValue(text)
+"""A path, a pattern or an address, as it is typed."""
 
 
 class CommandOption(click.RichOption):

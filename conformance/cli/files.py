@@ -6,11 +6,10 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 import sys
-from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.cli.command import PATH, Options, Value, argument, command, flag, option
+from conformance.cli.command import ADDRESS, PATH, Options, Value, argument, command, flag, option
 from conformance.cli.layout import print_line, print_text
 from conformance.cli.options import (
     BASELINE,
@@ -41,20 +40,16 @@ def _workers(text: str) -> int:
     return int(text)
 
 
-def _matching(text: str) -> list[str]:
-    """The files of a pattern such as ``captures/*.jsonl`` in the order of their names; a name that is no
-    pattern, or a file's own, stays. UsageError: no file matches."""
-    if not has_magic(text) or Path(text).exists():
-        return [text]
-    matches = sorted(path for path in glob(text, recursive=True) if Path(path).is_file())
-    if not matches:
-        raise UsageError(f"{text}: no file matches this pattern.")
-    return matches
-
-
 @command(
     "check",
-    argument("files", "FILE", nargs=-1, required=True, help="a capture or a HAR file, or a pattern"),
+    argument(
+        "files",
+        "FILE",
+        nargs=-1,
+        required=True,
+        type=ADDRESS,
+        help="a capture or a HAR file, a pattern, or an address (s3://…, extra scale)",
+    ),
     option(
         "--target", metavar="URL", help="the portal's base URL, if the files hold traffic of several hosts"
     ),
@@ -88,11 +83,12 @@ def check_files(options: Options) -> int:
     from conformance.check import CheckOptions, run
     from conformance.check.cluster import checked_address
     from conformance.cli.annotations import annotated
+    from conformance.traffic.capture.places import matching
     from conformance.verdicts.selection import select_rules
 
     if options.scheduler and options.workers > 1:
         raise UsageError("--scheduler: the cluster says how many workers judge. Leave out --workers.")
-    files = [path for text in options.files for path in _matching(str(text))]
+    files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
         out=options.out,
         salvage=options.salvage,

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from conformance import check as check_module
 from conformance.check import CheckOptions, check, cluster
+from conformance.check import divided as divided_module
 from conformance.check.divided import Division
-from conformance.check.share import Judged, OrderedShare, PartShare, Share, judged
+from conformance.check.share import Judged, JudgedPart, OrderedShare, PartShare, Share, judge_part, judged
 from conformance.check.traffic import FilePart, PortalTraffic, parts_of
 from conformance.cli import main
 from conformance.errors import CaptureError, ExitCode, UsageError
 from conformance.tests.test_check_workers import recording as recording
-from conformance.tests.test_check_workers import results
+from conformance.tests.test_check_workers import results, written
+from conformance.tests.test_check_workers import small_parts as small_parts
 from conformance.tests.test_check_workers import visit as visit
+from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.finder import SecretFinder
 
-Processes = list[subprocess.Popen[bytes]]
 MARKER = "PORTAL_CONFORMANCE_TEST_MARKER"
-DASK = [sys.executable, "-m"]
+ROOT = Path(__file__).parents[2]
 STARTED_WITHIN = 60.0
 
 
@@ -46,6 +52,19 @@ def never_done(share: Share) -> Judged:
     return judged(share)
 
 
+def killing(share: Share) -> Judged:
+    """Kills each worker that is given the second part."""
+    if isinstance(share, PartShare) and share.number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return judged(share)
+
+
+def killing_the_scheduler(share: Share) -> Judged:
+    if isinstance(share, PartShare) and share.number == 1:
+        os.kill(int(Path(os.environ[MARKER]).read_text()), signal.SIGKILL)
+    return judged(share)
+
+
 def endless(share: Share) -> Judged:
     """Tells that it has begun, and never ends."""
     Path(os.environ[MARKER]).touch()
@@ -53,39 +72,63 @@ def endless(share: Share) -> Judged:
     return judged(share)
 
 
-@pytest.fixture
-def scheduler(running: tuple[str, Processes]) -> str:
-    """The address of a scheduler with two workers of one thread each."""
-    return running[0]
+@dataclass
+class Dask:
+    """A scheduler, and its workers of one thread each, which have a working directory of their own."""
+
+    folder: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    address: str = ""
+
+    def start(self) -> None:
+        file = self.folder / "scheduler.json"
+        self._run("distributed.cli.dask_scheduler", "--port", "0", "--scheduler-file", str(file))
+        self.address = started(file, self.processes[0])
+
+    def start_worker(self) -> None:
+        self._run("distributed.cli.dask_worker", self.address, "--nthreads", "1", "--no-nanny")
+
+    def kill(self, processes: Sequence[subprocess.Popen[bytes]]) -> None:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+    def _run(self, module: str, *arguments: str) -> None:
+        command = [sys.executable, "-m", module, *arguments, "--host", "127.0.0.1", "--no-dashboard"]
+        paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        environment = {**os.environ, "PYTHONPATH": paths, MARKER: str(self.folder / "marker")}
+        with (self.folder / "dask.log").open("ab") as log:
+            self.processes.append(
+                subprocess.Popen(command, env=environment, cwd=self.folder, stdout=log, stderr=log)
+            )
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Iterator[tuple[str, Processes]]:
-    """The address of a scheduler, its process, and those of its workers."""
-    file = tmp_path / "scheduler.json"
-    environment = {**os.environ, MARKER: str(tmp_path / "marker")}
-    with (tmp_path / "dask.log").open("wb") as log:
+def dask(tmp_path: Path) -> Iterator[Dask]:
+    """A scheduler without workers."""
+    (tmp_path / "dask").mkdir()
+    cluster = Dask(tmp_path / "dask")
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.kill(cluster.processes)
 
-        def run(arguments: list[str]) -> subprocess.Popen[bytes]:
-            return subprocess.Popen(arguments, env=environment, stdout=log, stderr=log)
 
-        processes = [
-            run([*DASK, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0",
-                 "--no-dashboard", "--scheduler-file", str(file)])
-        ]  # fmt: skip
-        try:
-            address = started(file, processes[0])
-            processes += [
-                run([*DASK, "distributed.cli.dask_worker", address, "--host", "127.0.0.1", "--nthreads", "1",
-                     "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path)])
-                for _ in range(2)
-            ]  # fmt: skip
-            yield address, processes
-        finally:
-            for process in processes:
-                process.kill()
-            for process in processes:
-                process.wait()
+@pytest.fixture
+def scheduler(dask: Dask) -> str:
+    """The address of a scheduler with two workers."""
+    dask.start_worker()
+    dask.start_worker()
+    return dask.address
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster that lost all its workers soon has none any more, nor the results that they held."""
+    monkeypatch.setattr(cluster, "FETCHED_WITHIN", 1.0)
+    monkeypatch.setattr(divided_module, "Cluster", partial(cluster.Cluster, return_within=0.5))
 
 
 def started(file: Path, process: subprocess.Popen[bytes]) -> str:
@@ -111,6 +154,15 @@ def test_a_cluster_finds_what_one_process_finds(recording: Path, tmp_path: Path,
     assert results(tmp_path / "many") == results(tmp_path / "one")
 
 
+def test_a_cluster_reads_addresses_as_one_process_reads_files(
+    recording: Path, tmp_path: Path, scheduler: str
+) -> None:
+    check([recording], CheckOptions(out=tmp_path / "one"))
+    check([f"local://{recording}"], CheckOptions(out=tmp_path / "many", scheduler=scheduler))
+
+    assert results(tmp_path / "many") == results(tmp_path / "one")
+
+
 def test_a_worker_that_is_killed_is_replaced_and_nothing_counts_twice(
     recording: Path, tmp_path: Path, scheduler: str
 ) -> None:
@@ -123,7 +175,7 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_counts_twice(
         traffic, parts(recording), tmp_path / "two.jsonl", SecretFinder(), judge=dying_once
     ).run()
 
-    assert (tmp_path / "marker").exists()
+    assert (tmp_path / "dask" / "marker").exists()
     assert not divided.lost
     assert divided.ledger.results() == expected.ledger.results()
     assert divided.coverage.as_json() == expected.coverage.as_json()
@@ -137,29 +189,123 @@ def test_a_part_that_no_worker_can_judge_is_named(recording: Path, tmp_path: Pat
         PortalTraffic([recording], options), some, tmp_path / "x.jsonl", SecretFinder(), judge=never_done
     ).run()
 
-    assert divided.lost == [str(some[1])]
+    assert divided.lost == [f"{some[1]} (MemoryError: this part is too large for any worker)"]
+
+
+@pytest.mark.usefixtures("small_parts", "impatient")
+def test_a_check_whose_workers_all_die_ends_and_says_what_is_missing(
+    visit: list[Exchange], tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_module, "Division", partial(Division, judge=killing))
+    lawful = written(tmp_path / "lawful.jsonl", visit)
+
+    checked = check([lawful], CheckOptions(out=tmp_path / "out", scheduler=scheduler))
+
+    assert checked.run.exit_code == ExitCode.INCONCLUSIVE
+    assert f"{lawful} (bytes " in checked.run.ending.inconclusive
+    assert "the cluster has no worker any more" in checked.run.ending.inconclusive
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_check_whose_scheduler_dies_ends_and_says_what_is_missing(
+    visit: list[Exchange], tmp_path: Path, dask: Dask, scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_module, "Division", partial(Division, judge=killing_the_scheduler))
+    (dask.folder / "marker").write_text(str(dask.processes[0].pid))
+    lawful = written(tmp_path / "lawful.jsonl", visit)
+
+    checked = check([lawful], CheckOptions(out=tmp_path / "out", scheduler=scheduler))
+
+    assert checked.run.exit_code == ExitCode.INCONCLUSIVE
+    assert "the scheduler went away" in checked.run.ending.inconclusive
 
 
 def test_what_is_not_judged_when_the_scheduler_dies_is_named(
-    recording: Path, tmp_path: Path, running: tuple[str, Processes]
+    recording: Path, dask: Dask, scheduler: str
 ) -> None:
-    address, processes = running
     share = PartShare(0, FilePart(recording), CheckOptions())
-    with cluster.Cluster(address, judge=endless) as workers:
+    with cluster.Cluster(scheduler, judge=endless) as workers:
         workers.add([share])
-        while not (tmp_path / "marker").exists():
+        while not (dask.folder / "marker").exists():
             workers.poll(0.1)
-        processes[0].kill()
+        dask.processes[0].kill()
         workers.run()
 
-    assert (workers.lost, workers.results) == ([share], {})
+    assert (workers.lost, workers.results) == ({share: cluster.GONE}, {})
 
 
-def test_a_file_that_a_worker_cannot_read_is_an_error(tmp_path: Path, scheduler: str) -> None:
-    missing = OrderedShare([FilePart(tmp_path / "not-there.jsonl")], CheckOptions())
+def test_results_that_died_with_their_workers_are_computed_again(
+    recording: Path, dask: Dask, scheduler: str
+) -> None:
+    shares = [PartShare(number, part, CheckOptions()) for number, part in enumerate(parts(recording))]
     with cluster.Cluster(scheduler) as workers:
-        workers.add([missing])
-        with pytest.raises(CaptureError, match="not-there"):
+        workers.add(shares)
+        until = time.monotonic() + STARTED_WITHIN
+        while not all(future.done() for future in workers._shares) and time.monotonic() < until:
+            time.sleep(0.05)
+        dask.kill(dask.processes[1:])
+        dask.start_worker()
+        workers.run()
+
+    assert not workers.lost
+    assert {
+        share: found.count for share, found in workers.results.items() if isinstance(found, JudgedPart)
+    } == {share: judge_part(share).count for share in shares}
+
+
+def test_a_path_is_that_of_the_working_directory_here(
+    recording: Path, tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.jsonl").write_bytes(recording.read_bytes() + b'{"n":\n')
+    for out, address in (("one", ""), ("many", scheduler)):
+        check(["broken.jsonl"], CheckOptions(out=tmp_path / out, scheduler=address, salvage=True))
+    with pytest.raises(CaptureError, match=r"^broken\.jsonl:\d+: "):
+        check(["broken.jsonl"], CheckOptions(out=tmp_path / "error", scheduler=scheduler))
+
+    assert results(tmp_path / "many") == results(tmp_path / "one")
+
+
+@pytest.mark.parametrize(
+    "content, problem",
+    [(None, "cannot read {}: No such file"), (b"{}\n", "has another file at {}: of 3 bytes")],
+)
+def test_a_worker_that_has_no_such_file_is_named(
+    tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch, content: bytes | None, problem: str
+) -> None:
+    monkeypatch.setattr(cluster, "size_of", lambda path: 1000)
+    path = tmp_path / "elsewhere.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+
+    with cluster.Cluster(scheduler) as workers:
+        workers.add([OrderedShare([FilePart(path)], CheckOptions())])
+        with pytest.raises(CaptureError) as error:
+            workers.run()
+
+    assert re.match(r"The worker tcp://127\.0\.0\.1:\d+ " + re.escape(problem.format(path)), str(error.value))
+    assert "all workers read it by the same path" in str(error.value)
+
+
+def test_a_cluster_without_workers_is_refused(dask: Dask) -> None:
+    workers = cluster.Cluster(dask.address, patience=1.0)
+
+    with pytest.raises(UsageError, match="the cluster has no worker"), workers:
+        pass
+
+
+def test_the_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+
+    with pytest.raises(UsageError, match=r"pip install 'portal-conformance\[scale\]'"):
+        cluster.Cluster("tcp://127.0.0.1:1").__enter__()
+
+
+def test_a_worker_that_joins_late_with_another_version_is_refused(scheduler: str) -> None:
+    with cluster.Cluster(scheduler) as workers:
+        workers.version = "0.0.1"
+        workers.add([OrderedShare([], CheckOptions())])
+        with pytest.raises(UsageError, match=r"has version .* and this is 0\.0\.1"):
             workers.run()
 
 

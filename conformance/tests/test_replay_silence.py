@@ -124,7 +124,7 @@ def test_a_target_that_hangs_ends_the_replay_early_with_exit_code_6(
 
     assert told.run.exit_code == 6
     assert told.run.regressions == []
-    assert seconds < 10 * TIMEOUT
+    assert seconds < 60 * TIMEOUT
     assert any("no answer" in note for note in told.notes)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from conformance.traffic.capture.files import damage_of, opened
 from conformance.traffic.capture.har_reader import read_har
 from conformance.traffic.capture.jsonl import read_jsonl, read_range
+from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.capture.writer import Writer
 from conformance.traffic.exchange import Exchange
 
@@ -24,9 +24,9 @@ class Reader(Iterator[Exchange]):
     reason; ``notes`` says what was passed over; both are whole once the last exchange was read."""
 
     def __init__(
-        self, path: str | Path, *, salvage: bool = False, begin: int = 0, end: int | None = None
+        self, path: str | Place, *, salvage: bool = False, begin: int = 0, end: int | None = None
     ) -> None:
-        self.path = Path(path)
+        self.path = place_of(path)
         self.set_aside: Counter[str] = Counter()
         self.notes: list[str] = []
         if end is not None:
@@ -43,8 +43,8 @@ class Reader(Iterator[Exchange]):
         return next(self._exchanges)
 
 
-def read(path: str | Path, *, salvage: bool = False, begin: int = 0, end: int | None = None) -> Reader:
-    """Reads a capture or a HAR file, packed or not, in bounded memory.
+def read(path: str | Place, *, salvage: bool = False, begin: int = 0, end: int | None = None) -> Reader:
+    """Reads a capture or a HAR file, packed or not, in bounded memory, from a path or an address (``s3://…``).
 
     CaptureError, on the way: where it breaks, as ``file:line`` and what is wrong there; with
     ``salvage`` what stands before the break is used, and ``notes`` says so.
@@ -53,7 +53,7 @@ def read(path: str | Path, *, salvage: bool = False, begin: int = 0, end: int | 
     return Reader(path, salvage=salvage, begin=begin, end=end)
 
 
-def is_har(path: Path) -> bool:
+def is_har(path: Place) -> bool:
     """Whether a file is a HAR, by how it begins. CaptureError: it cannot be opened."""
     with opened(path) as stream:
         first = _FIRST_KEY.match(_beginning_of(stream))

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from conformance.errors import CaptureError
+from conformance.traffic.capture.places import Place, StoredStream, unreadable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -23,7 +24,7 @@ CHUNK = 1 << 20
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Place) -> Iterator[BinaryIO]:
     """The bytes of a capture, unpacked as its first bytes ask for. CaptureError: it cannot be opened."""
     try:
         with path.open("rb", buffering=CHUNK >> 4) as file:
@@ -34,19 +35,19 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     except zipfile.BadZipFile as error:
         raise CaptureError(f"{path}: {damage_of(error)}. Save the file again.") from error
     except OSError as error:
-        raise CaptureError(
-            f"{path}: {error.strerror or error}. Give a capture (JSONL) or a HAR file."
-        ) from error
+        raise unreadable(path, error) from error
 
 
-def is_packed(path: Path) -> bool:
+def is_packed(path: Place) -> bool:
     """Whether a file is packed, by its first bytes. CaptureError: it cannot be opened."""
     with opened(path) as stream:
-        return not (isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO))
+        return not (
+            isinstance(stream, io.BufferedReader) and isinstance(stream.raw, (io.FileIO, StoredStream))
+        )
 
 
 @contextmanager
-def seekable(path: Path) -> Iterator[tuple[BinaryIO, str | None]]:
+def seekable(path: Place) -> Iterator[tuple[BinaryIO, str | None]]:
     """Like ``opened``, but one can go back in it: what is packed is unpacked to a temporary file first, as
     far as it can be read; the second says what is wrong with the rest, or is None."""
     with opened(path) as stream:
@@ -91,7 +92,7 @@ def appended(path: Path, mode: str) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, file)
 
 
-def zstandard(path: Path) -> ModuleType:
+def zstandard(path: Place) -> ModuleType:
     """The Zstandard library. CaptureError: it is not installed, with the extra that brings it."""
     try:
         import zstandard as library  # an extra: whoever reads no .zst needs none of it
@@ -103,7 +104,7 @@ def zstandard(path: Path) -> ModuleType:
 
 
 @contextmanager
-def _unpacked(path: Path, file: BinaryIO, magic: bytes) -> Iterator[BinaryIO]:
+def _unpacked(path: Place, file: BinaryIO, magic: bytes) -> Iterator[BinaryIO]:
     if magic.startswith(GZIP):
         with gzip.GzipFile(fileobj=file) as stream:
             yield cast(BinaryIO, stream)
@@ -148,7 +149,7 @@ class _ZstandardFrames(io.RawIOBase):
         return count
 
 
-def _har_in(path: Path, archive: zipfile.ZipFile) -> str:
+def _har_in(path: Place, archive: zipfile.ZipFile) -> str:
     names = [name for name in archive.namelist() if name.lower().endswith(".har")]
     if len(names) != 1:
         raise CaptureError(f"{path}: a zip must hold exactly one .har file, this one holds {len(names)}.")

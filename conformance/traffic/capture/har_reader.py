@@ -25,6 +25,7 @@ from conformance.traffic.capture.files import seekable
 from conformance.traffic.capture.har_entry import SECRET_HEADERS, Attachments, Source, aside, exchange_of
 from conformance.traffic.capture.har_form import Entry, Started, mended
 from conformance.traffic.capture.har_survey import surveyed
+from conformance.traffic.capture.places import Place, StoredFile
 from conformance.traffic.capture.scan import CHUNK, Break, Scanner, line_at
 from conformance.traffic.exchange import Exchange
 
@@ -33,7 +34,7 @@ _SEVERAL = msgspec.json.Decoder(list[Entry]).decode
 _EPOCH = "1970-01-01T00:00:00+00:00"
 
 
-def read_har(path: Path, *, salvage: bool, set_aside: Counter[str], notes: list[str]) -> Iterator[Exchange]:
+def read_har(path: Place, *, salvage: bool, set_aside: Counter[str], notes: list[str]) -> Iterator[Exchange]:
     """The exchanges of a HAR, numbered from 1; entries that never went over the wire are counted apart.
 
     CaptureError: no HAR, or broken (where ``salvage`` says so, what stands before the break is used).
@@ -140,7 +141,7 @@ def _epoch(started: str | None, before: float) -> float:
         return before
 
 
-def _mended(path: Path, number: int, raw: bytes) -> Entry:
+def _mended(path: Place, number: int, raw: bytes) -> Entry:
     """An entry of a tool that takes liberties, in the types of the standard."""
     try:
         text = raw.decode(errors="replace")
@@ -165,9 +166,10 @@ def _timestamp(started: str | None) -> str | None:
     return started if len(started) <= 32 and "T" in started else time.isoformat()
 
 
-def _attachments(path: Path, stack: ExitStack) -> Attachments:
-    """Bodies that stand in files of their own: beside the HAR, or in the zip that holds it."""
-    archive = stack.enter_context(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else None
+def _attachments(path: Place, stack: ExitStack) -> Attachments:
+    """Bodies in files of their own: in the zip that holds the HAR, or beside it on this machine."""
+    file = stack.enter_context(path.open("rb"))
+    archive = stack.enter_context(zipfile.ZipFile(file)) if zipfile.is_zipfile(file) else None
 
     def attachment(name: str) -> bytes | None:
         if archive is not None:
@@ -177,9 +179,9 @@ def _attachments(path: Path, stack: ExitStack) -> Attachments:
                 raise CaptureError(
                     f"{path}: {name} in it is damaged ({error}). Save the file again."
                 ) from error
-        beside = path.parent / name
-        if Path(name).name != name or not beside.is_file():
+        if isinstance(path, StoredFile) or Path(name).name != name:
             return None
-        return beside.read_bytes()
+        beside = path.parent / name
+        return beside.read_bytes() if beside.is_file() else None
 
     return attachment

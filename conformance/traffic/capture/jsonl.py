@@ -6,22 +6,20 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.files import damage_of, opened
+from conformance.traffic.capture.places import Place
 from conformance.traffic.exchange import Exchange
 
 LONGEST_LINE = 128 * 1024 * 1024
 
-READ_AT_ONCE = 1 << 16
-
 _DECODE = msgspec.json.Decoder(Exchange).decode
 
 
-def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
+def read_jsonl(path: Place, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
     """The exchanges of a capture, in its order.
 
     CaptureError: a line that is none, or cut off; where ``salvage`` says so, what stands before it is used.
@@ -29,18 +27,18 @@ def read_jsonl(path: Path, *, salvage: bool, notes: list[str]) -> Iterator[Excha
     return _read(path, _all_lines(path), salvage=salvage, notes=notes)
 
 
-def read_range(path: Path, begin: int, end: int, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
+def read_range(path: Place, begin: int, end: int, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
     """Those whose lines begin from byte ``begin`` on and before ``end``, as ``read_jsonl`` reads them."""
     return _read(path, _lines_between(path, begin, end), salvage=salvage, notes=notes, begin=begin)
 
 
-def _all_lines(path: Path) -> Generator[bytes]:
+def _all_lines(path: Place) -> Generator[bytes]:
     with opened(path) as stream:
         yield from iter(partial(stream.readline, LONGEST_LINE + 1), b"")
 
 
-def _lines_between(path: Path, begin: int, end: int) -> Generator[bytes]:
-    with path.open("rb", buffering=READ_AT_ONCE) as stream:
+def _lines_between(path: Place, begin: int, end: int) -> Generator[bytes]:
+    with opened(path) as stream:
         place = begin
         if begin:
             stream.seek(begin - 1)
@@ -50,10 +48,10 @@ def _lines_between(path: Path, begin: int, end: int) -> Generator[bytes]:
             place += len(line)
 
 
-def _lines_before(path: Path, begin: int) -> int:
+def _lines_before(path: Place, begin: int) -> int:
     """How many lines begin before a byte."""
     count = 0
-    with path.open("rb", buffering=READ_AT_ONCE) as stream:
+    with opened(path) as stream:
         for line in stream:
             if begin <= 0:
                 break
@@ -63,7 +61,7 @@ def _lines_before(path: Path, begin: int) -> int:
 
 
 def _read(
-    path: Path, lines: Generator[bytes], *, salvage: bool, notes: list[str], begin: int = 0
+    path: Place, lines: Generator[bytes], *, salvage: bool, notes: list[str], begin: int = 0
 ) -> Iterator[Exchange]:
     number, line = 0, b""
     try:
