@@ -16,6 +16,13 @@ from reference_impl.limits import Limits
 LIMITS = Limits(login_initiations=100_000)
 
 
+EMAIL = "admin@example.test"
+
+
+def email_of(person: int) -> str:
+    return f"admin-{person}@example.test" if person else EMAIL
+
+
 def recorded_visit(out: Path) -> list[str]:
     """One real visit, as the recorder wrote it: three exchanges to sign in, then reads only."""
     with serve.start(limits=LIMITS) as portal, record.serve(portal.url, out) as recorder:
@@ -40,8 +47,9 @@ def recorded_visit(out: Path) -> list[str]:
     return out.read_text().splitlines()
 
 
-def write_traffic(out: Path, *, sessions: int, exchanges: int) -> int:
-    """Writes that many exchanges of that many clients, side by side in time; gives how many there are."""
+def write_traffic(out: Path, *, sessions: int, exchanges: int, people: int = 1) -> int:
+    """Writes that many exchanges of that many clients, side by side in time; gives how many there are. The
+    first person is the recorded one."""
     visit_file = out.with_suffix(".visit.jsonl")
     visit_file.unlink(missing_ok=True)
     visit = recorded_visit(visit_file)
@@ -56,7 +64,9 @@ def write_traffic(out: Path, *, sessions: int, exchanges: int) -> int:
             for session in range(sessions):
                 count += 1
                 started = began + timedelta(seconds=step / 10)
-                file.write(_of_session(line, ids, session, started, count) + "\n")
+                person = session % people
+                own = line.replace(EMAIL, email_of(person)) if person else line
+                file.write(_of_session(own, ids, session, started, count) + "\n")
     return count
 
 

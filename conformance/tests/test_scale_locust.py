@@ -62,19 +62,23 @@ def in_json(path: Path) -> int:
 
 
 def test_locust_finds_what_one_process_finds_and_counts_each_request_once(
-    recording: Path, tmp_path: Path
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    profile, out = tmp_path / "portal.toml", tmp_path / "shared"
     with reference.start(limits=LIMITS, clock=False) as portal:
         alone = replay([recording], profile_of(portal), options_for(tmp_path / "alone")).run
     with reference.start(limits=LIMITS, clock=False) as portal:
-        options = options_for(tmp_path / "shared")
-        shared = replay_on_workers([recording], profile_of(portal), options, workers=2, start=locust_workers)
+        profile.write_text(portal.profile())
+        words = ["replay", str(recording), "--profile", str(profile), "--impact", "disruptive"]
+        code = main([*words, "--out", str(out), "--engine", "locust", "--workers", "2"])
 
-    assert shared.exit_code == alone.exit_code == 0
+    shared = Run.read(out)
+    assert code == shared.exit_code == alone.exit_code == 0
+    assert "24 of 24 exchanges compared" in capsys.readouterr().out
     assert verdicts(shared) == verdicts(alone)
     assert details(shared)["states"] == details(alone)["states"]
-    assert numbers(tmp_path / "shared") == list(range(1, details(alone)["recorded"] + 1))
-    assert counted(tmp_path / "shared" / "locust.csv") == details(alone)["recorded"]
+    assert numbers(out) == list(range(1, details(alone)["recorded"] + 1))
+    assert counted(out / "locust.csv") == details(alone)["recorded"]
 
 
 @pytest.mark.parametrize("victim", ["the worker's process", "the worker of Locust"])
@@ -170,20 +174,6 @@ def test_a_locustfile_replays_on_its_own_workers(recording: Path, tmp_path: Path
     assert leader.returncode == run.exit_code == 0, leader.stderr
     assert details(run)["compared"] == in_json(tmp_path / "counted.json") == 4 * EXCHANGES
     assert len((run.model_extra or {})["workers"]) == max(1, workers)
-
-
-def test_the_command_replays_on_locust(
-    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    profile = tmp_path / "portal.toml"
-    with reference.start(limits=LIMITS, clock=False) as portal:
-        profile.write_text(portal.profile())
-        out = tmp_path / "out"
-        words = ["replay", str(recording), "--profile", str(profile), "--impact", "disruptive"]
-        code = main([*words, "--out", str(out), "--engine", "locust", "--workers", "2"])
-
-    assert code == 0
-    assert "24 of 24 exchanges compared" in capsys.readouterr().out
 
 
 def test_a_run_loads_neither_locust_nor_gevent(tmp_path: Path) -> None:
