@@ -2,8 +2,8 @@
 
 .venv/bin/python benchmarks/locust_engine.py [EXCHANGES [ROUNDS]]
 
-The portal is a stub that answers at once, in a process of its own; the sessions are of eight people, so that they can
-be shared. Ratios are medians of alternating rounds, and above 1 where the workers are faster.
+The portal is a stub that answers at once, in a process of its own; the sessions are of eight people, so that
+they can be shared. Ratios are medians of alternating rounds, and above 1 where the workers are faster.
 """
 
 from __future__ import annotations
