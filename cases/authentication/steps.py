@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 
 from cases.premises import answered, clocks_agree, count, refusal_text, unless_paced
 from conformance.cases import LIMITS, Account, Exchange, Portal, Untestable, Verify
+from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE
 from conformance.target.portal.login import METHODS, chosen_factor, offered_factors, text_at
@@ -184,6 +185,16 @@ def ended(exchange: Exchange) -> float:
 def left_until(portal: Portal, moment: float) -> float:
     """Seconds until a moment on the target's clock."""
     return max(0.0, moment - portal.clock.now())
+
+
+def refreshed_after_the_end(portal: Portal, refresh_token: str) -> Exchange:
+    """The answer to a refresh of a session that has ended, once the whole portal has heard of that."""
+    refreshed = answered(portal.login.refresh(refresh_token))
+    if refreshed.success:
+        portal.clock.wait(HEARD_OF + SETTLING, "every part of the portal to hear of the end of a session")
+        newest = text_at(refreshed, "data.refreshToken") or refresh_token
+        refreshed = answered(portal.login.refresh(newest))
+    return refreshed
 
 
 def observe_rotation(portal: Portal, verify: Verify, used: str) -> None:

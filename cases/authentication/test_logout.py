@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases.authentication.steps import SETTLING, profile_by
+from cases.authentication.steps import SETTLING, profile_by, refreshed_after_the_end
 from cases.premises import answered, granted
 from conformance.cases import (
     Account,
@@ -19,7 +19,6 @@ from conformance.cases import (
 )
 from conformance.checks.access.sign_in import HEARD_OF
 from conformance.spec.endpoints import SESSIONS
-from conformance.target.portal.login import text_at
 from conformance.traffic.values import is_integer
 
 
@@ -46,11 +45,7 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
         outlived = profile_by(portal, own.token)
     verify("TOKEN-011", is_refused(outlived, out, message="a token outlived its logout"))
     if own.refresh_token is not None:
-        refreshed = answered(portal.login.refresh(own.refresh_token))
-        if refreshed.success:
-            portal.clock.wait(HEARD_OF + SETTLING, "every part of the portal to hear of a logout")
-            newest = text_at(refreshed, "data.refreshToken") or own.refresh_token
-            refreshed = answered(portal.login.refresh(newest))
+        refreshed = refreshed_after_the_end(portal, own.refresh_token)
         verify("TOKEN-012", is_refused(refreshed, out, message="a session was refreshed after its logout"))
 
     elsewhere = profile_by(portal, shared)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 from cases.authentication.steps import (
     NO_SESSION,
+    WRONG_CODE,
     WRONG_CREDENTIALS,
     an_account,
     begun,
@@ -14,6 +15,7 @@ from cases.authentication.steps import (
     delivered,
     factor_for,
     judged,
+    method_of,
     offering,
     right_code,
     serves_everywhere,
@@ -61,7 +63,7 @@ def test_a_wrong_password_leaves_an_open_login_session(
     verify("LOGIN-077", is_success(done, session, refused))
 
 
-@requirement("LOGIN-078")
+@requirement("LOGIN-059", "LOGIN-078")
 @needs("accounts.spare", "inboxes")
 @impact("disruptive")
 @sign_ins(2, reuses=1)
@@ -76,6 +78,11 @@ def test_a_code_that_was_mailed_to_another_account_completes_no_sign_in(
     if not sent.success:
         raise Untestable(f"no code is sent for the login session ({refusal_text(sent)})", "target")
     code = other.code("EMAIL")
+    elsewhere = judged(portal.login.complete(theirs, method=method_of("OTP"), code=code), WRONG_CODE)
+    message = "a mailed code was accepted under the method of an authenticator"
+    verify("LOGIN-059", is_refused(elsewhere, theirs, sent, message=message))
+    if elsewhere.success:
+        raise Untestable("a code completed the login session under another method", "target")
 
     session = offering(begun(portal, spare), "EMAIL")
     refused = completed(portal, session, "EMAIL", code)

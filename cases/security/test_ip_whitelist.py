@@ -9,6 +9,7 @@ from cases.surroundings import Surroundings
 from conformance.cases import (
     ABSENT,
     Account,
+    Comparison,
     Exchange,
     Portal,
     Untestable,
@@ -52,7 +53,7 @@ def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, s
             verify("IPWHITELIST-010", holds(after, "data.entries", not left, "none", emptied, actual=left))
 
 
-@requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008")
+@requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008", "IPWHITELIST-011")
 @needs("accounts.spare")
 @impact("disruptive")
 def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, spare: Account) -> None:
@@ -65,12 +66,21 @@ def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, s
 
         with put_back(portal, IP_WHITELIST_ENABLE, ABSENT, by=spare, undo_key=IP_WHITELIST_DISABLE):
             enabled = granted(portal.call(IP_WHITELIST_ENABLE, token=spare.token))
-            verify("IPWHITELIST-004", equal(_switched(portal, spare, True), "data.enabled", True, enabled))
+            during = _switched(portal, spare, True)
+            verify("IPWHITELIST-004", equal(during, "data.enabled", True, enabled))
+            verify("IPWHITELIST-011", _still_lists(during, wanted, enabled))
             observe_effect(portal, verify, spare)
 
             disabled = granted(portal.call(IP_WHITELIST_DISABLE, token=spare.token))
             after = _switched(portal, spare, False)
             verify("IPWHITELIST-005", equal(after, "data.enabled", False, enabled, disabled))
+            verify("IPWHITELIST-011", _still_lists(after, wanted, disabled))
+
+
+def _still_lists(listing: Exchange, wanted: list[str], switched: Exchange) -> Comparison:
+    stored = addresses(listing)
+    is_there = set(wanted) <= set(stored)
+    return holds(listing, "data.entries", is_there, wanted, switched, actual=stored)
 
 
 def _switched(portal: Portal, account: Account, enabled: bool) -> Exchange:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from cases.authentication.steps import refreshed_after_the_end
 from cases.premises import answered, change_accepted, granted, listed, outcome, settled, text
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import current, ids, sessions, whoever
-from cases.surroundings import Surroundings
+from cases.surroundings import SERVED, Surroundings
 from conformance.cases import (
     Account,
     Exchange,
+    Json,
     Portal,
     SignedIn,
     Untestable,
@@ -93,8 +95,8 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
 
 
 @requirement(
-    "SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028", "SESSION-036", "SESSION-037", "MODEL-011",
-    "MODEL-012",
+    "SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028", "SESSION-036", "SESSION-037", "SESSION-039",
+    "SESSION-040", "MODEL-011", "MODEL-012",
 )  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
@@ -104,7 +106,7 @@ def test_sessions_are_terminated(portal: Portal, verify: Verify, admin: Account,
     try:
         terminates_one(portal, verify, spare, admin, by=fresh)
     except Untestable as reason:
-        for id in ("SESSION-025", "SESSION-026"):
+        for id in ("SESSION-025", "SESSION-026", "SESSION-040"):
             verify.untested(id, reason.reason, reason.fault_class)
     fresh = is_refreshed(portal, verify, spare, fresh)
     terminates_all(portal, verify, spare, admin, other=fresh)
@@ -130,6 +132,10 @@ def terminates_one(
     account.forget()
     refused = _no_longer_served(portal, before)
     verify("SESSION-025", is_refused(refused, terminated, message="a terminated session was served"))
+    if before.refresh_token is not None:
+        refreshed = refreshed_after_the_end(portal, before.refresh_token)
+        message = "a terminated session was refreshed"
+        verify("SESSION-040", is_refused(refreshed, terminated, message=message))
 
     verify("MODEL-012", around.kept(terminated, (SESSIONS, id)))
     listing = settled(portal, lambda: sessions(portal, by.token), lambda answer: id not in ids(answer))
@@ -171,7 +177,7 @@ def is_refreshed(portal: Portal, verify: Verify, account: Account, older: Signed
         verify(
             "SESSION-036", holds(after, "data", current(after) == own, f"session {own}", before, refreshed)
         )
-    verify("MODEL-011", around.kept(refreshed, (SESSIONS, own)))
+    verify("MODEL-011", around.kept(refreshed, (SESSIONS, own, SERVED)))
     return pair
 
 
@@ -188,6 +194,8 @@ def terminates_all(
     caller = account.signed_in()
     around = Surroundings(portal, another.token)
     granted(portal.call(PROFILE, token=other.token))
+    listing = sessions(portal, caller.token)
+    others = {id for id in ids(listing) if id != current(listing)}
 
     terminated = granted(portal.call(SESSIONS_TERMINATE_ALL, token=caller.token))
     refused = _no_longer_served(portal, other)
@@ -195,7 +203,20 @@ def terminates_all(
 
     verify("MODEL-012", around.kept(terminated))
     own = answered(portal.call(PROFILE, token=caller.token))
-    if not own.success:
+    if own.success:
+        _verify_none_left(portal, verify, caller, others, terminated)
+    else:
         account.forget()
     scope = "spares the caller's own" if own.success else {"ends the caller's own": outcome(own)}
     verify.observe("terminate-all-scope", terminated, scope)
+
+
+def _verify_none_left(
+    portal: Portal, verify: Verify, caller: SignedIn, others: set[Json], terminated: Exchange
+) -> None:
+    """Not even those that were signed in before this case."""
+    listing = settled(
+        portal, lambda: sessions(portal, caller.token), lambda answer: others.isdisjoint(ids(answer))
+    )
+    left = [id for id in ids(listing) if id in others]
+    verify("SESSION-039", holds(listing, "data", not left, "none of them", terminated, actual=left))

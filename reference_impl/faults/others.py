@@ -3,28 +3,35 @@
 from typing import Any
 
 from reference_impl import invitations
-from reference_impl.changes import handled, rewritten
+from reference_impl.changes import handled, moved, rewritten
 from reference_impl.dispatch import BOT_HEADER
 from reference_impl.errors import Refusal
 from reference_impl.faults.fault import first, of, reported, then, turned
 from reference_impl.faults.operations import (
     ACCEPT,
     ACCOUNTS_QUERY,
+    CANCEL,
     CHANGE,
     COMMAND,
     COMPLETE,
     CURRENT_WORKSPACE,
     DECLINE,
+    DISABLE_WHITELIST,
+    ENABLE_WHITELIST,
     FILE,
     INIT,
     INSTITUTION,
     INVITATIONS,
     ORDERS,
+    REFRESH,
     RESET,
     REVOKE,
     ROLE_PERMISSIONS,
     SECURE_SESSION,
+    SEND,
     SESSIONS,
+    TERMINATE,
+    TERMINATE_ALL,
     constants,
 )
 from reference_impl.faults.side_effects import where_refused
@@ -32,6 +39,76 @@ from reference_impl.portal import Caller, Portal
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
 from reference_impl.wrappers import Answer, Seen
+
+# What goes on, or goes with it.
+
+
+def _oldest_spared(handler: Handler) -> Handler:
+    """A session that was signed in before all others goes on, whoever asks."""
+
+    def terminating(portal: Portal, caller: Caller, body: Body) -> Any:
+        sessions = portal.sessions_of(caller.account_id)
+        data = handler(portal, caller, body)
+        for session in sessions[:1]:
+            session.state = "ACTIVE"
+        return data
+
+    return terminating
+
+
+def _cooldown_of_the_first(handler: Handler) -> Handler:
+    """A second code is sent after the cooldown, and a third at once."""
+
+    def sending(portal: Portal, caller: Caller, body: Body) -> Any:
+        last = portal.mfa_codes.get(body["sessionId"])
+        data = handler(portal, caller, body)
+        if last is not None:
+            portal.mfa_codes[body["sessionId"]].sent = last.sent
+        return data
+
+    return sending
+
+
+def _mailed_for_the_authenticator(handler: Handler) -> Handler:
+    """The code of a mail is right for either method."""
+
+    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
+        try:
+            return handler(portal, caller, body)
+        except Refusal as refusal:
+            if refusal.name != "AUTH.MFA_CODE_INVALID":
+                raise
+        return handler(portal, caller, body | {"method": EMAIL})
+
+    return completing
+
+
+EMAIL = 10011001
+
+
+def _logged_in_by_a_refresh(portal: Portal, caller: Caller, body: Body) -> None:
+    token = portal.refresh_tokens.get(body["refreshToken"])
+    if token is not None:
+        portal.sessions[token.session_id].login_time = portal.now()
+
+
+def _emptied(portal: Portal, caller: Caller, body: Body) -> None:
+    portal.change("security", caller.account_id, whitelist=[])
+
+
+def _invitee_uninvited(portal: Portal, caller: Caller, body: Body) -> None:
+    """Every open invitation of who is named in the cancelled one is cancelled."""
+    named = portal.find("invitation", body["invitationBizId"])
+    for other in portal.newest("invitation"):
+        is_of_them = other["inviteeEmail"] == named["inviteeEmail"]
+        if is_of_them and invitations.current(portal, other)["canAccept"]:
+            invitations.move(portal, other, "cancel")
+
+
+def _ga2031_in_japanese(seen: Seen, answer: Answer) -> None:
+    if answer.body["code"] == "GA2031" and seen.asked.headers.get("accept-language", "").startswith("ja"):
+        answer.body["message"] = "ワークスペースが選択されていません。"
+
 
 # Readers.
 
@@ -292,5 +369,61 @@ FAULTS = (
         "offsets-are-names-of-zones",
         constants("timezones"),
         apply=reported(constants("timezones"), "[]", utcOffset="Asia/Shanghai"),
+    ),
+    of(
+        "SESSION-039",
+        "terminate-all-spares-the-oldest",
+        TERMINATE_ALL,
+        apply=handled(TERMINATE_ALL, _oldest_spared),
+        also="SESSION-027",
+    ),
+    of(
+        "SESSION-040",
+        "a-terminated-session-is-refreshed",
+        TERMINATE,
+        apply=moved("session", "ENDED", "refresh", "ENDED"),
+        spreads=True,
+    ),
+    of("LOGIN-025", "the-first-send-alone-has-a-cooldown", SEND, apply=handled(SEND, _cooldown_of_the_first)),
+    of(
+        "LOGIN-059",
+        "a-mailed-code-is-an-authenticators",
+        COMPLETE,
+        apply=handled(COMPLETE, _mailed_for_the_authenticator),
+    ),
+    of(
+        "MODEL-011",
+        "a-refresh-moves-the-login-time",
+        REFRESH,
+        apply=then(REFRESH, _logged_in_by_a_refresh),
+        also="SESSION-023",
+        spreads=True,
+    ),
+    of(
+        "IPWHITELIST-011",
+        "enabling-the-whitelist-empties-it",
+        ENABLE_WHITELIST,
+        apply=then(ENABLE_WHITELIST, _emptied),
+        spreads=True,
+    ),
+    of(
+        "IPWHITELIST-011",
+        "disabling-the-whitelist-empties-it",
+        DISABLE_WHITELIST,
+        apply=then(DISABLE_WHITELIST, _emptied),
+        spreads=True,
+    ),
+    of(
+        "MODEL-016",
+        "all-invitations-of-an-address-are-cancelled",
+        CANCEL,
+        apply=then(CANCEL, _invitee_uninvited),
+        spreads=True,
+    ),
+    of(
+        "ERROR-012",
+        "ga2031-is-translated",
+        CURRENT_WORKSPACE,
+        apply=rewritten(_ga2031_in_japanese, CURRENT_WORKSPACE),
     ),
 )
