@@ -9,7 +9,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 # Hundreds of tests start a command of their own: it finds its modules compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check generate serve selftest bench format clean fuzz mutants
+.PHONY: run test check generate generated serve selftest bench format clean fuzz mutants
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -50,13 +50,16 @@ format: $(READY)
 generate: $(READY)
 	$(BIN)/python .ci/generate.py
 
+# Beside the tests, with what they leave of the machine: they wait for much, and it waits for nothing.
+generated: $(READY)
+	nice -n 10 $(BIN)/python .ci/generate.py --check
+
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(MAKE) test
-	$(BIN)/python .ci/generate.py --check
+	$(MAKE) --jobs 2 --output-sync=target test generated
 
 clean:
 	rm -rf $(VENV) .venv-peers reports/* .mypy_cache .ruff_cache .pytest_cache

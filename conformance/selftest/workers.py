@@ -16,7 +16,7 @@ import msgspec
 
 from conformance.selftest.fault_run import FaultOutcome
 
-TOO_LONG = 300.0
+TOO_LONG = 900.0
 """Seconds after which a child is given up, with what it has not reported."""
 
 AT_A_TIME = 6
