@@ -87,11 +87,17 @@ CONSEQUENCES: dict[str, str] = {
     "mfa-without-token": "MFA-006",
     "any-code-verifies-an-authenticator": "MFA-015",
     "a-session-twice": "MODEL-012",
+    "any-refresh-token-refreshes": "SESSION-027 SESSION-036 SESSION-040",
+    "logged-out-session-is-listed": "SESSION-039",
+    "terminate-does-nothing": "SESSION-040",
+    "terminate-all-does-nothing": "SESSION-039",
+    "terminate-all-spares-the-newest": "SESSION-039",
+    "the-newest-session-is-the-current-one": "SESSION-039",
     "default-range-is-90-days": "ORDER-037",
     "the-profile-grows-older": "MODEL-010 MODEL-011 MODEL-012 MODEL-014 MODEL-015 MODEL-016",
-    "sessions-of-others-are-listed": "MODEL-012",
+    "sessions-of-others-are-listed": "MODEL-012 SESSION-039",
     "sessions-without-token": (
-        "SESSION-020 SESSION-022 SESSION-025 SESSION-031 SESSION-035 MODEL-007 MODEL-012"
+        "SESSION-039 SESSION-020 SESSION-022 SESSION-025 SESSION-031 SESSION-035 MODEL-007 MODEL-012"
     ),
     "own-invitations-without-token": "INVITATION-032 MODEL-008",
     "file-without-token": "FILE-020 FILE-021 FILE-022",
@@ -104,7 +110,7 @@ CONSEQUENCES: dict[str, str] = {
     "whitelist-takes-text": "IPWHITELIST-003",
     "a-method-twice": "MFA-005",
     "more-codes-remain-than-were-made": "BACKUP-004",
-    "newest-session-is-current-for-all": "SESSION-025 SESSION-031 SESSION-035",
+    "newest-session-is-current-for-all": "SESSION-025 SESSION-031 SESSION-035 SESSION-039",
     "profile-of-another-account": "PROFILE-007 PROFILE-008 INVITE-011 MODEL-008",
     "profile-is-another-from-the-second-call": "ACCOUNT-025 AGREE-001",
     "one-profile-for-all": "PROFILE-007 PROFILE-008 MODEL-008",
