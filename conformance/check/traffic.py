@@ -80,11 +80,12 @@ def parts_of(files: Sequence[Place], workers: int, *, smallest: int = SMALLEST_P
     """The parts of some files, in order: a large capture has several, a HAR or a packed file is one.
     CaptureError: a file cannot be read."""
     divided = [path for path in files if not is_packed(path) and not capture.is_har(path)]
-    whole = sum(map(size_of, divided))
+    lengths = {path: size_of(path) for path in divided}
+    whole = sum(lengths[path] for path in divided)
     size = min(max(whole // (workers * PARTS_OF_A_WORKER) + 1, smallest), LARGEST_PART)
     parts: list[FilePart] = []
     for path in files:
-        length = size_of(path) if path in divided else 0
+        length = lengths.get(path, 0)
         if length <= size:
             parts.append(FilePart(path))
             continue
