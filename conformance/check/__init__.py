@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from conformance.check.divided import Division, Progress
@@ -67,12 +68,14 @@ def check(
     *,
     listeners: Sequence[Callable[[Exchange], None]] = (),
     progress: Progress = lambda done, total: None,
+    divide: Callable[..., Division] = Division,
 ) -> Checked:
     """Judges every exchange of the portal in these captures and HAR files, and writes the reports. A file is
     a path, or an address that fsspec reads (``s3://…``).
 
     ``listeners`` get each exchange once it is judged, where one process judges; ``progress``
-    is told how many parts are judged, and of how many, where several do. CaptureError: a file cannot be read,
+    is told how many parts are judged, and of how many, where several do; ``divide`` shares the parts out.
+    CaptureError: a file cannot be read,
     or breaks (``salvage`` uses what stands before the break).
     """
     if not files:
@@ -83,7 +86,7 @@ def check(
     places, exchanges = [place_of(file) for file in files], options.out / "exchanges.jsonl"
     traffic = PortalTraffic(places, options)
     if options.workers > 1 or options.scheduler:
-        judged = _judge_in_parts(traffic, places, exchanges, progress)
+        judged = _judge_in_parts(traffic, places, exchanges, partial(divide, progress=progress))
     else:
         judged = _judged(options)
         _judge(traffic, judged, exchanges, [judged.coverage.feed, *listeners])
@@ -159,13 +162,13 @@ def _judge(
 
 
 def _judge_in_parts(
-    traffic: PortalTraffic, files: Sequence[Place], path: Path, progress: Progress
+    traffic: PortalTraffic, files: Sequence[Place], path: Path, divide: Callable[..., Division]
 ) -> _Judged:
     options = traffic.options
     workers = WORKERS_OF_A_CLUSTER if options.scheduler else options.workers
     parts = parts_of(files, workers)
     finder = finder_of(options.redact, options.keep)
-    divided = Division(traffic, parts, path, finder, progress=progress).run()
+    divided = divide(traffic, parts, path, finder).run()
     return _Judged(
         divided.ledger,
         divided.coverage,

@@ -72,6 +72,7 @@ class Cluster:
     judge: JudgeShare = judged
     patience: float = PATIENCE
     return_within: float = RETURN_WITHIN
+    fetched_within: float = FETCHED_WITHIN
     version: str = conformance.__version__
     """The version that the workers must have."""
     results: dict[Share, Judged] = field(default_factory=dict)
@@ -161,7 +162,7 @@ class Cluster:
 
     def _take(self, future: Future, share: Share) -> None:
         try:
-            result = _result_of(future)
+            result = _result_of(future, self.fetched_within)
         except TimeoutError:  # it died with its worker, and is computed again
             self._shares[future] = share
             return
@@ -245,14 +246,14 @@ def _whole(part: FilePart) -> FilePart:
     return replace(part, path=part.path.absolute())
 
 
-def _result_of(future: Future) -> Judged | SuiteError | str:
+def _result_of(future: Future, seconds: float) -> Judged | SuiteError | str:
     """What a share ended in: its result, an error for the user, or why there is none. TimeoutError: it has
     not ended, or its result died with the worker that held it."""
     try:
         if future.status == "finished":
-            result: Judged | SuiteError = future.result(timeout=FETCHED_WITHIN)
+            result: Judged | SuiteError = future.result(timeout=seconds)
             return result
-        error = None if future.cancelled() else future.exception(timeout=FETCHED_WITHIN)
+        error = None if future.cancelled() else future.exception(timeout=seconds)
     except TimeoutError:
         raise
     except (OSError, *CANCELLED):

@@ -64,6 +64,7 @@ class Division:
     exchanges: Path
     finder: SecretFinder
     judge: JudgeShare = judged
+    cluster: Callable[[str, JudgeShare], Cluster] = Cluster
     progress: Progress = lambda done, total: None
     secrets: Secrets = field(default_factory=Secrets)
 
@@ -100,7 +101,7 @@ class Division:
 
     def _workers(self, options: CheckOptions) -> Pool:
         if options.scheduler:
-            return Cluster(options.scheduler, self.judge)
+            return self.cluster(options.scheduler, self.judge)
         return Workers(min(options.workers, len(self.parts) + 1), self.judge)
 
     def _watch(self, workers: Pool, total: int, *, is_logged_here: bool) -> None:

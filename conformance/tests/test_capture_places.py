@@ -34,6 +34,15 @@ class Failing(MemoryFileSystem):  # type: ignore[misc]
         return FailingFile(self, path, b'{"n":')
 
 
+class Refusing(MemoryFileSystem):  # type: ignore[misc]
+    """A store whose errors tell the whole address."""
+
+    protocol = ("refusing",)
+
+    def open(self, path: str, mode: str = "rb", **options: object) -> object:
+        raise FileNotFoundError(f"refusing://ann:secret@files.example.test{path}")
+
+
 class FailingFile(MemoryFile):  # type: ignore[misc]
     def read(self, length: int = -1) -> bytes:
         if self.tell():
@@ -147,14 +156,11 @@ def test_credentials_of_an_address_are_not_shown(address: str, shown: str) -> No
     assert str(StoredFile(address)) == shown
 
 
-def test_credentials_of_an_address_are_not_shown_by_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(address: str) -> None:
-        raise FileNotFoundError(address)
-
-    monkeypatch.setattr("fsspec.core.url_to_fs", refused)
+def test_credentials_of_an_address_are_not_shown_by_an_error() -> None:
+    fsspec.register_implementation("refusing", Refusing, clobber=True)
 
     with pytest.raises(CaptureError) as error:
-        list(capture.read("https://files.example.test/a.jsonl?signature=secret"))
+        list(capture.read("refusing://ann:secret@files.example.test/a.jsonl"))
 
     assert "secret" not in str(error.value)
 

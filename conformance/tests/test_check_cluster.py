@@ -10,15 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from conformance import check as check_module
 from conformance.check import CheckOptions, check, cluster
-from conformance.check import divided as divided_module
 from conformance.check.divided import Division
 from conformance.check.share import Judged, JudgedPart, OrderedShare, PartShare, Share, judge_part, judged
 from conformance.check.traffic import FilePart, PortalTraffic, parts_of
@@ -88,6 +87,17 @@ class Dask:
     def start_worker(self) -> None:
         self._run("distributed.cli.dask_worker", self.address, "--nthreads", "1", "--no-nanny")
 
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Within it no worker does anything."""
+        for process in self.processes[1:]:
+            process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in self.processes[1:]:
+                process.send_signal(signal.SIGCONT)
+
     def kill(self, processes: Sequence[subprocess.Popen[bytes]]) -> None:
         for process in processes:
             process.kill()
@@ -124,11 +134,8 @@ def scheduler(dask: Dask) -> str:
     return dask.address
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cluster that lost all its workers soon has none any more, nor the results that they held."""
-    monkeypatch.setattr(cluster, "FETCHED_WITHIN", 1.0)
-    monkeypatch.setattr(divided_module, "Cluster", partial(cluster.Cluster, return_within=0.5))
+impatient = partial(cluster.Cluster, return_within=0.5, fetched_within=1.0)
+"""A cluster that lost all its workers soon has none any more, nor the results that they held."""
 
 
 def started(file: Path, process: subprocess.Popen[bytes]) -> str:
@@ -192,14 +199,14 @@ def test_a_part_that_no_worker_can_judge_is_named(recording: Path, tmp_path: Pat
     assert divided.lost == [f"{some[1]} (MemoryError: this part is too large for any worker)"]
 
 
-@pytest.mark.usefixtures("small_parts", "impatient")
+@pytest.mark.usefixtures("small_parts")
 def test_a_check_whose_workers_all_die_ends_and_says_what_is_missing(
-    visit: list[Exchange], tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch
+    visit: list[Exchange], tmp_path: Path, scheduler: str
 ) -> None:
-    monkeypatch.setattr(check_module, "Division", partial(Division, judge=killing))
     lawful = written(tmp_path / "lawful.jsonl", visit)
+    options = CheckOptions(out=tmp_path / "out", scheduler=scheduler)
 
-    checked = check([lawful], CheckOptions(out=tmp_path / "out", scheduler=scheduler))
+    checked = check([lawful], options, divide=partial(Division, judge=killing, cluster=impatient))
 
     assert checked.run.exit_code == ExitCode.INCONCLUSIVE
     assert f"{lawful} (bytes " in checked.run.ending.inconclusive
@@ -208,13 +215,13 @@ def test_a_check_whose_workers_all_die_ends_and_says_what_is_missing(
 
 @pytest.mark.usefixtures("small_parts")
 def test_a_check_whose_scheduler_dies_ends_and_says_what_is_missing(
-    visit: list[Exchange], tmp_path: Path, dask: Dask, scheduler: str, monkeypatch: pytest.MonkeyPatch
+    visit: list[Exchange], tmp_path: Path, dask: Dask, scheduler: str
 ) -> None:
-    monkeypatch.setattr(check_module, "Division", partial(Division, judge=killing_the_scheduler))
     (dask.folder / "marker").write_text(str(dask.processes[0].pid))
     lawful = written(tmp_path / "lawful.jsonl", visit)
+    options = CheckOptions(out=tmp_path / "out", scheduler=scheduler)
 
-    checked = check([lawful], CheckOptions(out=tmp_path / "out", scheduler=scheduler))
+    checked = check([lawful], options, divide=partial(Division, judge=killing_the_scheduler))
 
     assert checked.run.exit_code == ExitCode.INCONCLUSIVE
     assert "the scheduler went away" in checked.run.ending.inconclusive
@@ -271,15 +278,17 @@ def test_a_path_is_that_of_the_working_directory_here(
     [(None, "cannot read {}: No such file"), (b"{}\n", "has another file at {}: of 3 bytes")],
 )
 def test_a_worker_that_has_no_such_file_is_named(
-    tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch, content: bytes | None, problem: str
+    tmp_path: Path, dask: Dask, scheduler: str, content: bytes | None, problem: str
 ) -> None:
-    monkeypatch.setattr(cluster, "size_of", lambda path: 1000)
     path = tmp_path / "elsewhere.jsonl"
-    if content is not None:
-        path.write_bytes(content)
+    path.write_bytes(b" " * 1000)
 
     with cluster.Cluster(scheduler) as workers:
-        workers.add([OrderedShare([FilePart(path)], CheckOptions())])
+        with dask.stopped():
+            workers.add([OrderedShare([FilePart(path)], CheckOptions())])
+            path.unlink()
+            if content is not None:
+                path.write_bytes(content)
         with pytest.raises(CaptureError) as error:
             workers.run()
 

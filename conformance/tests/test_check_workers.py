@@ -265,12 +265,10 @@ def test_a_part_whose_workers_die_twice_is_named_and_its_lines_are_left_out(
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_what_was_lost_makes_a_check_inconclusive(
-    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check_module, "Division", partial(Division, judge=dies_always))
+def test_what_was_lost_makes_a_check_inconclusive(recording: Path, tmp_path: Path) -> None:
+    options = CheckOptions(out=tmp_path, workers=2)
 
-    checked = check([recording], CheckOptions(out=tmp_path, workers=2))
+    checked = check([recording], options, divide=partial(Division, judge=dies_always))
 
     assert "died twice" in checked.run.ending.inconclusive
     assert checked.run.exit_code == 1  # what is contradicted in other parts fails it all the same
