@@ -22,18 +22,15 @@ LONGEST_END = 30.0
 
 
 class LocustProcesses(Processes):
-    """A master and its workers. ``over`` are the processes of the workers whose share is over."""
+    """A master, which has said its port, and its workers. ``over`` are the processes of the workers whose
+    share is over."""
 
     def __init__(self, master: subprocess.Popen[bytes]) -> None:
         super().__init__()
         self.master = master
         self.over: set[int] = set()
         self.started.append(master)
-        self._reader = threading.Thread(target=self._read, daemon=True)
-
-    def await_workers(self) -> None:
-        """Takes note of what the master says from now on."""
-        self._reader.start()
+        threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:
         for line in self.master.stdout or ():
@@ -71,5 +68,4 @@ def locust_workers(orders: Sequence[WorkerOrder]) -> Processes:
     processes = LocustProcesses(master)
     for _ in orders:
         processes.start(PROCESS, first, "worker", port, log=log)
-    processes.await_workers()
     return processes

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +20,7 @@ from conformance.errors import ExitCode
 from conformance.replay import replay
 from conformance.report.model.run import Run
 from conformance.scale.locust_engine import locust_workers
-from conformance.scale.order import WorkerOrder, folder_of, note_in
+from conformance.scale.order import WorkerOrder
 from conformance.scale.processes import Processes
 from conformance.scale.replays import replay_on_workers
 from conformance.tests.replays import options_for
@@ -31,6 +29,8 @@ from conformance.tests.test_scale_replays import (
     LIMITS,
     Hang,
     details,
+    itself,
+    kill_the_hanging,
     numbers,
     profile_of,
     recording,
@@ -111,23 +111,9 @@ def test_a_killed_worker_is_named_and_its_share_neither_counted_nor_moved_to_ano
     assert numbers(tmp_path) == list(range(1, alive["exchanges"] + 1))
 
 
-def itself(pid: int) -> int:
-    return pid
-
-
 def parent(pid: int) -> int:
     """The process that started another."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
-def kill_the_hanging(hang: Hang, out: Path, victim: Callable[[int], int]) -> None:
-    """Kills what the second browser hangs on."""
-    hang.reached.wait(60)
-    notes = [note_in(folder_of(out, index)) for index in range(2)]
-    hanging = next(
-        note for note in notes if note and EXCHANGES + 1 in [each.first for each in note.sessions or ()]
-    )
-    os.kill(victim(hanging.pid), signal.SIGKILL)
 
 
 LOCUSTFILE = """

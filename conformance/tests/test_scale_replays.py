@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -151,14 +151,18 @@ def test_a_worker_that_is_killed_is_named_with_its_sessions_and_not_counted(
     assert b'"browser-1"' not in (tmp_path / "exchanges.jsonl").read_bytes()
 
 
-def kill_the_hanging(hang: Hang, out: Path) -> None:
-    """Kills the worker of the second browser."""
+def itself(pid: int) -> int:
+    return pid
+
+
+def kill_the_hanging(hang: Hang, out: Path, victim: Callable[[int], int] = itself) -> None:
+    """Kills the worker of the second browser, or what ``victim`` names for its process."""
     hang.reached.wait(60)
     notes = [note_in(folder_of(out, index)) for index in range(2)]
     hanging = next(
         note for note in notes if note and EXCHANGES + 1 in [each.first for each in note.sessions or ()]
     )
-    os.kill(hanging.pid, signal.SIGKILL)
+    os.kill(victim(hanging.pid), signal.SIGKILL)
 
 
 def test_where_every_worker_dies_the_replay_is_inconclusive_and_has_its_reports(
