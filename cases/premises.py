@@ -14,6 +14,9 @@ from conformance.verdicts.findings import endpoint_of
 WRITTEN = 5.0
 """Seconds in which a change shows wherever it is read: the document does not say that it does so at once."""
 
+A_WHILE = 2.0
+"""Seconds after which a time that is set is surely another: times may be shown in whole seconds."""
+
 
 Read = TypeVar("Read")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cases.authentication.steps import WRONG_CREDENTIALS
-from cases.premises import answered, authorized, granted, settled, unless_paced
+from cases.premises import A_WHILE, answered, authorized, granted, settled, unless_paced
 from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.checks.records import moment
 from conformance.spec.endpoints import PASSWORD_CHANGE, SESSIONS_CONFIG
@@ -78,10 +78,6 @@ def altered(
     if exchange.success:
         account.password_changed_to(new)
     return exchange
-
-
-A_WHILE = 2.0
-"""Seconds after which a time that is set is surely another: times may be shown in whole seconds."""
 
 
 def session_config(portal: Portal, account: Account) -> Exchange:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cases.authentication.steps import refreshed_after_the_end
-from cases.premises import answered, change_accepted, granted, listed, outcome, settled, text
+from cases.premises import A_WHILE, answered, change_accepted, granted, listed, outcome, settled, text
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import current, ids, sessions, whoever
@@ -14,7 +14,6 @@ from cases.surroundings import SERVED, Surroundings
 from conformance.cases import (
     Account,
     Exchange,
-    Json,
     Portal,
     SignedIn,
     Untestable,
@@ -153,10 +152,6 @@ def is_out_of_reach(
         raise Untestable("another account has ended the session", "target")
 
 
-A_WHILE = 2.0
-"""Seconds after which a time that is set is surely another: times may be shown in whole seconds."""
-
-
 def is_refreshed(portal: Portal, verify: Verify, account: Account, older: SignedIn) -> SignedIn:
     """The older of two sessions with the pair that replaces its own: it is the same session still, and
     nothing else has changed. As it was where it is not refreshed."""
@@ -194,8 +189,7 @@ def terminates_all(
     caller = account.signed_in()
     around = Surroundings(portal, another.token)
     granted(portal.call(PROFILE, token=other.token))
-    listing = sessions(portal, caller.token)
-    others = {id for id in ids(listing) if id != current(listing)}
+    before = answered(portal.call(SESSIONS, token=caller.token))
 
     terminated = granted(portal.call(SESSIONS_TERMINATE_ALL, token=caller.token))
     refused = _no_longer_served(portal, other)
@@ -203,20 +197,21 @@ def terminates_all(
 
     verify("MODEL-012", around.kept(terminated))
     own = answered(portal.call(PROFILE, token=caller.token))
-    if own.success:
-        _verify_none_left(portal, verify, caller, others, terminated)
-    else:
-        account.forget()
     scope = "spares the caller's own" if own.success else {"ends the caller's own": outcome(own)}
     verify.observe("terminate-all-scope", terminated, scope)
+    if own.success:
+        _verify_none_left(portal, verify, caller, before, terminated)
+    else:
+        account.forget()
 
 
 def _verify_none_left(
-    portal: Portal, verify: Verify, caller: SignedIn, others: set[Json], terminated: Exchange
+    portal: Portal, verify: Verify, caller: SignedIn, before: Exchange, terminated: Exchange
 ) -> None:
     """Not even those that were signed in before this case."""
+    others = set(ids(before)) - {current(before)}
     listing = settled(
         portal, lambda: sessions(portal, caller.token), lambda answer: others.isdisjoint(ids(answer))
     )
     left = [id for id in ids(listing) if id in others]
-    verify("SESSION-039", holds(listing, "data", not left, "none of them", terminated, actual=left))
+    verify("SESSION-039", holds(listing, "data", not left, "none of them", before, terminated, actual=left))
