@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from cases.changing import Creation, creation
@@ -60,6 +60,14 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
         if record is not None and isinstance(record.get("bizId"), str):
             making.came_to(record["bizId"])
         yield Invited(record, sent, answer, making)
+
+
+def invited_again(portal: Portal, admin: Account, email: str, further: ExitStack) -> str | None:
+    """The id of another invitation of an address, until ``further`` is closed; None where who is invited may
+    not be invited again."""
+    with suppress(Untestable):
+        return further.enter_context(invited(portal, admin, email, portal.unique())).creation.id
+    return None
 
 
 def unless_used_up(portal: Portal, admin: Account, refused: Exchange) -> Exchange:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
 
-from cases.administration.inviting import EXPIRES_AFTER, Invited, address_of, invited, unless_used_up
+from cases.administration.inviting import (
+    EXPIRES_AFTER,
+    Invited,
+    address_of,
+    invited,
+    invited_again,
+    unless_used_up,
+)
 from cases.changing import creation
 from cases.premises import authorized, form, granted, listed, settled, text, unknown_id
 from cases.profile.values import is_shown_whole
@@ -92,8 +99,7 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         if invitation.creation.id is None:
             raise Untestable("the invitation that was made is not listed with its id", "target")
 
-        with suppress(Untestable):  # where who is invited may be invited again
-            further.enter_context(invited(portal, admin, address_of(marker), portal.unique()))
+        invited_again(portal, admin, address_of(marker), further)
         around = Surroundings(portal, admin.token, shared=True)
         cancelled = granted(invitation.creation.undo())
         verify.observe("invite-answers", cancelled, form(cancelled.data))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cases import surroundings
 from cases.premises import WRITTEN
 from cases.surroundings import SERVED, Place, Reading
 from conformance.cases import (
@@ -20,33 +21,9 @@ from conformance.cases import (
 )
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import records
-from conformance.spec.endpoints import (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANTS,
-    FILE,
-    INSTITUTION,
-    INVITATIONS,
-    ROLE,
-    ROLE_PERMISSIONS,
-    ROLES,
-    WORKSPACES_CURRENT,
-)
+from conformance.spec.endpoints import ROLE, ROLE_PERMISSIONS, WORKSPACES_CURRENT
 
-SHARED = (
-    ACCOUNTS_QUERY,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANTS,
-    FILE,
-    INSTITUTION,
-    INVITATIONS,
-    ROLE,
-    ROLE_PERMISSIONS,
-    ROLES,
-    WORKSPACES_CURRENT,
-)
+SHARED = (*surroundings.SHARED, ROLE, ROLE_PERMISSIONS, WORKSPACES_CURRENT)
 """What shows records that are nobody's own."""
 
 OF_THE_READER = frozenset({"canAccept"})
@@ -84,7 +61,7 @@ def _differences(first: Reading, other: Reading, again: Reading) -> Iterator[Pla
             yield place
     if other.count(ROLE_PERMISSIONS):
         for place in (first.values.keys() & again.values.keys()) - other.values.keys():
-            if place[0] == ROLE_PERMISSIONS and place[1:] != ("", SERVED) and place[2] == SERVED:
+            if place[0] == ROLE_PERMISSIONS and place[1] and place[2] == SERVED:
                 yield place
 
 

@@ -6,7 +6,6 @@ from collections.abc import Generator
 
 from cases.authentication.steps import (
     NO_SESSION,
-    WRONG_CODE,
     WRONG_CREDENTIALS,
     an_account,
     begun,
@@ -15,7 +14,6 @@ from cases.authentication.steps import (
     delivered,
     factor_for,
     judged,
-    method_of,
     offering,
     right_code,
     serves_everywhere,
@@ -78,7 +76,7 @@ def test_a_code_that_was_mailed_to_another_account_completes_no_sign_in(
     if not sent.success:
         raise Untestable(f"no code is sent for the login session ({refusal_text(sent)})", "target")
     code = other.code("EMAIL")
-    elsewhere = judged(portal.login.complete(theirs, method=method_of("OTP"), code=code), WRONG_CODE)
+    elsewhere = completed(portal, theirs, "OTP", code)
     message = "a mailed code was accepted under the method of an authenticator"
     verify("LOGIN-059", is_refused(elsewhere, theirs, sent, message=message))
     if elsewhere.success:

@@ -5,11 +5,11 @@ An answer to an invitation cannot be taken back, so that the cases answer only t
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 import pytest
 
-from cases.administration.inviting import Invited, address_of, invited, shows
+from cases.administration.inviting import Invited, address_of, invited, invited_again, shows
 from cases.premises import authorized, code_of, form, granted, is_invalid, listed, settled, unknown_id
 from cases.profile.both_ends import verify_both_ends
 from cases.surroundings import NEW, Surroundings
@@ -88,10 +88,7 @@ def test_an_open_invitation_is_accepted_once(
         if record.get("canAccept") is not True:
             raise Untestable("the invitation that was sent cannot be accepted", "target")
         body = {"invitationBizId": record.get("bizId")}
-        neighbour: str | None = None
-        with suppress(Untestable):  # where who is invited may be invited again
-            beside = further.enter_context(invited(portal, admin, spare.email, portal.unique()))
-            neighbour = beside.creation.id
+        neighbour = invited_again(portal, admin, spare.email, further)
 
         around = Surroundings(portal, spare.token)
         accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
