@@ -1,7 +1,7 @@
 """What an invitation is at this moment, and how it moves (chapter "States and transitions")."""
 
 from reference_impl.errors import Refusal
-from reference_impl.portal import Portal, Record
+from reference_impl.portal import Caller, Portal, Record
 
 
 def current(portal: Portal, record: Record) -> Record:
@@ -17,6 +17,11 @@ def current(portal: Portal, record: Record) -> Record:
         "invitationStatus": status,
         "canAccept": portal.next_state("invitation", status, "accept") is not None,
     }
+
+
+def is_for(caller: Caller, record: Record) -> bool:
+    """Whether the caller is invited: addresses are alike in any case of their letters."""
+    return bool(record["inviteeEmail"].casefold() == caller.account["accountEmail"].casefold())
 
 
 def move(portal: Portal, record: Record, trigger: str) -> Record:

@@ -31,7 +31,6 @@ from reference_impl.faults.operations import (
     SEND,
     SESSIONS,
     TERMINATE,
-    TERMINATE_ALL,
     constants,
 )
 from reference_impl.faults.side_effects import where_refused
@@ -41,19 +40,6 @@ from reference_impl.shapes import Body
 from reference_impl.wrappers import Answer, Seen
 
 # What goes on, or goes with it.
-
-
-def _oldest_spared(handler: Handler) -> Handler:
-    """A session that was signed in before all others goes on, whoever asks."""
-
-    def terminating(portal: Portal, caller: Caller, body: Body) -> Any:
-        sessions = portal.sessions_of(caller.account_id)
-        data = handler(portal, caller, body)
-        for session in sessions[:1]:
-            session.state = "ACTIVE"
-        return data
-
-    return terminating
 
 
 def _cooldown_of_the_first(handler: Handler) -> Handler:
@@ -67,23 +53,6 @@ def _cooldown_of_the_first(handler: Handler) -> Handler:
         return data
 
     return sending
-
-
-def _mailed_for_the_authenticator(handler: Handler) -> Handler:
-    """The code of a mail is right for either method."""
-
-    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
-        try:
-            return handler(portal, caller, body)
-        except Refusal as refusal:
-            if refusal.name != "AUTH.MFA_CODE_INVALID":
-                raise
-        return handler(portal, caller, body | {"method": EMAIL})
-
-    return completing
-
-
-EMAIL = 10011001
 
 
 def _logged_in_by_a_refresh(portal: Portal, caller: Caller, body: Body) -> None:
@@ -172,7 +141,7 @@ def _anybodys(trigger: str) -> Any:
     def around(handler: Handler) -> Handler:
         def answering(portal: Portal, caller: Caller, body: Body) -> Any:
             record = portal.find("invitation", body["invitationBizId"])
-            if record["inviteeEmail"].casefold() == caller.account["accountEmail"].casefold():
+            if invitations.is_for(caller, record):
                 return handler(portal, caller, body)
             moved = invitations.move(portal, record, trigger)
             return portal.view("invitation", invitations.current(portal, moved))
@@ -184,7 +153,7 @@ def _anybodys(trigger: str) -> Any:
 
 def _all_accepted(portal: Portal, caller: Caller, body: Body) -> None:
     for record in list(portal.records["invitation"].values()):
-        own = record["inviteeEmail"].casefold() == caller.account["accountEmail"].casefold()
+        own = invitations.is_for(caller, record)
         if own and invitations.current(portal, record)["invitationStatus"] == "PENDING":
             portal.change("invitation", record["bizId"], invitationStatus="ACCEPTED")
 
@@ -371,13 +340,6 @@ FAULTS = (
         apply=reported(constants("timezones"), "[]", utcOffset="Asia/Shanghai"),
     ),
     of(
-        "SESSION-039",
-        "terminate-all-spares-the-oldest",
-        TERMINATE_ALL,
-        apply=handled(TERMINATE_ALL, _oldest_spared),
-        also="SESSION-027",
-    ),
-    of(
         "SESSION-040",
         "a-terminated-session-is-refreshed",
         TERMINATE,
@@ -385,12 +347,6 @@ FAULTS = (
         spreads=True,
     ),
     of("LOGIN-025", "the-first-send-alone-has-a-cooldown", SEND, apply=handled(SEND, _cooldown_of_the_first)),
-    of(
-        "LOGIN-059",
-        "a-mailed-code-is-an-authenticators",
-        COMPLETE,
-        apply=handled(COMPLETE, _mailed_for_the_authenticator),
-    ),
     of(
         "MODEL-011",
         "a-refresh-moves-the-login-time",

@@ -1,5 +1,6 @@
 """IP whitelist, factors, backup codes, sessions and history (chapter "Security endpoints")."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pyotp
@@ -99,17 +100,20 @@ def _one_used_already(handler: Handler) -> Handler:
     return generating
 
 
-def _newest_spared(handler: Handler) -> Handler:
-    """The newest of the other sessions goes on."""
+def _one_spared(index: int) -> Callable[[Handler], Handler]:
+    """One of the other sessions goes on, by its place among them from the oldest."""
 
-    def terminating(portal: Portal, caller: Caller, body: Body) -> Any:
-        others = [s for s in portal.sessions_of(caller.account_id) if s.id != caller.session_id]
-        data = handler(portal, caller, body)
-        for session in others[-1:]:
-            session.state = "ACTIVE"
-        return data
+    def around(handler: Handler) -> Handler:
+        def terminating(portal: Portal, caller: Caller, body: Body) -> Any:
+            others = [s for s in portal.sessions_of(caller.account_id) if s.id != caller.session_id]
+            data = handler(portal, caller, body)
+            if others:
+                others[index].state = "ACTIVE"
+            return data
 
-    return terminating
+        return terminating
+
+    return around
 
 
 def _unrecorded(handler: Handler) -> Handler:
@@ -317,8 +321,15 @@ FAULTS = (
         "SESSION-027",
         "terminate-all-spares-the-newest",
         TERMINATE_ALL,
-        apply=handled(TERMINATE_ALL, _newest_spared),
+        apply=handled(TERMINATE_ALL, _one_spared(-1)),
         spreads=True,
+    ),
+    of(
+        "SESSION-039",
+        "terminate-all-spares-the-oldest",
+        TERMINATE_ALL,
+        apply=handled(TERMINATE_ALL, _one_spared(0)),
+        also="SESSION-027",
     ),
     of(
         "SESSION-029",

@@ -1,7 +1,7 @@
 """Sign-in: credentials, login sessions, codes and the rate (chapters "Authentication", "Limits")."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from reference_impl.changes import data_rewritten, handled, limited, moved, refused_with, together
@@ -120,19 +120,25 @@ def _unmailed(handler: Handler) -> Handler:
     return sending
 
 
-def _any_method(handler: Handler) -> Handler:
-    """The code is tried by every method of the account."""
+EMAIL, OTP = 10011001, 10011002
 
-    def trying(portal: Portal, caller: Caller, body: Body) -> Any:
-        try:
-            return handler(portal, caller, body)
-        except Refusal as refusal:
-            if refusal.name != "AUTH.MFA_CODE_INVALID":
-                raise
-        other = {10011001: 10011002, 10011002: 10011001}.get(body["method"], body["method"])
-        return handler(portal, caller, body | {"method": other})
 
-    return trying
+def _also_by(others: Mapping[int, int]) -> Callable[[Handler], Handler]:
+    """A code that is wrong for a method is tried by the other one of that method, if it has one."""
+
+    def around(handler: Handler) -> Handler:
+        def trying(portal: Portal, caller: Caller, body: Body) -> Any:
+            try:
+                return handler(portal, caller, body)
+            except Refusal as refusal:
+                if refusal.name != "AUTH.MFA_CODE_INVALID":
+                    raise
+            method = body["method"]
+            return handler(portal, caller, body | {"method": others.get(method, method)})
+
+        return trying
+
+    return around
 
 
 def _sent_to_nobody(handler: Handler) -> Handler:
@@ -457,7 +463,18 @@ FAULTS = (
         COMPLETE,
         apply=refused_with("AUTH.SESSION_NOT_FOUND", status=401),
     ),
-    of("LOGIN-059", "code-of-another-method-completes", COMPLETE, apply=handled(COMPLETE, _any_method)),
+    of(
+        "LOGIN-059",
+        "code-of-another-method-completes",
+        COMPLETE,
+        apply=handled(COMPLETE, _also_by({EMAIL: OTP, OTP: EMAIL})),
+    ),
+    of(
+        "LOGIN-059",
+        "a-mailed-code-is-an-authenticators",
+        COMPLETE,
+        apply=handled(COMPLETE, _also_by({OTP: EMAIL})),
+    ),
     of(
         "LOGIN-060",
         "complete-without-code-is-a-wrong-code",

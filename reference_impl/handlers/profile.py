@@ -19,7 +19,7 @@ def update(portal: Portal, caller: Caller, body: Body) -> Any:
 
 def own_invitations(portal: Portal, caller: Caller, body: Body) -> Any:
     wanted = _statuses(portal, body.get("statuses"))
-    mine = [record for record in portal.newest("invitation") if _is_for(caller, record)]
+    mine = [record for record in portal.newest("invitation") if invitations.is_for(caller, record)]
     shown = (invitations.current(portal, record) for record in mine)
     return [
         portal.view("invitation", record)
@@ -59,13 +59,9 @@ def workspaces(portal: Portal, caller: Caller, body: Body) -> Any:
     return shown if form == "array" else {form: shown}
 
 
-def _is_for(caller: Caller, record: Record) -> bool:
-    return bool(record["inviteeEmail"].casefold() == caller.account["accountEmail"].casefold())
-
-
 def _own(portal: Portal, caller: Caller, id: str) -> Record:
     record = portal.find("invitation", id)
-    if not _is_for(caller, record):
+    if not invitations.is_for(caller, record):
         raise Refusal("RESOURCE.NOT_FOUND")
     return record
 

@@ -30,7 +30,7 @@ from reference_impl.variants.variant import may
 def _others_cancelled(portal: Portal, caller: Caller, body: Body) -> None:
     accepted = portal.find("invitation", body["invitationBizId"])
     for record in list(portal.records["invitation"].values()):
-        own = record["inviteeEmail"].casefold() == caller.account["accountEmail"].casefold()
+        own = invitations.is_for(caller, record)
         same = record["workspaceBizId"] == accepted["workspaceBizId"]
         if own and same and invitations.current(portal, record)["invitationStatus"] == "PENDING":
             portal.change("invitation", record["bizId"], invitationStatus="CANCELLED")
