@@ -52,7 +52,7 @@ generate: $(READY)
 
 # Beside the tests, with what they leave of the machine: they wait for much, and it waits for nothing.
 generated: $(READY)
-	nice -n 10 $(BIN)/python .ci/generate.py --check
+	nice -n 19 $(BIN)/python .ci/generate.py --check
 
 check: $(READY)
 	$(BIN)/ruff format --check .
