@@ -97,7 +97,7 @@ def with_budget(profile: Profile, seconds: float, ledger: Path) -> Portal:
 def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(tmp_path: Path) -> None:
     with start(clock=False) as running:
         with with_budget(parse(running.profile(), {}), 30, tmp_path / "changes.jsonl") as portal:
-            with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves 30 s"):
+            with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves \d+ s"):
                 change_password(portal)
 
             assert portal.restore() == []
