@@ -27,7 +27,7 @@ from conformance.cases import (
     offered,
     requirement,
 )
-from conformance.checks.access.sign_in import is_not_of_its_form
+from conformance.checks.access.without_token import is_not_of_its_form
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, PROFILE
 from conformance.verdicts.comparisons import may_keep_a_rate
 

@@ -1,4 +1,4 @@
-"""The checks of ``conformance.checks.access.sign_in``."""
+"""The checks of ``conformance.checks.access.sign_in`` and ``without_token``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from conformance.checks.access.sign_in import PRELOGIN, PROTECTED, UNMARKED, claims_of, is_jwt
+from conformance.checks.access.sign_in import PROTECTED, claims_of, is_jwt
+from conformance.checks.access.without_token import PRELOGIN, UNMARKED
 from conformance.spec.endpoints import (
     COUNTRIES,
     LOGIN_COMPLETE,
@@ -152,8 +153,12 @@ PROOFS = [
         [ended(), answer(TOKEN_REFRESH, token_pair(), started=NOW + timedelta(seconds=3))],
     ),
     Proof("AUTHN-001", bare(PROFILE, status=401), bare(PROFILE, status=403)),
-    Proof("AUTHN-002", bare(PROFILE, "4010"), bare(PROFILE, "UNAUTHORIZED")),
-    Proof("AUTHN-004", bare(COUNTRIES, "ANY"), bare(COUNTRIES, status=200)),
+    Proof(
+        "AUTHN-001", bare(PROFILE, "NOT_HERE", 403), [begun(), bare(PROFILE, "NOT_HERE", 403)], silent=True
+    ),
+    Proof("AUTHN-002", bare(PROFILE, "4010"), [begun(), bare(PROFILE, "UNAUTHORIZED")]),
+    Proof("AUTHN-002", bare(PROFILE, "UNAUTHORIZED"), bare(PROFILE, "4012"), silent=True),
+    Proof("AUTHN-004", [begun(), bare(COUNTRIES, "ANY")], bare(COUNTRIES, status=200)),
     Proof(
         "AUTHN-005",
         refusal(PASSWORD_FORGOT, "4000", 400, headers=NO_TOKEN),
@@ -211,6 +216,11 @@ def test_a_portal_mismatch_says_nothing_of_tokens(code: str, status: int) -> Non
     judged = {"AUTHN-001", "AUTHN-002", "AUTHN-004"}
     assert not contradicted_by(bare(PROFILE, code, status)) & judged
     assert not contradicted_by(bare(COUNTRIES, code, status)) & judged
+
+
+def test_another_access_code_than_the_accepted_one_may_be_a_portal_mismatch() -> None:
+    other = bare(PROFILE, "E-17", 403, X_PORTAL_ACCESS_CODE="another")
+    assert verdict_on("AUTHN-001", [begun(), other]) is Verdict.UNTESTED
 
 
 def test_a_source_that_never_records_the_authorization_shows_no_missing_token() -> None:

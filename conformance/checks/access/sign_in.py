@@ -11,13 +11,10 @@ from math import ceil
 
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.registry import (
-    CREDENTIALS,
     Memory,
     Predicate,
-    Selection,
     answers,
     check,
-    errors,
     reading,
     successes,
 )
@@ -30,27 +27,21 @@ from conformance.spec.endpoints import (
     PASSWORD_FORGOT,
     TOKEN_REFRESH,
 )
-from conformance.spec.tables import INVALID_PARAMETER, LIMITS, MFA_METHODS, TOKEN_REFUSED
+from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import (
-    contradicts,
     equal,
     holds,
-    is_held_back,
     is_refused,
-    may_keep_a_rate,
-    one_of,
 )
 from conformance.verdicts.findings import HELD, Comparison
 
 OPERATION_OF_LOGOUT = operation(LOGOUT)
 OPERATION_OF_SEND = operation(LOGIN_MFA_SEND)
 
-PRELOGIN = tuple(row.key for row in OPERATIONS if row.is_prelogin)
 PROTECTED = tuple(row.key for row in OPERATIONS if row.auth == "jwt")
-UNMARKED = tuple(row.key for row in OPERATIONS if row.auth == "unmarked")
 
 
 EXACT = "LIMIT-016"
@@ -373,90 +364,6 @@ def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> I
             yield refused
     if is_logout and exchange.success:
         memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
-
-
-# Authentication of every endpoint.
-
-
-def without_token(*keys: str) -> Selection:
-    """Requests that carry neither a token nor any other credential, and came through the ingress."""
-
-    def bare(exchange: Exchange) -> bool:
-        names = {name.lower() for name, _ in exchange.request.headers}.union(exchange.request.lacks)
-        return not names & (CREDENTIALS | {"*"})
-
-    return answers(*keys).by_metadata().through_the_ingress().where(bare).where(not_held_back)
-
-
-def not_held_back(exchange: Exchange) -> bool:
-    """Whether the answer speaks of authentication at all: not of the rate, the ingress or the gateway."""
-    return not is_held_back(exchange) and not may_keep_a_rate(exchange) and exchange.code != "4030"
-
-
-LISTED_AS_REQUIRED = ("x-client-hash", "x-request-id", "x-locale")
-"""What a client itself is to send with every request; the other headers are an edge proxy's."""
-
-
-def may_lack_a_header(exchange: Exchange) -> bool:
-    """A request that a portal may refuse for its headers says nothing of its token."""
-    missing = [name for name in LISTED_AS_REQUIRED if exchange.request.header(name) is None]
-    return "x-client-hash" not in missing and not (missing and exchange.status == 400)
-
-
-def is_not_of_its_form(exchange: Exchange) -> bool:
-    """Whether a refusal speaks of the request's form: a body or an id of ours may well be malformed. Which of
-    two errors is told first is not stated."""
-    match = exchange.request.operation
-    takes = match is not None and (match.needs_body or bool(match.parameters))
-    return takes and exchange.status == 400 and exchange.code in INVALID_PARAMETER
-
-
-def is_refused_at_the_ingress(exchange: Exchange) -> bool:
-    """Whether the answer is a portal mismatch, which a wrong access code is answered with before any token is
-    looked at ("Authentication", 1). Its status and code are not shown: a code that names the portal or the
-    ingress is taken for one."""
-    code = str(exchange.code).upper()
-    return any(word in code for word in ("PORTAL", "INGRESS", "MISMATCH"))
-
-
-def told_of_its_token(exchange: Exchange) -> bool:
-    if is_refused_at_the_ingress(exchange):
-        return False
-    return may_lack_a_header(exchange) and not is_not_of_its_form(exchange)
-
-
-@check("AUTHN-001", on=without_token(*PROTECTED).where(told_of_its_token))
-def no_token_is_401(exchange: Exchange) -> Iterator[Comparison]:
-    yield equal(exchange, "status", 401)
-
-
-@check("AUTHN-002", on=without_token(*PROTECTED).where(told_of_its_token))
-def no_token_has_one_of_two_codes(exchange: Exchange) -> Iterator[Comparison]:
-    yield one_of(exchange, "code", TOKEN_REFUSED)
-
-
-@check("AUTHN-004", on=without_token(*UNMARKED).where(told_of_its_token))
-def no_token_is_401_also_where_unmarked(exchange: Exchange) -> Iterator[Comparison]:
-    yield equal(exchange, "status", 401)
-
-
-@check("AUTHN-005", on=without_token(*PRELOGIN))
-def a_prelogin_endpoint_wants_no_token(exchange: Exchange) -> Iterator[Comparison]:
-    missing = exchange.code == "ACCESS.TOKEN_MISSING"
-    yield contradicts(exchange, "code", "no demand for a token", exchange.code) if missing else HELD
-
-
-@reading("missing-token-code", on=without_token(*PROTECTED).where(lambda exchange: exchange.status == 401))
-def code_of_a_missing_token(exchange: Exchange) -> Iterator[Json]:
-    yield exchange.code
-
-
-@reading(
-    "permission-denied",
-    on=errors(*UNMARKED, *PROTECTED).by_metadata().where(lambda exchange: exchange.status == 403),
-)
-def refusal_of_a_permission(exchange: Exchange) -> Iterator[Json]:
-    yield exchange.code
 
 
 # The same answer, whoever asks.
