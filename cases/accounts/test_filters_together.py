@@ -65,6 +65,27 @@ def test_filters_together_give_what_each_of_them_gives(
     verify("ACCOUNT-025", holds(together, "data.totalElements", fits, f"1 to {fewest}", *alone))
 
 
+@requirement("ACCOUNT-025")
+@pytest.mark.parametrize("names", [("email", "name"), ("name", "email"), ("accountStatus", "email")])
+def test_filters_of_two_accounts_find_neither_by_one_of_them(
+    portal: Portal, verify: Verify, admin: Account, names: tuple[str, str]
+) -> None:
+    """One filter is passed by the caller's own account, the other by an account that the first leaves out."""
+    first, second = names
+    own_value = filter_for_own(portal, admin, first)
+    alone = matching(portal, admin, **{first: own_value})
+    everyone = matching(portal, admin)
+    strangers = [record for record in accounts(everyone) if not MATCHES[first](record, own_value)]
+    others = [text for record in strangers if (text := str(record.get(SHOWN_AS[second]) or "").strip())]
+    if not others or not is_literal(alone, first, own_value):
+        raise Untestable(f"no account is left out by {first}", "environment")
+
+    filters = {first: own_value, second: others[0]}
+    together = matching(portal, admin, **filters)
+    wrong = [record.get("bizId") for record in accounts(together) if not MATCHES[first](record, own_value)]
+    verify("ACCOUNT-025", holds(together, LISTING, not wrong, filters, alone, actual={"others": wrong}))
+
+
 def is_literal(answer: Exchange, name: str, value: Json) -> bool:
     """Whether a filter alone gives nothing but what shows its value; what else it takes is not stated."""
     return all(MATCHES[name](record, value) for record in accounts(answer))

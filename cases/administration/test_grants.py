@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 
 from cases.changing import Creation, creation
 from cases.premises import change_accepted, form, granted, listed, settled
 from cases.surroundings import Surroundings, id_of_record
 from conformance.cases import (
     Account,
+    Comparison,
     Exchange,
     Json,
     Portal,
@@ -30,6 +32,54 @@ def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admi
     verify.observe("currency-grant-fields", grants, form(grants.data))
 
 
+@dataclass(frozen=True)
+class Granted:
+    """A grant by the profile's body: the answer, the listing afterwards, and the records that it has more."""
+
+    portal: Portal
+    making: Creation
+    answer: Exchange
+    listing: Exchange
+    new: list[dict[str, Json]]
+
+    def is_one_more(self) -> Comparison:
+        number = len(self.new)
+        return holds(
+            self.listing, "data", number == 1, "one grant more", self.answer, actual=f"{number} more"
+        )
+
+    def identify(self) -> None:
+        """Raises Untestable where neither the answer nor the listing shows its id."""
+        self.making.came_to(id_of(self.portal, self.answer, self.new))
+
+
+def grants_once(
+    portal: Portal, admin: Account, shows: Callable[[list[dict[str, Json]]], bool] = lambda grants: True
+) -> Exchange:
+    """The listing of grants; once more after a while where it does not show a change yet."""
+    return settled(
+        portal,
+        lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
+        lambda answer: shows(listed(answer)),
+    )
+
+
+@contextmanager
+def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
+    """A grant that is revoked afterwards. Raises Untestable where none is made."""
+    before = listed(grants_once(portal, admin))
+    template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
+    body = portal.operation_body(CURRENCY_GRANT)
+    with creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as making:
+        answer = portal.call(CURRENCY_GRANT, json=body, token=admin.token)
+        if not answer.success:
+            making.settled()
+        change_accepted(answer)
+        listing = grants_once(portal, admin, lambda grants: any(record not in before for record in grants))
+        new = [record for record in listed(listing) if record not in before]
+        yield Granted(portal, making, answer, listing, new)
+
+
 @requirement(
     "GRANT-001",
     "GRANT-002",
@@ -41,67 +91,32 @@ def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admi
 @needs(CURRENCY_GRANT, CURRENCY_GRANT_REVOKE)
 @impact("mutating")
 def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, admin: Account) -> None:
-    before = listed(granted(portal.call(CURRENCY_GRANTS, token=admin.token)))
-    body = portal.operation_body(CURRENCY_GRANT)
-    template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
-
-    with (
-        creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as grant,
-        ExitStack() as further,
-    ):
-        answer = portal.call(CURRENCY_GRANT, json=body, token=admin.token)
-        if not answer.success:
-            grant.settled()
-        granting = change_accepted(answer)
-        verify.observe("currency-grant-fields", granting, form(granting.data))
-
-        listing = settled(
-            portal,
-            lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
-            lambda answer: any(record not in before for record in listed(answer)),
-        )
-        new = [record for record in listed(listing) if record not in before]
-        verify(
-            "GRANT-001",
-            holds(listing, "data", len(new) == 1, "one grant more", granting, actual=f"{len(new)} more"),
-        )
-        grant.came_to(id_of(portal, granting, new))
+    with granting(portal, admin) as grant, ExitStack() as further:
+        verify.observe("currency-grant-fields", grant.answer, form(grant.answer.data))
+        verify("GRANT-001", grant.is_one_more())
+        grant.identify()
 
         with suppress(Untestable):  # a neighbour, where the same may be granted twice
-            neighbour = further.enter_context(_granted_again(portal, admin, listed(listing)))
+            neighbour = further.enter_context(granting(portal, admin))
+            neighbour.identify()
             around = Surroundings(portal, admin.token, shared=True)
-            first = change_accepted(neighbour.undo())
-            verify("MODEL-016", around.kept(first, (INSTITUTION,), (CURRENCY_GRANTS, neighbour.id or "")))
+            first = change_accepted(neighbour.making.undo())
+            verify(
+                "MODEL-016", around.kept(first, (INSTITUTION,), (CURRENCY_GRANTS, neighbour.making.id or ""))
+            )
 
         around = Surroundings(portal, admin.token, shared=True)
-        revoking = change_accepted(grant.undo())
-        verify("MODEL-016", around.kept(revoking, *named_by(new)))
+        revoking = change_accepted(grant.making.undo())
+        verify("MODEL-016", around.kept(revoking, *named_by(grant.new)))
         verify.observe("currency-grant-fields", revoking, form(revoking.data))
 
-        listing = settled(
-            portal,
-            lambda: granted(portal.call(CURRENCY_GRANTS, token=admin.token)),
-            lambda answer: not any(record in listed(answer) for record in new),
-        )
-        still = [record for record in new if record in listed(listing)]
-        verify(
-            "GRANT-002",
-            holds(listing, "data", not still, "not the grant as it was", granting, revoking, actual=still),
-        )
-
-
-@contextmanager
-def _granted_again(portal: Portal, admin: Account, before: list[dict[str, Json]]) -> Iterator[Creation]:
-    """A second grant, alike but for its id. Raises Untestable where there is none."""
-    template = portal.operation_body(CURRENCY_GRANT_REVOKE, result_id="{result_id}")
-    with creation(portal, CURRENCY_GRANT, CURRENCY_GRANT_REVOKE, template, by=admin) as grant:
-        answer = portal.call(CURRENCY_GRANT, json=portal.operation_body(CURRENCY_GRANT), token=admin.token)
-        if not answer.success:
-            grant.settled()
-        listing = granted(portal.call(CURRENCY_GRANTS, token=admin.token))
-        new = [record for record in listed(listing) if record not in before]
-        grant.came_to(id_of(portal, change_accepted(answer), new))
-        yield grant
+        listing = grants_once(portal, admin, lambda grants: not any(record in grants for record in grant.new))
+        still = [record for record in grant.new if record in listed(listing)]
+        gone, steps = "not the grant as it was", (grant.answer, revoking)
+        verify("GRANT-002", holds(listing, "data", not still, gone, *steps, actual=still))
+    with suppress(Untestable), granting(portal, admin) as again:  # where it may be granted once more
+        verify("GRANT-001", again.is_one_more())
+        again.identify()
 
 
 def named_by(grants: list[dict[str, Json]]) -> list[tuple[str, ...]]:

@@ -32,9 +32,12 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    impact,
     is_error,
     is_invalid_parameter,
     is_refused,
+    is_success,
+    needs,
     requirement,
     sign_ins,
     waits,
@@ -106,6 +109,39 @@ def _verify_incomplete_steps(
         verify.observe("mfa-method-default", exchange, "is taken" if takes_default else "none")
         if not takes_default:
             verify(rule, is_invalid_parameter(exchange, session))
+
+
+MANY = 5
+"""Wrong codes in a row, as somebody may well type them."""
+LOCKED_FOR = 3600.0
+"""Seconds after which an account that was locked for them is taken to be free again."""
+
+
+@requirement("LOGIN-080")
+@needs("accounts.spare", "clock")
+@impact("disruptive")
+@sign_ins(1)
+def test_several_wrong_codes_do_not_end_a_login_session(
+    portal: Portal, verify: Verify, spare: Account
+) -> Generator[Wait, None, None]:
+    """A portal may lock the account then, which is no end of the session: so this is tried only where the
+    portal's clock can be moved to the end of a lock."""
+    session = begun(portal, spare)
+    factor = factor_for(spare, session, preferring="EMAIL")
+    code = yield from right_code(portal, spare, session, factor)
+    wrong = [
+        portal.login.complete(session, method=factor, code=spare.wrong_code(factor)) for _ in range(MANY)
+    ]
+    if any(answer.success for answer in wrong):
+        raise Untestable("a wrong code completed the login session", "target")
+
+    accepted = portal.login.complete(session, method=factor, code=code)
+    is_gone = accepted.code == NO_SESSION and portal.login.is_newest(session)
+    if not accepted.success and not is_gone:
+        portal.clock.wait(LOCKED_FOR, "the lock of an account to end")
+        why = f"after {MANY} wrong codes the right one is refused ({refusal_text(accepted)})"
+        raise Untestable(why, "target")
+    verify("LOGIN-080", is_success(accepted, session, *wrong))
 
 
 def _sends_nothing(send: Exchange, session: Exchange, message: str) -> Comparison:

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from cases.every_endpoint.tokens import NONE_AT_ALL, changed_claims, changed_signature, unsigned
-from cases.premises import answered, outcome
+from cases.premises import answered, granted, outcome
 from cases.reading import QUERIES, READABLE, read, some_ids
 from conformance.cases import (
     BY_KEY,
@@ -28,7 +28,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.checks.access.without_token import is_not_of_its_form
-from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, PROFILE
+from conformance.spec.endpoints import LOGIN_INITIATE, LOGOUT, PROFILE, ROLES
 from conformance.verdicts.comparisons import may_keep_a_rate
 
 PROTECTED = tuple(row for row in OPERATIONS if not row.is_prelogin)
@@ -178,6 +178,18 @@ def test_an_authorization_without_a_token_is_refused(
     verify_refusal(
         verify, BY_KEY[PROFILE], ask(portal, BY_KEY[PROFILE], authorization=authorization), "AUTHN-006"
     )
+
+
+@requirement("AUTHN-020")
+@pytest.mark.parametrize("scheme", ["Token", "Basic"])
+@pytest.mark.parametrize("key", [PROFILE, ROLES])
+def test_a_token_under_another_scheme_is_no_bearer_token(
+    portal: Portal, verify: Verify, admin: Account, key: str, scheme: str
+) -> None:
+    accepted = granted(read(portal, BY_KEY[key], token=admin.token))
+    exchange = ask(portal, BY_KEY[key], authorization=f"{scheme} {admin.token}")
+    message = f"a token under the scheme {scheme} was accepted"
+    verify("AUTHN-020", is_refused(exchange, accepted, message=message))
 
 
 @requirement("AUTHN-017", "ERROR-005")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cases.notifications.making import CHANNEL, OwnRecord, a_record
 from cases.notifications.test_type_changes import is_deleted, is_updated, leaves_the_rest
 from cases.premises import answered, authorized, refusal_text, unknown_id
@@ -52,6 +54,17 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
         leaves_the_rest(channel, around)
         is_deleted(channel, "CHANNEL-050")
         channel.observe_answers()
+
+
+@requirement("CHANNEL-048", "CHANNEL-061")
+@needs(CREATE, DELETE, "accounts.spare")
+@impact("mutating")
+def test_an_update_by_another_account_changes_no_more(
+    portal: Portal, verify: Verify, admin: Account, spare: Account
+) -> None:
+    """Not who created the channel, either."""
+    with a_record(portal, verify, admin, CHANNEL) as channel:
+        is_updated(replace(channel, by=spare), "CHANNEL-048")
 
 
 def is_masked(channel: OwnRecord) -> None:

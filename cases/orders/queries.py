@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 from cases.premises import authorized, count, granted, listed
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.checks.records import has_offset, moment
 from conformance.spec.endpoints import TRANSFER_ORDERS
 
-DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
+DAY, HOUR, SECOND = timedelta(days=1), timedelta(hours=1), timedelta(seconds=1)
 
 
 def asked(
@@ -80,6 +80,11 @@ def now(portal: Portal) -> datetime:
 def written(time: datetime) -> str:
     """As ISO 8601 in UTC, to the millisecond."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def at_offset(time: datetime, hours: int) -> str:
+    """As ISO 8601 in a zone so many hours from UTC, to the millisecond."""
+    return time.astimezone(timezone(timedelta(hours=hours))).isoformat(timespec="milliseconds")
 
 
 def between(start: datetime, end: datetime, **more: str) -> dict[str, str]:

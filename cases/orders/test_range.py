@@ -6,7 +6,9 @@ import pytest
 
 from cases.orders.queries import (
     DAY,
+    HOUR,
     asked,
+    at_offset,
     between,
     is_within,
     matching,
@@ -16,8 +18,8 @@ from cases.orders.queries import (
     total,
     written,
 )
-from cases.premises import authorized, outcome
-from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, holds, requirement
+from cases.premises import authorized, outcome, refusal_text
+from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, equal, holds, requirement
 
 RANGE = LIMITS.order_range_days * DAY
 ZONE = DAY
@@ -63,6 +65,25 @@ def test_a_range_begins_and_ends_where_it_is_asked_to(portal: Portal, verify: Ve
     before = matching(portal, admin, between(start, middle, sort="createdAt,desc"))
     held = all(is_within(order, end=middle) for order in orders(before))
     verify("ORDER-022", holds(before, "data.content", held, f"none after {written(middle)}"))
+
+
+@requirement("ORDER-039")
+@pytest.mark.parametrize("hours", [-11, 13])
+def test_a_time_of_the_range_means_its_moment_at_any_offset(
+    portal: Portal, verify: Verify, admin: Account, hours: int
+) -> None:
+    """The range has one order in its middle, so that no other zone's hours hold it."""
+    middle = sorted(some_times(matching(portal, admin), 1))[0]
+    around = middle - HOUR, middle + HOUR
+    in_utc = matching(portal, admin, between(*around))
+    if not orders(in_utc):
+        raise Untestable("a range of two hours around an order does not hold it", "target")
+
+    start, end = (at_offset(time, hours) for time in around)
+    shifted = authorized(asked(portal, admin, {"startTime": start, "endTime": end}))
+    if not shifted.success:
+        raise Untestable(f"times with an offset are refused ({refusal_text(shifted)})", "target")
+    verify("ORDER-039", equal(shifted, "data.totalElements", total(in_utc), in_utc))
 
 
 @requirement("ORDER-037")

@@ -21,6 +21,8 @@ from conformance.spec.endpoints import SESSIONS_HISTORY
 
 PAGES = ("page", "currentPage", "pageNo", "pageNum", "pageNumber", "pageIndex")
 SIZES = ("pageSize", "size", "limit", "perPage")
+MOST = 100
+"""The largest size of a page that is asked for."""
 
 
 @requirement("HISTORY-009", "HISTORY-011", "HISTORY-013")
@@ -87,7 +89,7 @@ def test_the_history_shows_who_signed_in_whoever_reads_it(
     verify("HISTORY-016", holds(other, "data.items", not moved, "the clients that signed in", first))
 
 
-@requirement("HISTORY-015")
+@requirement("HISTORY-015", "PAGE-010")
 def test_how_the_history_gives_another_page(portal: Portal, verify: Verify, admin: Account) -> None:
     """Tried under the usual names; what is not understood may be passed over or refused."""
     first = history(portal, admin.token)
@@ -95,6 +97,10 @@ def test_how_the_history_gives_another_page(portal: Portal, verify: Verify, admi
     few = {sized: "1"} if sized else {}
     paged = next((name for name in PAGES if gives(portal, admin, {**few, name: "2"}, "currentPage", 2)), None)
     verify.observe("history-page-parameters", first, {"page": paged, "size": sized})
+    total = first.at("data.pagination.totalRecords")
+    if sized and isinstance(total, int) and 0 < total <= MOST:
+        # The last page, and full: whether it says so is judged on the wire.
+        gives(portal, admin, {sized: str(total)}, "pageSize", total)
 
 
 def gives(portal: Portal, account: Account, query: Mapping[str, str], field: str, value: int) -> bool:

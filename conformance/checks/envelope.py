@@ -83,13 +83,18 @@ def message_is_a_string(exchange: Exchange) -> Iterator[Comparison]:
     yield HELD if isinstance(message, str) else contradicts(exchange, "message", "a string", message)
 
 
-@check(
-    "ENV-007",
-    on=good.where(is_asked_in_english).where(lambda exchange: isinstance(exchange.at("message"), str)),
-)
+worded = good.where(lambda exchange: isinstance(exchange.at("message"), str))
+
+
+@check("ENV-007", on=worded.where(is_asked_in_english))
 def message_says_success(exchange: Exchange) -> Iterator[Comparison]:
     if not is_pending_approval(exchange):
         yield one_of(exchange, "message", ("Success", "SUCCESS"))
+
+
+@check("ENV-020", on=worded.where(lambda exchange: not is_asked_in_english(exchange)))
+def message_says_success_in_every_language(exchange: Exchange) -> Iterator[Comparison]:
+    yield from message_says_success(exchange)
 
 
 @check("ENV-008", on=bad)

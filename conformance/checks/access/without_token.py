@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.checks.access.sign_in import PROTECTED
-from conformance.checks.registry import CREDENTIALS, Memory, Selection, answers, check, errors, reading
-from conformance.spec import OPERATIONS, operation
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, TOKEN_REFRESH
-from conformance.spec.tables import ERROR_BY_CODE, INVALID_PARAMETER, TOKEN_REFUSED
+from conformance.checks.registry import CREDENTIALS, Selection, answers, check, errors, reading
+from conformance.spec import OPERATIONS
+from conformance.spec.tables import INVALID_PARAMETER, TOKEN_REFUSED
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.comparisons import contradicts, equal, is_held_back, may_keep_a_rate, one_of
 from conformance.verdicts.findings import HELD, Comparison
 
 PRELOGIN = tuple(row.key for row in OPERATIONS if row.is_prelogin)
 UNMARKED = tuple(row.key for row in OPERATIONS if row.auth == "unmarked")
-SIGN_IN = (LOGIN_INITIATE, LOGIN_COMPLETE, TOKEN_REFRESH)
-OPERATIONS_OF_SIGN_IN = [operation(key) for key in SIGN_IN]
 
 
 def without_token(*keys: str) -> Selection:
@@ -52,65 +49,33 @@ def is_not_of_its_form(exchange: Exchange) -> bool:
     return takes and exchange.status == 400 and exchange.code in INVALID_PARAMETER
 
 
-def names_the_ingress(code: Json) -> bool:
-    """Whether a code is one of a portal mismatch by its words: the code of it is not shown."""
-    words = str(code).upper()
-    return any(word in words for word in ("PORTAL", "INGRESS", "MISMATCH"))
+def is_refused_at_the_ingress(exchange: Exchange) -> bool:
+    """Whether the answer is a portal mismatch, which a wrong access code is answered with before any token is
+    looked at ("Authentication", 1). Its status and code are not shown: a code that names the portal or the
+    ingress is taken for one."""
+    code = str(exchange.code).upper()
+    return any(word in code for word in ("PORTAL", "INGRESS", "MISMATCH"))
 
 
-def may_be_a_portal_mismatch(exchange: Exchange, accepted: Memory) -> bool:
-    """Whether a refusal may be of the access code, which is looked at before any token ("Authentication", 1).
-    Its status and code are not shown. So a code of nobody's may be that of a portal mismatch, until an answer
-    has shown that the portal accepts this access code."""
-    if exchange.success or (exchange.status or 0) < 400:
+def told_of_its_token(exchange: Exchange) -> bool:
+    if is_refused_at_the_ingress(exchange):
         return False
-    if names_the_ingress(exchange.code):
-        return True
-    return exchange.code not in ERROR_BY_CODE and _ingress_of(exchange) not in accepted
+    return may_lack_a_header(exchange) and not is_not_of_its_form(exchange)
 
 
-def _ingress_of(exchange: Exchange) -> str:
-    return exchange.request.header("x-portal-access-code") or ""
+@check("AUTHN-001", on=without_token(*PROTECTED).where(told_of_its_token))
+def no_token_is_401(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "status", 401)
 
 
-def is_judged_without_token(exchange: Exchange, accepted: Memory) -> bool:
-    """Whether an answer is to the want of a token; a successful sign-in shows an accepted access code."""
-    if exchange.request.operation in OPERATIONS_OF_SIGN_IN:
-        accepted[_ingress_of(exchange)] = True
-        return False
-    return not may_be_a_portal_mismatch(exchange, accepted)
+@check("AUTHN-002", on=without_token(*PROTECTED).where(told_of_its_token))
+def no_token_has_one_of_two_codes(exchange: Exchange) -> Iterator[Comparison]:
+    yield one_of(exchange, "code", TOKEN_REFUSED)
 
 
-def told_of_its_token(*keys: str) -> Selection:
-    """Answers to requests without a token; and successful sign-ins, which show accepted access codes."""
-    asked = without_token(*keys)
-
-    def is_told(exchange: Exchange) -> bool:
-        if exchange.request.bearer is not None:
-            return False
-        if exchange.request.operation in OPERATIONS_OF_SIGN_IN:
-            return exchange.success is True
-        return asked.takes(exchange) and may_lack_a_header(exchange) and not is_not_of_its_form(exchange)
-
-    return answers(*SIGN_IN, *keys).where(is_told)
-
-
-@check("AUTHN-001", on=told_of_its_token(*PROTECTED), remembers=True)
-def no_token_is_401(exchange: Exchange, accepted: Memory) -> Iterator[Comparison]:
-    if is_judged_without_token(exchange, accepted):
-        yield equal(exchange, "status", 401)
-
-
-@check("AUTHN-002", on=told_of_its_token(*PROTECTED), remembers=True)
-def no_token_has_one_of_two_codes(exchange: Exchange, accepted: Memory) -> Iterator[Comparison]:
-    if is_judged_without_token(exchange, accepted):
-        yield one_of(exchange, "code", TOKEN_REFUSED)
-
-
-@check("AUTHN-004", on=told_of_its_token(*UNMARKED), remembers=True)
-def no_token_is_401_also_where_unmarked(exchange: Exchange, accepted: Memory) -> Iterator[Comparison]:
-    if is_judged_without_token(exchange, accepted):
-        yield equal(exchange, "status", 401)
+@check("AUTHN-004", on=without_token(*UNMARKED).where(told_of_its_token))
+def no_token_is_401_also_where_unmarked(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "status", 401)
 
 
 @check("AUTHN-005", on=without_token(*PRELOGIN))

@@ -1,0 +1,39 @@
+"""Ids of another kind of record: no endpoint reads a record by the id of another (chapter "Errors")."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from cases.premises import KINDS, authorized
+from cases.reading import read
+from conformance.cases import BY_KEY, Account, Portal, Untestable, requirement
+from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, ROLE
+
+READ_BY_ID = {
+    "account": (ACCOUNT, "userBizId", "ACCOUNT-033"),
+    "institution": (INSTITUTION, "institutionBizId", "INSTITUTION-011"),
+    "role": (ROLE, "roleBizId", "ROLE-010"),
+    "file": (FILE, "fileBizId", "FILE-023"),
+}
+"""By kind of record: the endpoint that reads one, its parameter, and that it reads the one asked for."""
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=requirement(READ_BY_ID[kind][2])) for kind in READ_BY_ID]
+)
+def test_an_id_of_another_kind_reads_no_other_record(portal: Portal, admin: Account, kind: str) -> None:
+    """Two records of different kinds may have one id. So not the refusal is judged, but what is read."""
+    key, parameter, _ = READ_BY_ID[kind]
+    others = set()
+    for other in KINDS:
+        with suppress(Untestable):
+            others.add(portal.record(other))
+    with suppress(Untestable):
+        others.discard(portal.record(kind))
+    if not others:
+        raise Untestable("no id of another kind of record is known")
+
+    for other in sorted(others):
+        authorized(read(portal, BY_KEY[key], token=admin.token, ids={parameter: other}))
