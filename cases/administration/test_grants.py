@@ -34,13 +34,17 @@ def test_grants_are_listed_with_some_fields(portal: Portal, verify: Verify, admi
 
 @dataclass(frozen=True)
 class Granted:
-    """A grant by the profile's body: the answer, the listing afterwards, and the records that it has more."""
+    """A grant by the profile's body: the answer, the listing afterwards, and what was listed before."""
 
     portal: Portal
     making: Creation
     answer: Exchange
     listing: Exchange
-    new: list[dict[str, Json]]
+    before: list[dict[str, Json]]
+
+    @property
+    def new(self) -> list[dict[str, Json]]:
+        return [record for record in listed(self.listing) if record not in self.before]
 
     def is_one_more(self) -> Comparison:
         number = len(self.new)
@@ -49,8 +53,12 @@ class Granted:
         )
 
     def identify(self) -> None:
-        """Raises Untestable where neither the answer nor the listing shows its id."""
-        self.making.came_to(id_of(self.portal, self.answer, self.new))
+        """Raises Untestable where neither the answer nor the listing shows its id, or it was there before."""
+        id = id_of(self.portal, self.answer, self.new)
+        if not self.new and any(id in record.values() for record in self.before):
+            self.making.settled()
+            raise Untestable("the portal answers with the grant that there is", "target")
+        self.making.came_to(id)
 
 
 def grants_once(
@@ -76,8 +84,7 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
             making.settled()
         change_accepted(answer)
         listing = grants_once(portal, admin, lambda grants: any(record not in before for record in grants))
-        new = [record for record in listed(listing) if record not in before]
-        yield Granted(portal, making, answer, listing, new)
+        yield Granted(portal, making, answer, listing, before)
 
 
 @requirement(

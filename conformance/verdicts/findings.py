@@ -228,13 +228,16 @@ class Ledger:
         return any(_is_within(comparison.path, place) for place in places)
 
     def add(self, finding: Finding) -> Finding:
-        """Takes a finding made elsewhere; one of a known signature is counted."""
+        """Takes a finding made elsewhere, and gives it with the number of its signature so far. Of each
+        signature the ledger keeps the place and the exchanges of the first."""
         self._tally(finding.requirement)
         earlier = self._findings.get(finding.signature)
-        self._findings[finding.signature] = (
-            finding if earlier is None else replace(earlier, times=earlier.times + 1)
-        )
-        return self._findings[finding.signature]
+        if earlier is None:
+            self._findings[finding.signature] = finding
+            return finding
+        times = earlier.times + 1
+        self._findings[finding.signature] = replace(earlier, times=times)
+        return replace(finding, times=times)
 
     def satisfy(self, requirement: str, times: int = 1, *, case: str | None = None) -> None:
         """Counts comparisons that held, for a caller that made many at once."""

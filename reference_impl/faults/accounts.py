@@ -178,6 +178,18 @@ def _any_days(value: Any, limits: Any) -> int:
     return 7
 
 
+def _granted_once(handler: Handler) -> Handler:
+    """What was granted before is given again as it is, also where it was revoked."""
+
+    def granting(portal: Portal, caller: Caller, body: Body) -> Any:
+        for known in portal.newest("currency grant"):
+            if known["currencyCode"] == body["currencyCode"]:
+                return portal.view("currency grant", known)
+        return handler(portal, caller, body)
+
+    return granting
+
+
 FAULTS = (
     # The filters of the query.
     of(
@@ -335,6 +347,13 @@ FAULTS = (
     ),
     # Currency grants and institutions.
     of("GRANT-001", "grant-is-not-kept", GRANT, apply=pretending(GRANT, "currency grant"), spreads=True),
+    of(
+        "GRANT-001",
+        "a-revoked-grant-is-granted-no-more",
+        GRANT,
+        apply=handled(GRANT, _granted_once),
+        spreads=True,
+    ),
     of(
         "GRANT-002",
         "revoked-grant-is-listed",

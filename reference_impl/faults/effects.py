@@ -60,6 +60,10 @@ def _too(kind: str, **values: Any) -> Callable[[Portal, Caller, Body], None]:
     return changing
 
 
+def _taken_over(portal: Portal, caller: Caller, body: Body) -> None:
+    portal.records["channel"][body["bizId"]]["createdBy"] = caller.account_id
+
+
 _ELSEWHERE = {"institutionBizId": "institution-of-another"}
 _TOO: tuple[tuple[str, str, str, str, dict[str, Any]], ...] = (
     ("PROFILE-011", "an-update-changes-the-institution-too", PROFILE_UPDATE, "account", _ELSEWHERE),
@@ -72,6 +76,13 @@ FAULTS = (
     *(
         of(breaks, name, key, apply=then(key, _too(kind, **values)), spreads=True)
         for breaks, name, key, kind, values in _TOO
+    ),
+    of(
+        "CHANNEL-061",
+        "an-update-takes-over-the-channel",
+        CHANNEL_UPDATE,
+        apply=then(CHANNEL_UPDATE, _taken_over),
+        spreads=True,
     ),
     of(
         "ORDER-035",

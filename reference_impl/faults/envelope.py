@@ -145,6 +145,18 @@ FAULTS = (
         COUNTRIES,
         apply=rewritten(_in_language("vi", message={"vi": ""}), COUNTRIES),
     ),
+    of(
+        "ENV-020",
+        "success-message-in-vietnamese",
+        apply=rewritten(
+            _where(
+                lambda seen, answer: (
+                    bool(answer.body["success"]) and seen.asked.headers.get("accept-language") == "vi"
+                ),
+                message="Thành công",
+            )
+        ),
+    ),
     of("ENV-007", "success-message-done", apply=chosen(success_message="Done")),
     of("ENV-008", "error-with-empty-object", apply=rewritten(_bad(data={}))),
     of("ENV-008", "error-with-empty-text", ROLE, apply=rewritten(_bad(data=""), ROLE)),

@@ -1,9 +1,13 @@
 """Pages and filters that are right each by itself, and wrong together (chapter "Pagination forms")."""
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.changes import Change, handled
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from reference_impl.changes import Change, handled, wrapped
 from reference_impl.faults.fault import asked, of
 from reference_impl.faults.operations import ACCOUNTS_QUERY, CHANNELS_QUERY, ORDERS, TYPES_QUERY
 from reference_impl.portal import Caller, Portal
@@ -66,7 +70,44 @@ def _without_null_size(operation: str) -> Change:
     )
 
 
+def _alternatives(handler: Handler) -> Handler:
+    """Of two texts to look for, one is enough."""
+
+    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+        if not (body.get("email") and body.get("name")):
+            return handler(portal, caller, body)
+        by_name = handler(portal, caller, body | {"email": None})
+        return by_name if by_name["accounts"] else handler(portal, caller, body | {"name": None})
+
+    return listing
+
+
+OFFSET = re.compile(rb"(%2B|[-+])\d\d(:|%3A)\d\d(?=&|$)", re.IGNORECASE)
+
+
+@dataclass
+class WithoutOffsets:
+    """The offset of a time in a query is dropped."""
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "query_string": OFFSET.sub(b"Z", scope["query_string"])}
+        await self.app(scope, receive, send)
+
+
 FAULTS = (
+    of(
+        "ACCOUNT-025",
+        "email-and-name-are-alternatives",
+        ACCOUNTS_QUERY,
+        apply=handled(ACCOUNTS_QUERY, _alternatives),
+        also="ACCOUNT-024 ACCOUNT-023 ACCOUNT-044",
+    ),
+    of(
+        "ORDER-039", "offsets-of-a-range-are-dropped", ORDERS, apply=wrapped(WithoutOffsets), also="ORDER-021"
+    ),
     of(
         "PAGE-028 PAGE-029",
         "a-size-counts-with-a-page-only",

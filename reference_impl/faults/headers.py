@@ -124,6 +124,11 @@ def _bodies(operation: str, change: Callable[[bytes], bytes | None]) -> Change:
     return wrapped(lambda app: Bodies(app, operation, change))
 
 
+def _any_scheme(scope: Scope, names: Names) -> Names:
+    scheme, _, token = names.get("authorization", "").partition(" ")
+    return names | ({"authorization": f"Bearer {token}"} if scheme and token.count(".") == 2 else {})
+
+
 def _access_code(scope: Scope) -> str:
     return str(scope["app"].state.portal.access_code)
 
@@ -278,6 +283,7 @@ FAULTS = (
         ACCOUNTS_QUERY,
         apply=_turned_away(415, lambda names: "charset" in names.get("content-type", ""), ACCOUNTS_QUERY),
     ),
+    of("AUTHN-020", "a-token-under-any-scheme", apply=_adding(_any_scheme)),
     of(
         "AUTHN-013",
         "accounts-query-takes-any-token",

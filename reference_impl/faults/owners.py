@@ -3,11 +3,12 @@
 from typing import Any
 
 from reference_impl.changes import handled
-from reference_impl.faults.fault import of, reported, turned
+from reference_impl.faults.fault import first, of, reported, turned
 from reference_impl.faults.operations import (
     ACCOUNTS_QUERY,
     CURRENT_WORKSPACE,
     HISTORY,
+    INSTITUTION,
     OWN_INVITATIONS,
     PROFILE,
     SESSION_CONFIG,
@@ -35,6 +36,13 @@ def _with_those_of_others(handler: Handler) -> Handler:
         return listed
 
     return listing
+
+
+def _by_its_workspace(portal: Portal, caller: Caller, body: Body) -> None:
+    """The id of a workspace is taken for that of its institution."""
+    workspace = portal.records["workspace"].get(body["institutionBizId"])
+    if workspace is not None:
+        body["institutionBizId"] = workspace["institutionBizId"]
 
 
 def _history_of_all(handler: Handler) -> Handler:
@@ -95,6 +103,12 @@ FAULTS = (
         "the-profile-is-of-no-zone",
         PROFILE,
         apply=reported(PROFILE, "", defaultTimezone="ASIA_ATLANTIS"),
+    ),
+    of(
+        "INSTITUTION-011",
+        "an-institution-is-read-by-its-workspace",
+        INSTITUTION,
+        apply=first(INSTITUTION, _by_its_workspace),
     ),
     of(
         "RESOURCE-008",

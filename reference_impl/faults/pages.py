@@ -118,8 +118,18 @@ def _off_by_one_from(number: int) -> Callable[[Data, int], None]:
     return turn
 
 
+def _further_while_full(data: Data) -> None:
+    data["pagination"]["hasNext"] = len(data["items"]) == data["pagination"]["pageSize"]
+
+
 FAULTS = (
     # The object.
+    of(
+        "PAGE-010",
+        "a-full-page-has-a-next-one",
+        HISTORY,
+        apply=turned(HISTORY, "", _further_while_full),
+    ),
     of(
         "PAGE-008",
         "history-pages-rounded-down",

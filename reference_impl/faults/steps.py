@@ -52,6 +52,23 @@ def _any_method_is_mail(body: Body) -> Body:
     return body if is_one else body | {"method": 10011001}
 
 
+def _ended_by_the_third_wrong_code(handler: Handler) -> Handler:
+    wrong: dict[str, int] = {}
+
+    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
+        id = body["sessionId"]
+        try:
+            return handler(portal, caller, body)
+        except Refusal as refusal:
+            if refusal.name == "AUTH.MFA_CODE_INVALID":
+                wrong[id] = wrong.get(id, 0) + 1
+                if wrong[id] == 3:
+                    del portal.login_sessions[id]
+            raise
+
+    return completing
+
+
 def _of_another(handler: Handler) -> Handler:
     """The session that is refreshed is taken over by another account that is signed in."""
 
@@ -94,6 +111,12 @@ def _named(claim: str, field: str) -> Callable[[Handler], Handler]:
 
 
 FAULTS = (
+    of(
+        "LOGIN-080",
+        "the-third-wrong-code-ends-a-login-session",
+        COMPLETE,
+        apply=handled(COMPLETE, _ended_by_the_third_wrong_code),
+    ),
     of("LOGIN-069", "send-without-method-is-404", SEND, apply=_without_method(SEND)),
     of("LOGIN-070", "complete-without-method-is-404", COMPLETE, apply=_without_method(COMPLETE)),
     of(
