@@ -18,6 +18,12 @@ NO_TERMINAL = (
     "the URL, the access code and an account, then `portal-conformance doctor --profile portal.toml --write`."
 )
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+USUAL_NAME = re.compile(r"[A-Z0-9_]{1,15}|[A-Z0-9]+(_[A-Z0-9]+)+")
+"""What a name looks like that is not set yet: short, or words in capitals. Secrets are longer, or of one word."""
+FIRST = """\
+setup asks for the portal's address, an account and its second factor, writes {path}, and tries it out.
+It asks for no secret, only for the names of the environment variables that hold them.
+"""
 
 
 def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int]) -> int:
@@ -28,6 +34,7 @@ def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int])
     path: Path = options.profile
     if path.exists():
         raise UsageError(f"{path} exists, and is not overwritten. Name another file with --profile.")
+    print(FIRST.format(path=path))
     answers = _asked()
     path.write_text(filled(answers), encoding="utf-8")
     print(f"\nWrote {path}.\nIt names secrets by their environment variables, and holds none of them.")
@@ -74,6 +81,13 @@ def _email(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    if not VARIABLE.fullmatch(text.strip()):
+    """A name that is set, or looks like one: an access code may be a valid name as well."""
+    name = text.strip()
+    if not VARIABLE.fullmatch(name):
         raise click.BadParameter("give the name of an environment variable, and not the secret itself")
-    return text.strip()
+    if name not in os.environ and not USUAL_NAME.fullmatch(name):
+        raise click.BadParameter(
+            "no environment variable has this name: export it first, or give a name such as ADMIN_PASSWORD. "
+            "Do not give the secret itself"
+        )
+    return name

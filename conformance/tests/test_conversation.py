@@ -58,6 +58,27 @@ def test_with_every_variable_set_the_profile_is_tried_out(
     assert tried == [path]
 
 
+@pytest.mark.parametrize(
+    "secret", ["an-access-code", "J2ny3j4B4_94mVJPxl9WuQD4T2ke_RhW", "U4PZOH2OQ4BCNTJYRAGYIH6HMQP2GL3A"]
+)
+def test_a_secret_is_not_taken_for_the_name_of_a_variable(tmp_path: Path, secret: str) -> None:
+    path = tmp_path / "portal.toml"
+
+    _, _, shown = held(["http://127.0.0.1:9", secret, "CODE", "a@example.test", "PW", "OTP", "OTP"], path)
+
+    assert "the secret itself" in shown
+    assert secret not in path.read_text(encoding="utf-8")
+
+
+def test_a_variable_that_is_set_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "the_access_code_of_our_portal"
+    monkeypatch.setenv(name, "c")
+
+    held(["http://127.0.0.1:9", name, "a@example.test", "PW", "OTP", "OTP"], tmp_path / "portal.toml")
+
+    assert f"${{{name}}}" in (tmp_path / "portal.toml").read_text(encoding="utf-8")
+
+
 def test_an_account_with_emailed_codes_gets_its_inbox() -> None:
     inbox = "http://127.0.0.1:8/mails/{email}"
     answers = ProfileAnswers("http://127.0.0.1:9", "CODE", "a@example.test", "PW", inbox=inbox)

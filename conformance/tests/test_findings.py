@@ -111,6 +111,17 @@ def test_a_finding_of_the_same_place_is_counted_whatever_its_index() -> None:
     assert [(one.path, one.times) for one in book.findings] == [("data[0].a", 2), ("data[0].b", 1)]
 
 
+def test_a_repeated_finding_is_given_with_its_own_place() -> None:
+    book = ledger()
+    first, second = (
+        book.decide("TEST-001", contradiction(n, path=path))
+        for n, path in ((1, "data[0].a"), (2, "data[1].a"))
+    )
+    assert first is not None and second is not None
+    assert (first.path, first.exchanges, first.times) == ("data[0].a", (1,), 1)
+    assert (second.path, second.exchanges, second.times) == ("data[1].a", (2,), 2)
+
+
 def test_what_is_not_of_the_stated_shape_is_found_once_and_leaves_the_rest_untested() -> None:
     book = ledger(requirement("TEST-001"), requirement("TEST-002"))
     book.note_misshapen(exchange(), ["data[0]"])
