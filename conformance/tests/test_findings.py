@@ -117,7 +117,8 @@ def test_a_repeated_finding_is_given_with_its_own_place() -> None:
         book.decide("TEST-001", contradiction(n, path=path))
         for n, path in ((1, "data[0].a"), (2, "data[1].a"))
     )
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     assert (first.path, first.exchanges, first.times) == ("data[0].a", (1,), 1)
     assert (second.path, second.exchanges, second.times) == ("data[1].a", (2,), 2)
 
