@@ -19,7 +19,7 @@ NO_TERMINAL = (
 )
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 USUAL_NAME = re.compile(r"[A-Z0-9_]{1,15}|[A-Z0-9]+(_[A-Z0-9]+)+")
-"""What a name looks like that is not set yet: short, or words in capitals. Secrets are longer, or one word."""
+"""What a name looks like that is not set: short, or words in capitals. A secret is longer, or a word."""
 FIRST = """\
 setup asks for the portal's address, an account and its second factor, writes {path}, and tries it out.
 It asks for no secret, only for the names of the environment variables that hold them.

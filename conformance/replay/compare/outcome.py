@@ -22,7 +22,7 @@ class State(StrEnum):
     SKIPPED = "skipped"
     """An earlier response lacked a value that it needs."""
     UNWANTED = "unwanted"
-    """Excluded by the user: --only, --skip, --impact."""
+    """Excluded by the user (--only, --skip, --impact); it may have been sent for what others need of it."""
 
 
 COMPARED = frozenset({State.SAME, State.REGRESSED, State.CHANGED})

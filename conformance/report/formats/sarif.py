@@ -28,12 +28,15 @@ def document(run: Run) -> str:
     rows = [row for row in run.requirements if row.id in named]
     places = {row.id: at for at, row in enumerate(rows)}
     driver = {"name": run.suite.name, "version": run.suite.version, "rules": [_rule(row) for row in rows]}
-    invocation = {
+    invocation: dict[str, Any] = {
         "executionSuccessful": run.exit_code in (0, 1),
         "exitCode": run.exit_code,
         "startTimeUtc": _utc(run.started),
         "endTimeUtc": _utc(run.finished),
     }
+    if run.ending.inconclusive:
+        text = one_line(f"The run is inconclusive: {run.ending.inconclusive}", 1_000)
+        invocation["toolExecutionNotifications"] = [{"level": "error", "message": {"text": text}}]
     accepted = known_signatures(run)
     results = [_result(finding, places, is_accepted=finding.signature in accepted) for finding in findings]
     one_run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}

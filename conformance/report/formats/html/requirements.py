@@ -58,7 +58,6 @@ class RequirementList:
     def _requirement(self, entry: RequirementEntry) -> Cells:
         numbers = [self.numbers[key] for key in entry.operations if key in self.numbers]
         is_everywhere = not numbers or len(numbers) == len(self.numbers)
-        names_all = len(entry.operations) >= len(self.numbers)
         return cells(
             id=entry.id,
             verdict=entry.verdict,
@@ -67,8 +66,8 @@ class RequirementList:
             reason=one_line(entry.reason, 600) if entry.reason else "",
             findings=self.anchors.get(entry.id, []),
             cases=entry.cases[:MOST_CASES],
-            operations=["every endpoint"] if names_all else entry.operations[:MOST_OPERATIONS],
-            more_operations=0 if names_all else max(0, len(entry.operations) - MOST_OPERATIONS),
+            operations=entry.operations[:MOST_OPERATIONS],
+            more_operations=max(0, len(entry.operations) - MOST_OPERATIONS),
             reading=entry.reading,
             rerun=again.rerun(self.run, entry.id),
             endpoints="" if is_everywhere else " ".join(map(str, numbers)),
