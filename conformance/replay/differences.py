@@ -36,7 +36,7 @@ SHOWN_EXCHANGES = 20
 
 
 @dataclass(frozen=True)
-class Decision:
+class DecidedDifferences:
     """What is held against the target, what was accepted, and the baseline with the differences in it."""
 
     acceptance: Acceptance
@@ -70,7 +70,7 @@ def decided(
     *,
     drift: Collection[tuple[str, str, str]] = (),
     is_complete: bool = True,
-) -> Decision:
+) -> DecidedDifferences:
     """Decides what is held against the target. ``accepted`` are the profile's rows; the file of accepted
     differences and the baseline are written where the user asks for that. ``drift`` are places whose
     difference is none; a replay that is not complete says nothing of a difference that it did not see.
@@ -89,7 +89,7 @@ def decided(
         if options.baseline_update:
             baseline = _updated(baseline, against_rows(weighty, rows).held)
         rows.extend(baseline.regressions)
-    return Decision(against_rows(weighty, rows), differences, baseline, pruned)
+    return DecidedDifferences(against_rows(weighty, rows), differences, baseline, pruned)
 
 
 def _is_gone(row: AcceptedDifference, tally: OutcomeTally, places: ComparedPlaces) -> bool:
@@ -180,7 +180,9 @@ def held_from(differences: Iterable[Regression], fail_on: FailOn) -> list[Regres
     return [each for each in differences if each.meaning in grave]
 
 
-def groups_of(decision: Decision, drift: Mapping[tuple[str, str, str], int]) -> list[dict[str, Json]]:
+def groups_of(
+    decision: DecidedDifferences, drift: Mapping[tuple[str, str, str], int]
+) -> list[dict[str, Json]]:
     """A row for each difference, however many answers show it, the gravest first. ``drift`` counts what is
     none, by operation, place and kind."""
     reasons = {row.key: row.reason for _, row in decision.acceptance.accepted}

@@ -9,7 +9,7 @@ from conformance.replay.assembly import Replay
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
-from conformance.replay.differences import Decision, decided, groups_of, plain
+from conformance.replay.differences import DecidedDifferences, decided, groups_of, plain
 from conformance.replay.notes import FinishedReplay, notes_of
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.report.across.baseline import Baseline
@@ -68,7 +68,7 @@ def _decision(
     baseline: Baseline | None,
     *,
     is_complete: bool,
-) -> Decision:
+) -> DecidedDifferences:
     return decided(
         finished.tally,
         options,

@@ -28,7 +28,7 @@ KEYS_STAY_SECRET = "SECURE-007"
 
 WEIGHED = frozenset({Verdict.FAIL, Verdict.WARN})
 
-HELD = frozenset({Meaning.CONTRADICTION, Meaning.BREAKING})
+HELD_AGAINST_THE_TARGET = frozenset({Meaning.CONTRADICTION, Meaning.BREAKING})
 """Differences by which an exchange has regressed."""
 
 
@@ -195,7 +195,7 @@ def _weighed_outcome(
     """The outcome of a pair with differences: the gravest of them decides."""
     differences = tuple(difference for difference, _ in weighed)
     meanings = tuple(meaning for _, meaning in weighed)
-    is_regressed = any(each.meaning in HELD for each in meanings)
+    is_regressed = any(each.meaning in HELD_AGAINST_THE_TARGET for each in meanings)
     requirements = tuple(
         (difference.path, each.requirement) for difference, each in weighed if each.requirement
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from conformance.errors import Untestable
 from conformance.replay.changes.recorder import ReplayChanges
-from conformance.replay.rebuild.actions import Code, FindKey, Lookup, MarkInbox, NoteChange, Pass
+from conformance.replay.rebuild.actions import Code, FindKey, Lookup, MarkInbox, NoteChange, PassTime
 from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, reader
@@ -31,7 +31,7 @@ class Lookups:
 
     def is_immediate(self, action: Lookup) -> bool:
         """Whether nobody else is asked, and nothing waited for."""
-        if isinstance(action, Pass | NoteChange | FindKey) or (
+        if isinstance(action, PassTime | NoteChange | FindKey) or (
             isinstance(action, Code) and action.factor == "OTP"
         ):
             return False
@@ -40,7 +40,7 @@ class Lookups:
 
     def answer(self, action: Lookup) -> str | None:
         """The result of a lookup. Raises Untestable where there is none."""
-        if isinstance(action, Pass):
+        if isinstance(action, PassTime):
             self.clock.wait(action.seconds, action.why)
             return None
         if isinstance(action, NoteChange):

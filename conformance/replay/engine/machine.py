@@ -18,7 +18,7 @@ from conformance.replay.engine.log import ReplayLog
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.engine.timing import Timing
-from conformance.replay.rebuild.actions import Action, Await, FindKey, Pass, Received, Reply, Secret, Send
+from conformance.replay.rebuild.actions import Action, Await, FindKey, PassTime, Received, Reply, Secret, Send
 from conformance.replay.rebuild.context import unique_name
 from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
@@ -115,7 +115,7 @@ class ReplayMachine:
                 seconds = _window_of(live)
                 if retry == RETRIES or seconds > LONGEST_WAIT:
                     break
-                yield Pass(seconds, "the target's rate limit to pass")
+                yield PassTime(seconds, "the target's rate limit to pass")
             elif not renames and _is_name_taken(recorded, live):
                 renames = self._other_names(recorded)
                 if not renames:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from conformance.replay.load.schedule import Schedule
-from conformance.replay.rebuild.actions import Actions, AwaitAllBefore, Pass
+from conformance.replay.rebuild.actions import Actions, AwaitAllBefore, PassTime
 from conformance.replay.recording.plan import ReplayPlan
 
 LONG = 1.0
@@ -46,7 +46,7 @@ class Timing:
         yield AwaitAllBefore(position)
         behind = self._behind(position)  # those before may have moved it
         if behind > LONG:
-            yield Pass(behind, "the time that passed when this was recorded")
+            yield PassTime(behind, "the time that passed when this was recorded")
             self._moved += behind
 
     def shift(self, position: int) -> float:

@@ -89,7 +89,7 @@ class AwaitAllBefore:
 
 
 @dataclass(frozen=True, slots=True)
-class Pass:
+class PassTime:
     """Time must pass at the target: it is moved where it can be moved, else waited for."""
 
     seconds: float
@@ -119,7 +119,7 @@ class FindKey:
     take: Callable[[FoundKey, Callable[[bytes, FoundKey], str]], None]
 
 
-Lookup: TypeAlias = Code | MarkInbox | Pass | NoteChange | FindKey
+Lookup: TypeAlias = Code | MarkInbox | PassTime | NoteChange | FindKey
 Action: TypeAlias = Send | Lookup | Await | AwaitAllBefore
 Reply: TypeAlias = Received | str | None
 Actions: TypeAlias = Generator[Action, Reply, None]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 
-from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox, Pass, Reply
+from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox, PassTime, Reply
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
 from conformance.replay.rebuild.sign_in_order import SignInOrder
@@ -144,7 +144,7 @@ class SignInCodes:
         last = self._last_sends.get(login)
         left = 0.0 if last is None else last + COOLDOWN - self.now()
         if left > 0:
-            yield Pass(left, "the resend cooldown")
+            yield PassTime(left, "the resend cooldown")
         self._last_sends[login] = self.now()
 
     def _code(

@@ -17,7 +17,7 @@ from conformance.traffic.exchange import Json
 
 LIMIT = re.compile(r"p(\d{1,2}(?:\.\d+)?)\s*<=\s*(\d+(?:\.\d+)?)(x|ms|s)")
 
-Decision = Literal["kept", "exceeded", "not decided"]
+LimitDecision = Literal["kept", "exceeded", "not decided"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class LimitResult:
 
     limit: str
     endpoint: str
-    decision: Decision
+    decision: LimitDecision
     why: str
 
     def __str__(self) -> str:
