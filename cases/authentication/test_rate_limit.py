@@ -104,6 +104,10 @@ def _verify_count(verify: Verify, begun: list[Exchange], window: float, counts: 
     if last.time + last.elapsed_ms / 1000 - begun[0].time >= window / ALLOWED:
         # A rate may fill up place by place, and not all at the end of a window.
         raise Untestable("eleven sign-ins take longer than one place of the rate to fill up", "environment")
+    if last.envelope is None and (last.status or 0) < 300:
+        raise Untestable(
+            f"the eleventh sign-in is answered by no portal ({refusal_text(last)})", "environment"
+        )
     verify("LIMIT-001", is_refused(last, begun[0], message="the eleventh sign-in of a window was begun"))
 
 

@@ -81,8 +81,13 @@ CONSEQUENCES: dict[str, str] = {
     "profile-without-token": (
         "TOKEN-022 AUTHN-011 SESSION-025 SESSION-027 SESSION-030 PROFILE-001 PROFILE-004 PROFILE-005 "
         "PROFILE-007 PROFILE-008 PROFILE-010 MODEL-007"
-        " INVITE-011 MODEL-008 PROFILE-009"
+        " INVITE-011 MODEL-008 PROFILE-009 AUTHN-020"
     ),
+    "roles-without-token": "AUTHN-020",
+    "success-message-done": "ENV-020",
+    "wrong-code-ends-session": "LOGIN-080",
+    "second-wrong-code-ends-session": "LOGIN-080",
+    "the-name-filter-looks-at-addresses": "ACCOUNT-044",
     "a-refresh-gives-the-token-of-another": "SESSION-027",
     "mfa-without-token": "MFA-006",
     "any-code-verifies-an-authenticator": "MFA-015",
