@@ -99,7 +99,7 @@ def diagnose(options: Options) -> int:
         print(doctor.as_json(results, unlocks))
     else:
         print_blocks([doctor.as_text(results, unlocks).splitlines()])
-        _print_learned(profile, impact, results, is_written=bool(options.write))
+        _print_learned(profile, impact, results, path=options.profile, is_written=bool(options.write))
     if options.write:
         _write_learned(options.profile, _learned(profile, impact, results))
     return _exit_code(results)
@@ -138,17 +138,23 @@ def _learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> Lear
     return Learned(tables, records)
 
 
-def _print_learned(profile: Profile, impact: Impact, results: list[Diagnosis], *, is_written: bool) -> None:
+def _print_learned(
+    profile: Profile, impact: Impact, results: list[Diagnosis], *, path: Path | None, is_written: bool
+) -> None:
     """Prints what was learned, ready to paste into the profile unless it is written there."""
-    from conformance.target.profile.learned import as_toml
+    from conformance.target.profile.learned import as_toml, written
+    from conformance.traffic.replacing import text_of
 
     learned = _learned(profile, impact, results)
     if "expect" not in learned.tables:
         print("\nNo [expect] table is proposed: no account can sign in.")
-    if learned:
+    if path is not None and not is_written and written(before := text_of(path), learned) == before:
+        print(f"\nNothing was learned that {path} does not say.")
+    elif learned:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
         print(f"# [expect]: what a run with --impact {impact} must test at least; below it, exit code 5.")
+        print("# musts is a twentieth less than what plan says a run can test.")
         print(as_toml(learned), end="")
 
 

@@ -114,7 +114,7 @@ def forecast(
     if budget is not None:
         yield f"what cannot be waited for within {_minutes(budget)} is left out by name"
         for name, longest in [row for row in ordered if row[1] > limit][:MENTIONED]:
-            yield f"leaves out a wait of {longest:g} s: {name.rpartition('::')[2]}"
+            yield f"leaves out a wait of {longest:g} s and what follows it: {name.rpartition('::')[2]}"
     elif lasts > LONG:
         yield "--time-budget 10m leaves out, by name, what takes longer"
 

@@ -81,10 +81,13 @@ def test_write_puts_what_was_learned_into_the_profile_and_keeps_the_rest(
         assert main(["doctor", "--profile", str(profile), "--write"]) == 0
         once = profile.read_text(encoding="utf-8")
         assert main(["doctor", "--profile", str(profile), "--write"]) == 0
+        to_err = capsys.readouterr().err
+        assert main(["doctor", "--profile", str(profile)]) == 0
 
+    assert f"Nothing was learned that {profile} does not say" in capsys.readouterr().out
     assert once.startswith(before)
     assert profile.read_text(encoding="utf-8") == once
-    assert "Nothing was learned that" in capsys.readouterr().err
+    assert "Nothing was learned that" in to_err
     assert parse(once, {}).expect.accounts == ["admin"]
     assert parse(once, {}).records.workspace is None, "a run may change the records that a profile names"
     assert '\n# workspace = "' in once

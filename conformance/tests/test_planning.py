@@ -88,7 +88,7 @@ def test_a_run_says_what_it_will_wait_for() -> None:
         "waits up to 60 s, while others run: test_cools_down",
         "the run lasts up to 60 s and what its requests take",
         "what cannot be waited for within 10 minutes is left out by name",
-        "leaves out a wait of 3600 s: test_ends",
+        "leaves out a wait of 3600 s and what follows it: test_ends",
     ]
     unknown = list(forecast(cases, window=None))  # type: ignore[arg-type]
     assert "waits up to 3600 s, while others run: test_ends" in unknown

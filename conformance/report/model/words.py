@@ -297,9 +297,9 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     if run.scope.selection:
         limits = "A selection says nothing of the portal as a whole."
         return Headline("unsure", "Selection", f"{share} {limits} Selected: {run.scope.selection}.")
-    left = [entry for entry in run.by_verdict("untested") if not entry.untestable]
-    if left:
-        share += f" {plural(len(left), 'requirement')} could not be tested."
+    left = run.by_verdict("untested")
+    if not all(entry.untestable for entry in left):
+        share += f" {plural(len(left), 'requirement')} {'is' if len(left) == 1 else 'are'} untested."
     return Headline("good", GREEN.get(run.command, "Conformant"), share)
 
 
