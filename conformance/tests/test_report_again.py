@@ -14,6 +14,7 @@ import pytest
 
 from conformance.report.model.again import curl, rerun, variables
 from conformance.report.model.evidence import SignInRecord, read
+from conformance.report.model.run import Scope
 from conformance.report.model.script import script
 from conformance.report.model.script_text import comparison
 from conformance.tests.sample_run import (
@@ -47,6 +48,12 @@ def test_the_rerun_line_names_requirement_target_and_profile() -> None:
         "--impact",
         "mutating",
     ]
+
+
+def test_the_rerun_line_lasts_no_longer_than_the_run_could() -> None:
+    words = shlex.split(rerun(sample().run(scope=Scope(time_budget="10m")), "ENV-008"))
+
+    assert words[-2:] == ["--time-budget", "10m"]
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,19 @@ def test_an_http_file_has_each_request_with_secrets_as_variables() -> None:
     )
 
 
+def test_an_id_that_an_answer_of_the_file_returns_is_a_variable_of_the_next_request() -> None:
+    begun = exchange(5, INITIATE, sent={"email": "a"}, answer=envelope({"sessionId": "login-session-1"}))
+    sent: Json = {"sessionId": "login-session-1", "method": 10011002, "code": "000000"}
+    ended = exchange(8, COMPLETE, sent=sent, answer=error("AUTH.MFA_CODE_INVALID"), status=401)
+
+    text = http_file({5: begun, 8: ended}, {})
+
+    assert text is not None
+    assert text.startswith("# SESSION_ID_5: the sessionId that request 5 returns\n### 5\n")
+    assert '  "sessionId": "{{SESSION_ID_5}}"' in text
+    assert "login-session-1" not in text
+
+
 def test_what_cannot_be_sent_as_it_is_has_no_http_file() -> None:
     sealed = exchange(1, PROFILE, sent="x", answer=envelope(), plain=Plain(request={"password": "[p-1]"}))
 

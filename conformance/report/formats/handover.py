@@ -6,6 +6,7 @@ All are made of the redacted record; a secret is a variable to fill in, or a pla
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.report.formats.finding_text import expectation, seen
@@ -26,8 +27,11 @@ def http_file(exchanges: Mapping[int, Exchange], labels: Mapping[int, str]) -> s
     it was encrypted, or it is too long."""
     if not exchanges or any(each.request.is_unknown or each.plain is not None for each in exchanges.values()):
         return None
-    requests = (_request(number, each, labels.get(number, "")) for number, each in exchanges.items())
-    text = "\n".join([*_tokens(exchanges.values()), *requests])
+    chain, requests = Chain(), []
+    for number, each in exchanges.items():
+        requests.append(_request(number, each, labels.get(number, ""), chain.body(each.request.body)))
+        chain.take(number, each.data)
+    text = "\n".join([*_tokens(exchanges.values()), *chain.comments(), *requests])
     return text if len(text) <= LONGEST and visible(text) == text else None
 
 
@@ -38,7 +42,43 @@ def _tokens(exchanges: Iterable[Exchange]) -> list[str]:
     return [f"# {name}: the accessToken that {LOGIN_COMPLETE} returns" for name in names]
 
 
-def _request(number: int, exchange: Exchange, label: str) -> str:
+SHORTEST_ID = 8
+"""Characters of the shortest value that is taken to be an id."""
+
+
+class Chain:
+    """Ids that an answer returns and a later request sends: variables such as ``SESSION_ID_3``."""
+
+    def __init__(self) -> None:
+        self._returned: dict[str, tuple[str, int]] = {}
+        self._used: dict[str, str] = {}
+
+    def take(self, number: int, data: Json) -> None:
+        """Takes the ids that the answer to a request returns."""
+        for name, value in data.items() if isinstance(data, dict) else ():
+            if name.endswith("Id") and isinstance(value, str) and len(value) >= SHORTEST_ID:
+                self._returned.setdefault(value, (name, number))
+
+    def body(self, body: Json) -> Json:
+        """A body with variables in place of the ids that an earlier answer returned."""
+        if not isinstance(body, dict):
+            return body
+        return {name: self._variable(value) for name, value in body.items()}
+
+    def comments(self) -> list[str]:
+        """Where the variables that were used come from, a line each."""
+        return [f"# {name}: {source}" for name, source in self._used.items()]
+
+    def _variable(self, value: Json) -> Json:
+        if not isinstance(value, str) or value not in self._returned:
+            return value
+        field, number = self._returned[value]
+        name = f"{re.sub(r'(?<=[a-z0-9])(?=[A-Z])', '_', field).upper()}_{number}"
+        self._used[name] = f"the {field} that request {number} returns"
+        return f"{{{{{name}}}}}"
+
+
+def _request(number: int, exchange: Exchange, label: str, body: Json) -> str:
     request = exchange.request
     lines = [f"### {number}{f': {label}' if label else ''}", f"{request.method} {request.url}"]
     lines += [
@@ -46,8 +86,8 @@ def _request(number: int, exchange: Exchange, label: str) -> str:
         for name, value in request.headers
         if name.lower() not in SET_BY_THE_CLIENT
     ]
-    if request.body is not ABSENT:
-        lines += ["", json.dumps(_with_variables(request.body), ensure_ascii=False, indent=2)]
+    if body is not ABSENT:
+        lines += ["", json.dumps(_with_variables(body), ensure_ascii=False, indent=2)]
     return "\n".join([*lines, ""])
 
 
