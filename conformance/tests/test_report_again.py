@@ -51,9 +51,9 @@ def test_the_rerun_line_names_requirement_target_and_profile() -> None:
 
 
 def test_the_rerun_line_lasts_no_longer_than_the_run_could() -> None:
-    words = shlex.split(rerun(sample().run(scope=Scope(time_budget="10m")), "ENV-008"))
+    words = shlex.split(rerun(sample().run(scope=Scope(time_budget="10m"), strict=True), "ENV-008"))
 
-    assert words[-2:] == ["--time-budget", "10m"]
+    assert words[-3:] == ["--strict", "--time-budget", "10m"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from conformance.report.across import baseline
+from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.formats.terminal import summary_lines, waiting, wants_colour
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import PROFILE, URL, conformant, envelope, exchange, sample
@@ -89,7 +90,7 @@ def test_nothing_that_a_target_sent_can_move_the_cursor_or_colour_anything() -> 
 def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
     run = sample().run()
     known = [
-        baseline.KnownFailure(one.requirement, one.signature, "why")
+        baseline.KnownFailure(one.requirement, one.signature, NO_REASON)
         for one in run.findings
         if one.verdict == "fail"
     ]
@@ -99,6 +100,7 @@ def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
     shown = summary_lines(run.model_copy(update={"baseline": result.record()}), colour=False, quiet=False)
 
     assert not [line for line in shown if line.startswith("FAIL")]
+    assert any(f"{len(known)} entries without a reason" in line for line in shown)
     assert any(
         "stale ENV-001 GET /x: in the baseline, but no longer fails; remove the entry" in line
         for line in shown

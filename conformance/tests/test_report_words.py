@@ -53,6 +53,13 @@ def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
     assert headline(made.run()).sentence.endswith(f"{untested} requirements are untested.")
 
 
+def test_a_run_with_a_warning_does_not_say_that_nothing_is_contradicted() -> None:
+    run = conformant().run()
+    warned = run.model_copy(update={"summary": run.summary.model_copy(update={"warn": 1})})
+
+    assert headline(warned).sentence.startswith("No must contradicted, 1 warning · 97 %")
+
+
 @pytest.mark.parametrize(
     "exit_code, title",
     [
@@ -139,7 +146,7 @@ def test_only_new_findings_block() -> None:
 def test_warnings_block_where_strict() -> None:
     assert "ACCOUNT-015" not in {one.requirement.id for one in blocking(sample().run())}
     assert "ACCOUNT-015" in {one.requirement.id for one in blocking(sample().run(strict=True))}
-    assert "1 warning counts as failures" in headline(sample().run(strict=True)).sentence
+    assert "1 warning counts as a failure (--strict)" in headline(sample().run(strict=True)).sentence
 
 
 def test_regressions_are_told_by_their_number() -> None:

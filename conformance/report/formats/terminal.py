@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.formats.finding_text import expectation, seen
 from conformance.report.model.again import rerun
 from conformance.report.model.marked import literal
@@ -202,6 +203,9 @@ def _baseline(run: Run, pen: Pen) -> Iterator[str]:
     for entry in base.expired:
         signature = one_line(entry.signature, 160)
         yield f"     {pen('fail', 'expired')} {signature}: accepted until {entry.expires}"
+    unexplained = sum(entry.reason == NO_REASON for entry in base.known)
+    if unexplained:
+        yield f"     {plural(unexplained, 'entry')} without a reason: write why it is accepted"
 
 
 def _since(run: Run, pen: Pen) -> Iterator[str]:

@@ -48,6 +48,8 @@ def rerun(run: Run, requirement: str) -> str:
         words += ["--target", run.target.url]
     if run.impact not in ("", "read-only") and profile not in BUNDLED:
         words += ["--impact", run.impact]
+    if run.strict:
+        words.append("--strict")
     if run.scope.time_budget:
         words += ["--time-budget", run.scope.time_budget]
     return " ".join(shlex.quote(one_line(word, 400)) for word in words)

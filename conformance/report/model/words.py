@@ -293,7 +293,7 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             "No new failure",
             f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
         )
-    share = f"Nothing contradicted · {share_of_musts(run)}."
+    share = f"{_nothing(run)} · {share_of_musts(run)}."
     if run.scope.selection:
         limits = "A selection says nothing of the portal as a whole."
         return Headline("unsure", "Selection", f"{share} {limits} Selected: {run.scope.selection}.")
@@ -301,6 +301,12 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     if not all(entry.untestable for entry in left):
         share += f" {plural(len(left), 'requirement')} {'is' if len(left) == 1 else 'are'} untested."
     return Headline("good", GREEN.get(run.command, "Conformant"), share)
+
+
+def _nothing(run: Run) -> str:
+    """Of what nothing is contradicted: a warning is a should that is."""
+    warns = run.summary.warn
+    return f"No must contradicted, {plural(warns, 'warning')}" if warns else "Nothing contradicted"
 
 
 def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
@@ -349,5 +355,6 @@ def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
         verb = "is" if fails == 1 else "are"
         parts.append(f"{plural(fails, 'requirement')} of the specification {verb} contradicted")
     if warns:
-        parts.append(f"{plural(warns, 'warning')} count{'s' if warns == 1 else ''} as failures (strict)")
+        count = "counts as a failure" if warns == 1 else "count as failures"
+        parts.append(f"{plural(warns, 'warning')} {count} (--strict)")
     return "; ".join(parts)[:1].upper() + "; ".join(parts)[1:] + "."
