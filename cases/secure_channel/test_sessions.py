@@ -174,8 +174,12 @@ UNREADABLE_KEYS = [
 def test_a_key_that_cannot_be_decrypted_opens_no_session(
     portal: Portal, verify: Verify, name: str, changed: Callable[[str], str]
 ) -> None:
+    """With the older padding a library may give random bytes for what is no key, so that an attacker learns
+    nothing: now and then they have the length of a key. Hardly ever twice."""
     body = _body_that_opened(portal)
     refused = answered(portal.call(SECURE_SESSION, json=body | {name: changed(str(body[name]))}))
+    if refused.success and portal.secure.how("rsa_padding") == "pkcs1v15":
+        refused = answered(portal.call(SECURE_SESSION, json=body | {name: changed(str(body[name]))}))
 
     _verify_refusal(verify, refused, *verify.declared)
 

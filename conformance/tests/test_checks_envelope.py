@@ -33,6 +33,10 @@ def success(**fields: Json) -> Exchange:
     return answer(ROLES, body=envelope(data=[], **fields))
 
 
+def asked_in(language: str, message: str) -> Exchange:
+    return answer(ROLES, body=envelope(data=[], message=message), headers={"Accept-Language": language})
+
+
 def error(code: str = "RESOURCE.NOT_FOUND", status: int = 404, **fields: Json) -> Exchange:
     return answer(ROLES, body=envelope(code, **fields), status=status)
 
@@ -58,6 +62,7 @@ PROOFS = [
     Proof("ENV-005", [success(), error("OTHER")], success(code="200", success=True)),
     Proof("ENV-006", success(message=""), success(message=None)),
     Proof("ENV-007", success(message="SUCCESS"), success(message="OK")),
+    Proof("ENV-020", asked_in("vi", "SUCCESS"), asked_in("vi", "Thành công")),
     Proof("ENV-008", [error(data=ABSENT), error(PENDING, data={"a": 1})], error(data={})),
     Proof("ENV-009", [success(), success(version=None)], success(version=2)),
     Proof(
