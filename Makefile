@@ -9,12 +9,12 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 # Hundreds of tests start a command of their own: it finds its modules compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check generate generated serve selftest bench format clean fuzz mutants
+.PHONY: run test check generate generated docs serve selftest bench format clean fuzz mutants
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[replay,scale,mcp,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[replay,scale,mcp,docs,dev]'
 	touch $(READY)
 
 run: $(READY)
@@ -54,12 +54,16 @@ generate: $(READY)
 generated: $(READY)
 	nice -n 19 $(BIN)/python .ci/generate.py --check
 
+# The documentation site, in site/. A link or an anchor that leads nowhere is an error.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(MAKE) --jobs 2 --output-sync=target test generated
+	$(MAKE) --jobs 2 --output-sync=target test generated docs
 
 clean:
-	rm -rf $(VENV) .venv-peers reports/* .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-peers site reports/* .mypy_cache .ruff_cache .pytest_cache

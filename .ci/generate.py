@@ -1,4 +1,5 @@
-"""Writes every generated file (``make generate``); with ``--check`` it fails where it would change one.
+"""Writes every generated file (``make generate``); with ``--check`` it fails where it would change one, and
+with ``--quick`` it writes those that need no run of the cases.
 
 It stands here and not in the product, as only a checkout has these files to write. Each is made from the code
 alone, so that two runs give the same bytes: costs are counts, and no file holds a time.
@@ -31,6 +32,8 @@ TOTALS = re.compile(
     r"\d+ faults, \d+ variants: \d+ of \d+ musts and \d+ of \d+ shoulds are proven able to fail, 0 problems"
 )
 
+MUSTS = re.compile(r"Of \d+ musts an answer can show \d+ to hold, and contradict \d+\.")
+
 
 def results_schema() -> str:
     """The JSON Schema of ``results.json``, from its model."""
@@ -48,6 +51,12 @@ def readme() -> str:
     text, replaced = TOTALS.subn(totals, (ROOT / "README.md").read_text(encoding="utf-8"))
     if replaced != 1:
         raise SystemExit("README.md: its sentence with the totals of the selftest is not there.")
+    every = [row for row in REQUIREMENTS.values() if row.level == "must"]
+    shown = sum(row.can_hold for row in every)
+    sentence = f"Of {len(every)} musts an answer can show {shown} to hold, and contradict {musts}."
+    text, replaced = MUSTS.subn(sentence, text)
+    if replaced != 1:
+        raise SystemExit("README.md: its sentence on what an answer can show of the musts is not there.")
     return text
 
 
@@ -79,19 +88,24 @@ def command(*arguments: str) -> None:
     print(done.stdout.rstrip().rpartition("\n")[2], flush=True)
 
 
-def messages() -> str:
-    """The page of every message, by the script that stands beside it."""
-    return str(runpy.run_path(str(ROOT / "docs" / "generate_messages.py"))["page"]())
+def page(script: str, function: str) -> str:
+    """A page of the documentation, by a function of a script that stands beside it."""
+    return str(runpy.run_path(str(ROOT / "docs" / script))[function]())
 
 
 GENERATED: Generated = {
-    "docs/messages.md": messages,
+    "docs/messages.md": partial(page, "generate_messages.py", "page"),
+    "docs/reference/profile.md": partial(page, "generate_reference.py", "profile_page"),
+    "docs/reference/options.md": partial(page, "generate_reference.py", "options_page"),
     "conformance/report/model/results.schema.json": results_schema,
     "README.md": readme,
     "conformance/run/costs.json": costs,
     PROOFS: proofs,
 }
 """The quick ones first."""
+
+SLOW = ("conformance/run/costs.json", PROOFS)
+"""Those that need a run of the cases."""
 
 
 def main(arguments: list[str]) -> int:
@@ -100,7 +114,10 @@ def main(arguments: list[str]) -> int:
         for name, difference in differences.items():
             print(f"{name} is stale. Run `make generate`.\n{difference}")
         return int(bool(differences))
-    names = write({**GENERATED, PROOFS: partial(proofs, may_lose=True)}, ROOT)
+    generated = {**GENERATED, PROOFS: partial(proofs, may_lose=True)}
+    if arguments == ["--quick"]:
+        generated = {name: text_of for name, text_of in generated.items() if name not in SLOW}
+    names = write(generated, ROOT)
     for name in names:
         print(f"{name} has changed.")
     return 0

@@ -25,6 +25,7 @@ import traffic
 from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS, openapi
 from conformance.traffic import capture
+from conformance.traffic.collector import rarely_collected
 from conformance.verdicts.findings import Ledger
 
 ROUNDS = 5
@@ -45,8 +46,9 @@ def judge(file: Path) -> float:
     ledger, judge = Ledger(REQUIREMENTS), judge_of(model=False)
     judged = watch(ledger, judge=judge)
     began, count = time.process_time(), 0
-    for count, exchange in enumerate(capture.read(file), 1):  # noqa: B007 - counted
-        judged(exchange)
+    with rarely_collected():
+        for count, exchange in enumerate(capture.read(file), 1):  # noqa: B007 - counted
+            judged(exchange)
     verdicts = ledger.results()
     spent = time.process_time() - began
     if not verdicts or ledger.errors or ledger.findings or sum(judge.operations_seen.values()) != count:

@@ -21,11 +21,17 @@ TOGETHER = (
 
 
 def changed_beside(
-    kind: str, before: Mapping[str, Json], after: Mapping[str, Json], *, named: Collection[str]
+    kind: str,
+    before: Mapping[str, Json],
+    after: Mapping[str, Json],
+    *,
+    named: Collection[str],
+    elsewhere: bool = False,
 ) -> dict[str, Json]:
     """What a record shows otherwise after a change, beside the fields that the change named.
 
-    ``kind`` is the requirement by which such records agree with each other.
+    ``kind`` is the requirement by which such records agree with each other. ``elsewhere``: it is shown at
+    another endpoint afterwards, where what is null need not have changed.
     """
     groups = [group for group in TOGETHER if group & set(named)]
     spared = MOVES_BY_ITSELF.union(named, *groups)
@@ -35,7 +41,10 @@ def changed_beside(
         if name not in spared
         and name in before
         and name in after
-        and are_different(before[name], after[name])
+        and (
+            are_different(before[name], after[name])
+            or (not elsewhere and (before[name] is None) != (after[name] is None))
+        )
     }
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from cases.premises import WRITTEN
 from cases.reading import read
-from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable, contradicts
+from conformance.cases import BY_KEY, HELD, Comparison, Exchange, Json, Portal, Untestable
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import records
 from conformance.spec import resources
@@ -35,7 +36,7 @@ from conformance.spec.endpoints import (
     WORKSPACES_MINE,
 )
 from conformance.verdicts.comparisons import is_held_back
-from conformance.verdicts.findings import endpoint_of
+from conformance.verdicts.findings import Contradiction, OtherPlace, endpoint_of
 
 OWN = (
     PROFILE,
@@ -62,6 +63,9 @@ SHARED = (
 )
 """What an administrator reads of others."""
 
+IDS = ("bizId", "sessionId", "id")
+"""The fields that may hold the id of a record."""
+
 SERVED, NEW = "", "+"
 """The field that says that a record is there, and the id of any that was not."""
 
@@ -84,6 +88,14 @@ Place = tuple[str, str, str]
 
 Named = tuple[str, ...]
 """The beginning of the places that a request may change: an endpoint, or with a record, or with a field."""
+
+
+def by_admin(portal: Portal, *keys: str) -> dict[str, tuple[str, ...]]:
+    """By the administrator's token, what that account reads of its own; nothing where it cannot sign in."""
+    try:
+        return {portal.account("admin").token: keys}
+    except Untestable:
+        return {}
 
 
 class Reading:
@@ -126,10 +138,15 @@ def id_of_record(record: Mapping[str, Json]) -> str:
 class Surroundings:
     """What some accounts read, by their tokens; ``kept`` compares it with what they read later."""
 
-    def __init__(self, portal: Portal, *tokens: str, shared: bool = False) -> None:
-        """``shared``: the first of them also reads what an administrator reads of others."""
+    def __init__(
+        self, portal: Portal, *tokens: str, shared: bool = False, beside: Mapping[str, tuple[str, ...]] = {}
+    ) -> None:
+        """``shared``: the first of them also reads what an administrator reads of others. ``beside``: further
+        tokens, each with the few endpoints that it reads: of what these show, no request names anything."""
         self._portal = portal
+        self._beside = beside.keys() - set(tokens)
         self._keys = {token: OWN + SHARED * (shared and token == tokens[0]) for token in tokens}
+        self._keys |= {token: keys for token, keys in beside.items() if token not in tokens}
         self._before = self._read()
 
     def _read(self) -> dict[str, Reading]:
@@ -159,9 +176,9 @@ class Surroundings:
     ) -> Iterator[tuple[str, Place, Json]]:
         """Tokens and places that show something else, with what they show."""
         for token, before in self._before.items():
-            after = later[token]
+            after, own_names = later[token], () if token in self._beside else named
             for place, value in before.values.items():
-                if place[0] in after.answers and not _is_named(place, named):
+                if place[0] in after.answers and not _is_named(place, own_names):
                     now = after.values.get(place)
                     if (
                         _is_gone(place, before, after)
@@ -171,7 +188,7 @@ class Surroundings:
                         yield token, place, now
             for place in after.values.keys() - before.values.keys():
                 is_new = place[0] == WORKSPACES_MINE and place[0] in before.answers and place[2] == SERVED
-                if is_new and not _is_named((place[0], NEW, SERVED), named):
+                if is_new and not _is_named((place[0], NEW, SERVED), own_names):
                     yield token, place, True
 
     def _contradiction(
@@ -183,10 +200,37 @@ class Surroundings:
         if name == SERVED:
             shown = "is served no more" if not id else "is listed" if value else "is not listed any more"
             message = f"{key}: {id or 'the caller'} {shown}, after {endpoint_of(done)}"
+            was, value = _served_words(id, is_there=bool(value))
         else:
             message = f"{key}: {name}{of} is another, after {endpoint_of(done)}, which does not name it"
-        path = _path_of(answer, id, name)
-        return contradicts(answer, path, was, value, message)
+        path, first = _path_of(answer, id, name), before.answers.get(key)
+        compared = Contradiction(answer, path, was, value, message, tuple(_led_here(first, done)))
+        if first is None:
+            return compared
+        field = name or next((each for each in IDS if id == _value_of(first, id, each)), "")
+        return replace(compared, other=OtherPlace(first.n, key, id, field))
+
+
+def _served_words(id: str, *, is_there: bool) -> tuple[str, str]:
+    """What was expected and seen of a record that is there, or of a caller who is served."""
+    if not id:
+        return "the caller to be served", "the caller is refused"
+    if is_there:
+        return "the record not to be listed", "the record is listed"
+    return "the record to be listed", "the record is not listed"
+
+
+def _led_here(first: Exchange | None, done: Exchange) -> Iterator[Exchange]:
+    """What was read before a request, and the request."""
+    if first is not None:
+        yield first
+    yield done
+
+
+def _value_of(answer: Exchange, id: str, name: str) -> Json:
+    """The field of the record with an id, as an answer shows it."""
+    shown = records(answer) if answer.success else ()
+    return next((record.get(name) for _, record in shown if id_of_record(record) == id), None)
 
 
 def _path_of(answer: Exchange, id: str, name: str) -> str:

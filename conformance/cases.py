@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from _pytest.mark import ParameterSet
 
@@ -101,10 +103,10 @@ def sign_ins(number: int, *, reuses: int = 0, leaves: int = 0) -> pytest.MarkDec
     return pytest.mark.sign_ins(number, reuses=reuses, leaves=leaves)
 
 
-def waits(seconds: float) -> pytest.MarkDecorator:
+def waits(seconds: float, *, then: Sequence[str] = ()) -> pytest.MarkDecorator:
     """For a case that is a generator: how long it waits in all. It yields ``(seconds, why)`` where it waits,
-    and other cases run meanwhile."""
-    return pytest.mark.waits(seconds)
+    and other cases run meanwhile. ``then``: the requirements that it decides only after the wait."""
+    return pytest.mark.waits(seconds, then=tuple(then))
 
 
 def extra_fields(row: Operation, exchange: Exchange) -> list[str]:

@@ -6,6 +6,7 @@ SuiteError                 a message for the user; no traceback
  │   ├─ CaptureError       a recorded file
  │   └─ LedgerError        the ledger of changes
  └─ TargetUnreachable      exit code 6: nothing answers
+     └─ NotTls             something does, but not by TLS
 
 Untestable                 something cannot be tried, and why; never held against the target
  ├─ NotAllowed             above the allowed impact
@@ -69,6 +70,10 @@ class TargetUnreachable(SuiteError):
     """Nothing answers at the target, also on a second try."""
 
     exit_code = ExitCode.UNREACHABLE
+
+
+class NotTls(TargetUnreachable):
+    """The address has https, and what answers there speaks no TLS."""
 
 
 class Untestable(Exception):

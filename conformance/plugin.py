@@ -11,6 +11,7 @@ import pytest
 
 from conformance.errors import SuiteError
 from conformance.run.hooks.loop import guarded, run_all, step_through
+from conformance.run.hooks.marks import declared_marks, mark_by_rules
 from conformance.run.hooks.selection import (
     keep_selected,
     refuse_parallel_cases,
@@ -37,13 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for line in (
-        "requirement(*ids): the requirements a case decides",
-        "needs(*parts): what of the profile a case cannot do without",
-        "impact(level): the most a case does to the target",
-        "sign_ins(number): how many sign-ins a case begins",
-        "waits(seconds): how long a generator case waits in all",
-    ):
+    for line in declared_marks():
         config.addinivalue_line("markers", line)
     refuse_parallel_cases(config)
 
@@ -59,6 +54,10 @@ def pytest_pycollect_makeitem(
 
 def _is_case(obj: object) -> bool:
     return any(mark.name == "requirement" for mark in getattr(obj, "pytestmark", []))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    mark_by_rules(item)
 
 
 @pytest.hookimpl(trylast=True)  # after pytest's own options have left cases out
@@ -80,7 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _unwritable(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
-    return f"Cannot write {error.filename or 'the reports'}: {reason}. Choose another --out."
+    return f"Cannot write {error.filename or 'the reports'}: {reason}. Choose another --out or --history."
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -97,8 +96,6 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     announce_limits(session.config, run)
     if run.recognise():
         run_all(session, run)
-    elif run.blocked:
-        say(session.config, run.blocked)
     return True
 
 

@@ -30,8 +30,8 @@ NO_MESSAGES = (
 )
 """Modules whose texts are code, a style sheet, or the profile that ``init`` prints."""
 
-HELP = ("help", "summary")
-"""The arguments that say what a command or an option does."""
+HELP = ("help", "summary", "description")
+"""The arguments that say what a command, an option or a key of the profile does."""
 
 INTRODUCTION = """\
 # Messages
@@ -159,7 +159,7 @@ def _short(expression: str) -> str:
 
 def _is_message(text: str) -> bool:
     """Whether a text is a sentence or a part of one: three words, and neither markup, SQL nor a pattern."""
-    words = re.findall(r"(?<!\S)[A-Za-z][A-Za-z'’-]*[,.:;?!]?(?!\S)", text)
+    words = re.findall(r"(?<!\S)(?:[A-Za-z][a-z'’-]*|[A-Z]+)[,.:;?!]?(?!\S)", text)
     return len(words) >= 3 and not re.search(
         r"<\w+ |\\[dwsSAZ]|\(\?|^\s*(SELECT|INSERT|CREATE|PRAGMA)\b", text
     )

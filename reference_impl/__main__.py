@@ -10,8 +10,12 @@ from typing import NoReturn
 
 from reference_impl import serve
 from reference_impl.faults import FAULTS
+from reference_impl.faults.fault import Fault
 from reference_impl.limits import Limits
 from reference_impl.variants import VARIANTS
+
+FEW = 6
+"""So many endpoints of a fault are named; more are counted."""
 
 _LIMITS = {field.name: field.default for field in dataclasses.fields(Limits)}
 
@@ -19,7 +23,7 @@ _LIMITS = {field.name: field.default for field in dataclasses.fields(Limits)}
 def main(arguments: list[str] | None = None, prog: str = "python -m reference_impl") -> int:
     options = _parser(prog).parse_args(arguments)
     if options.list_faults:
-        print("\n".join(f"{fault.name}  {' '.join(fault.breaks)}".rstrip() for fault in FAULTS.values()))
+        print("\n".join(map(_described, FAULTS.values())))
         return 0
     if options.list_variants:
         print("\n".join(f"{variant.name}  ({variant.gap})" for variant in VARIANTS.values()))
@@ -40,6 +44,12 @@ def main(arguments: list[str] | None = None, prog: str = "python -m reference_im
         print(f"The portal cannot be served at {options.host}:{options.port}: {error}.", file=sys.stderr)
         return 4
     return 0
+
+
+def _described(fault: Fault) -> str:
+    """A fault with the requirements that it breaks, and the endpoints whose answers it changes."""
+    endpoints = fault.operations if len(fault.operations) <= FEW else (f"{len(fault.operations)} endpoints",)
+    return f"{fault.name}  {' '.join(fault.breaks)}  ({', '.join(endpoints) or 'every endpoint'})"
 
 
 class Parser(argparse.ArgumentParser):
@@ -68,7 +78,11 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         help=f"another number, such as login_window=5; of {', '.join(_LIMITS)}",
     )
     add("--seed", type=int, help="ids, passwords and codes that repeat")
-    add("--list-faults", action="store_true", help="the faults, and the requirements that each breaks")
+    add(
+        "--list-faults",
+        action="store_true",
+        help="the faults, with the requirements that each breaks and the endpoints",
+    )
     add("--list-variants", action="store_true", help="the variants, and the gap that permits each")
     return parser
 

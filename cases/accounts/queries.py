@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from cases.premises import answered, authorized, code_of, count, granted, is_invalid, listed, without
+from cases.premises import answered, authorized, code_of, count, granted, is_invalid, listed, settled, without
 from cases.reading import NO_FILTER
-from conformance.cases import Account, Exchange, Json, Portal, Untestable
-from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE
+from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
+from conformance.checks.model.agreement import are_different
+from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, PROFILE
 
 LISTING = "data.accounts"
 
@@ -45,6 +46,32 @@ def changed_but(id: Json, before: dict[str, dict[str, Json]], after: dict[str, d
     return [other for other, record in before.items() if other != id and after.get(other, record) != record]
 
 
+def verify_seen_by_id(
+    portal: Portal, verify: Verify, caller: Account, id: Json, new: dict[str, Json], done: Exchange
+) -> None:
+    """What was changed shows where the account is read by its id, where the answer has such fields (N5)."""
+    if not isinstance(id, str):
+        return
+    read = settled(
+        portal,
+        lambda: authorized(portal.call(ACCOUNT, token=caller.token, userBizId=id)),
+        lambda answer: not differing(answer, new),
+    )
+    if read.success:
+        verify("MODEL-021", shows_all(read, new, done))
+
+
+def differing(answer: Exchange, new: dict[str, Json]) -> dict[str, Json]:
+    """The new values that an answer surely shows otherwise."""
+    shown = {name: answer.at(f"data.{name}") for name in new}
+    return {name: value for name, value in shown.items() if are_different(value, new[name])}
+
+
+def shows_all(answer: Exchange, new: dict[str, Json], done: Exchange) -> Comparison:
+    other = differing(answer, new)
+    return holds(answer, "data", not other, new, done, actual=other)
+
+
 def has_email(record: dict[str, Json], email: str) -> bool:
     return str(record.get("accountEmail", "")).casefold() == email.casefold()
 
@@ -65,12 +92,13 @@ def own(portal: Portal, caller: Account) -> dict[str, Json]:
     return profile
 
 
-def form_of_filter(portal: Portal, caller: Account, field: str) -> str:
+def form_of_filter(portal: Portal, caller: Account, field: str, entry: Json = None) -> str:
     """Whether a coded filter takes ``code`` or ``value``: what finds something, and nothing beside it.
+    ``entry``: the caller's own, where that was read before.
 
     A portal may pass over the form that it does not take. Raises Untestable.
     """
-    entry = own(portal, caller).get(field)
+    entry = own(portal, caller).get(field) if entry is None else entry
     for form in ("code", "value"):
         wanted = entry.get(form) if isinstance(entry, dict) else None
         if wanted is None:

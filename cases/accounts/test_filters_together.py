@@ -44,7 +44,8 @@ TOGETHER = (
 def test_filters_together_give_what_each_of_them_gives(
     portal: Portal, verify: Verify, admin: Account, names: tuple[str, ...]
 ) -> None:
-    filters = {name: filter_for_own(portal, admin, name) for name in names}
+    mine = own(portal, admin)
+    filters = {name: filter_for_own(portal, admin, name, mine) for name in names}
     alone = [matching(portal, admin, **{name: value}) for name, value in filters.items()]
 
     together = matching(portal, admin, **filters)
@@ -72,7 +73,7 @@ def test_filters_of_two_accounts_find_neither_by_one_of_them(
 ) -> None:
     """One filter is passed by the caller's own account, the other by an account that the first leaves out."""
     first, second = names
-    own_value = filter_for_own(portal, admin, first)
+    own_value = filter_for_own(portal, admin, first, own(portal, admin))
     alone = matching(portal, admin, **{first: own_value})
     everyone = matching(portal, admin)
     strangers = [record for record in accounts(everyone) if not MATCHES[first](record, own_value)]
@@ -91,11 +92,10 @@ def is_literal(answer: Exchange, name: str, value: Json) -> bool:
     return all(MATCHES[name](record, value) for record in accounts(answer))
 
 
-def filter_for_own(portal: Portal, admin: Account, name: str) -> Json:
+def filter_for_own(portal: Portal, admin: Account, name: str, mine: dict[str, Json]) -> Json:
     """A filter that the caller's own account passes. Raises Untestable where the account shows none."""
-    mine = own(portal, admin)
     if name in CODED:
-        return entry_as(form_of_filter(portal, admin, name), mine, name)
+        return entry_as(form_of_filter(portal, admin, name, mine.get(name)), mine, name)
     value = mine.get(SHOWN_AS.get(name, name))
     if not isinstance(value, str) or not value.strip():
         raise Untestable(f"the caller's account shows nothing to filter by {name}", "target")

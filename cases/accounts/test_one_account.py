@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from cases.premises import asked_for_nobody, authorized, form, granted
-from conformance.cases import Account, Portal, Verify, is_error_of_table, requirement
+from cases.accounts.queries import accounts, matching
+from cases.premises import asked_for_nobody, authorized, code_of, form, granted
+from conformance.cases import Account, Json, Portal, Verify, is_error_of_table, is_success, requirement
 from conformance.spec.endpoints import ACCOUNT
+from conformance.spec.tables import RECORD_UNKNOWN
 
 
 @requirement("ACCOUNT-032", "ACCOUNT-033")
 def test_an_account_is_read_by_its_id(portal: Portal, verify: Verify, admin: Account) -> None:
     exchange = granted(portal.call(ACCOUNT, token=admin.token, userBizId=portal.record("account")))
     verify.observe("account-answer", exchange, form(exchange.data))
+
+
+@requirement("ACCOUNT-033", "ACCOUNT-051", "AGREE-001")
+def test_accounts_of_every_kind_are_read_by_their_ids(portal: Portal, verify: Verify, admin: Account) -> None:
+    """Whatever institution, portal and state they are of; that they are shown as they are listed is judged on
+    the wire."""
+    first = matching(portal, admin)
+    for id in _of_other_kinds(accounts(first)):
+        account = authorized(portal.call(ACCOUNT, token=admin.token, userBizId=id))
+        if account.success or account.code in RECORD_UNKNOWN:
+            verify("ACCOUNT-051", is_success(account, first))
+    matching(portal, admin)
+
+
+def _of_other_kinds(records: list[dict[str, Json]]) -> list[str]:
+    """The ids of the first account with another state, institution and portal each than the first of all has;
+    of that one, where none has."""
+    named = [record for record in records if isinstance(record.get("bizId"), str)]
+    kinds = [
+        [(code_of(record, name) or record.get(name)) for record in named]
+        for name in ("accountStatus", "institutionBizId", "accountPortal")
+    ]
+    places = {next((i for i, kind in enumerate(of) if kind != of[0]), 0) for of in kinds if of}
+    return [str(named[place]["bizId"]) for place in sorted(places - {0} or places)]
 
 
 @requirement("ACCOUNT-031")

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from cases.accounts.queries import accounts, by_email, changed_but, matching, several_pages
+from cases.accounts.queries import (
+    accounts,
+    by_email,
+    changed_but,
+    differing,
+    matching,
+    several_pages,
+    shows_all,
+    verify_seen_by_id,
+)
 from cases.changing import changed_beside, put_back
+from cases.dating import DATED, MOVED, verify_moved
 from cases.premises import (
+    A_WHILE,
+    answered,
     asked_for_nobody,
     authorized,
     change_accepted,
     code_of,
     form,
+    granted,
     is_invalid,
     settled,
     unknown_id,
@@ -32,8 +45,8 @@ from conformance.cases import (
     offered,
     requirement,
 )
-from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, ACCOUNT_STATUS, ACCOUNT_UPDATE
-from conformance.target.profile.model import placeholders_in
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, ACCOUNT_STATUS, ACCOUNT_UPDATE, PROFILE
+from conformance.target.profile.tables import placeholders_in
 
 
 @requirement("ACCOUNT-034")
@@ -96,7 +109,7 @@ def body_for(portal: Portal, account: str) -> dict[str, Json]:
     return body if isinstance(body, dict) else {"userBizId": account}
 
 
-@requirement("ACCOUNT-035", "ACCOUNT-038", "ACCOUNT-047", offered(ACCOUNT_UPDATE))
+@requirement("ACCOUNT-035", "ACCOUNT-038", "ACCOUNT-047", "MODEL-021", DATED, MOVED, offered(ACCOUNT_UPDATE))
 @needs("accounts.spare", ACCOUNT_UPDATE)
 @impact("mutating")
 def test_an_update_is_read_back_and_touches_nobody_else(
@@ -111,6 +124,7 @@ def test_an_update_is_read_back_and_touches_nobody_else(
     if not all(is_shown_whole(before[name]) for name in new if isinstance(before[name], str)):
         raise Untestable("the account shows in part what would have to be restored", "target")
 
+    granted(portal.call(PROFILE, token=spare.token))  # where it is kept from now on, it is kept too long
     with put_back(
         portal, ACCOUNT_UPDATE, {**body, **{name: before[name] for name in new}}, by=admin
     ) as change:
@@ -118,9 +132,7 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         verify.observe("account-answers", updated, form(updated.data))
 
         def shown(listing: Exchange) -> dict[str, Json]:
-            after = next(
-                (record for record in accounts(listing) if record.get("bizId") == before["bizId"]), {}
-            )
+            after = account_in(listing, before["bizId"])
             return {name: after.get(name) for name in new}
 
         listing = settled(
@@ -129,9 +141,10 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         stored = shown(listing)
         verify("ACCOUNT-035", holds(listing, "data.accounts", stored == new, new, updated, actual=stored))
 
-        now_shown = next(
-            (record for record in accounts(listing) if record.get("bizId") == before["bizId"]), {}
-        )
+        now_shown = account_in(listing, before["bizId"])
+        at = f"data.accounts[{accounts(listing).index(now_shown)}]" if now_shown else "data"
+        verify_moved(verify, listing, at, before=before, after=now_shown, done=updated)
+        _verify_seen_everywhere(portal, verify, admin, spare, before["bizId"], new, updated)
         if body.keys() <= before.keys() | {"userBizId"}:
             beside = changed_beside("AGREE-001", before, now_shown, named=body)
             kept = {name: before[name] for name in beside}
@@ -147,7 +160,26 @@ def test_an_update_is_read_back_and_touches_nobody_else(
         )
 
 
-@requirement("ACCOUNT-036", "ACCOUNT-038", offered(ACCOUNT_STATUS))
+def _verify_seen_everywhere(
+    portal: Portal,
+    verify: Verify,
+    admin: Account,
+    spare: Account,
+    id: Json,
+    new: dict[str, Json],
+    updated: Exchange,
+) -> None:
+    """By its id, and to the account itself."""
+    verify_seen_by_id(portal, verify, admin, id, new, updated)
+    own = settled(
+        portal,
+        lambda: granted(portal.call(PROFILE, token=spare.token)),
+        lambda profile: not differing(profile, new),
+    )
+    verify("MODEL-021", shows_all(own, new, updated))
+
+
+@requirement("ACCOUNT-036", "ACCOUNT-038", "ACCOUNT-049", offered(ACCOUNT_STATUS))
 @needs("accounts.spare", ACCOUNT_STATUS)
 @impact("disruptive")
 def test_a_change_of_status_is_read_back(
@@ -163,15 +195,14 @@ def test_a_change_of_status_is_read_back(
     if body[field] == entry.get(known_as):
         raise Untestable(f'[operations."{ACCOUNT_STATUS}"] gives the status that the account has')
 
+    portal.clock.wait(A_WHILE, "what was kept of the accounts to be read anew")
+    everyone, own = page_of(portal, admin), answered(portal.call(PROFILE, token=spare.token))
     with put_back(portal, ACCOUNT_STATUS, {**body, field: entry[known_as]}, by=admin) as change:
         changed = change_accepted(change.ask(body))
         verify.observe("account-answers", changed, form(changed.data))
 
         def status(listing: Exchange) -> Json:
-            after = next(
-                (record for record in accounts(listing) if record.get("bizId") == before["bizId"]), {}
-            )
-            shown = after.get("accountStatus")
+            shown = account_in(listing, before["bizId"]).get("accountStatus")
             return shown.get(known_as) if isinstance(shown, dict) else shown
 
         listing = settled(
@@ -184,4 +215,27 @@ def test_a_change_of_status_is_read_back(
             "ACCOUNT-036",
             holds(listing, "data.accounts", stored == body[field], body[field], changed, actual=stored),
         )
+        others = changed_but(before["bizId"], everyone, page_of(portal, admin))
+        alone = holds(listing, "data.accounts", not others, "the others as they were", changed, actual=others)
+        verify("ACCOUNT-049", alone)
+        _verify_own(portal, verify, spare, own, changed)
     spare.doubt()
+
+
+def _verify_own(portal: Portal, verify: Verify, spare: Account, before: Exchange, changed: Exchange) -> None:
+    """The profile of the account whose status was changed, where that lets it read one: a query may be
+    answered from an index that lags."""
+    after = portal.call(PROFILE, token=spare.token)
+    if before.success and after.success and isinstance(before.data, dict) and isinstance(after.data, dict):
+        beside = changed_beside("AGREE-001", before.data, after.data, named=("accountStatus",))
+        kept = {name: before.at(f"data.{name}") for name in beside}
+        verify("ACCOUNT-049", holds(after, "data", not beside, kept, before, changed, actual=beside))
+
+
+def account_in(listing: Exchange, id: Json) -> dict[str, Json]:
+    return next((record for record in accounts(listing) if record.get("bizId") == id), {})
+
+
+def page_of(portal: Portal, admin: Account) -> dict[str, dict[str, Json]]:
+    """The accounts of the first page, by their ids."""
+    return several_pages(portal, admin, most=1)[1]

@@ -14,8 +14,15 @@ from conformance.verdicts.comparisons import KNOWN_CODES
 
 Invitation = dict[str, Json]
 
-EXPIRES_AFTER = 3
-"""Days: no number that a portal would take by itself."""
+IN_SEVERAL_SCRIPTS = "Zoë, 漢字, Привет: to whom it may concern, and to nobody else at all"
+AT_LENGTH = f"{IN_SEVERAL_SCRIPTS}. " * 4
+"""A text is a string, whatever letters it has, and longer than a name; or as long as people write."""
+
+OF_ITS_STATE = ("invitationStatus", "acceptedAt")
+"""What an invitation shows otherwise once it was answered or cancelled."""
+
+EXPIRES_AFTER, EXPIRES_LATE = 3, 30
+"""Days: no numbers that a portal would take by itself, and one beyond that which it may take."""
 
 
 def address_of(marker: str) -> str:
@@ -35,12 +42,21 @@ class Invited:
 
 
 @contextmanager
-def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator[Invited]:
-    """An invitation with the message ``marker``, cancelled afterwards where that is still due.
+def invited(
+    portal: Portal,
+    admin: Account,
+    email: str,
+    marker: str,
+    *,
+    message: str | None = None,
+    days: int = EXPIRES_AFTER,
+) -> Iterator[Invited]:
+    """An invitation with the message ``marker``, or one that holds it, cancelled afterwards where that is
+    still due.
 
     Raises Untestable where it could not be made.
     """
-    body = {"inviteeEmail": email, "message": marker, "expirationDays": EXPIRES_AFTER}
+    body = {"inviteeEmail": email, "message": message or marker, "expirationDays": days}
     undo = {"invitationBizId": "{result_id}", "reason": f"cancelled {marker}"}
     with creation(portal, INVITE, INVITATION_CANCEL, undo, by=admin, name=marker) as making:
         before = listed(granted(portal.call(INVITATIONS, token=admin.token)))
@@ -62,11 +78,15 @@ def invited(portal: Portal, admin: Account, email: str, marker: str) -> Iterator
         yield Invited(record, sent, answer, making)
 
 
-def invited_again(portal: Portal, admin: Account, email: str, further: ExitStack) -> str | None:
-    """The id of another invitation of an address, until ``further`` is closed; None where who is invited may
-    not be invited again."""
-    with suppress(Untestable):
-        return further.enter_context(invited(portal, admin, email, portal.unique())).creation.id
+def invited_again(portal: Portal, admin: Account, email: str, further: ExitStack) -> Invited | None:
+    """Another invitation of an address, until ``further`` is closed, with a message in several scripts and
+    for longer; None where who is invited may not be invited again, or not so."""
+    for days, words in ((EXPIRES_LATE, AT_LENGTH), (EXPIRES_AFTER, IN_SEVERAL_SCRIPTS)):
+        with suppress(Untestable):
+            marker = portal.unique()
+            message = f"{marker} {words}".strip()
+            another = invited(portal, admin, email, marker, message=message, days=days)
+            return further.enter_context(another)
     return None
 
 

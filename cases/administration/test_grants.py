@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from cases.changing import Creation, creation
+from cases.notifications.making import differences
 from cases.premises import change_accepted, form, granted, listed, settled
 from cases.surroundings import Surroundings, id_of_record
 from conformance.cases import (
@@ -52,6 +53,13 @@ class Granted:
             self.listing, "data", number == 1, "one grant more", self.answer, actual=f"{number} more"
         )
 
+    def is_as_sent(self) -> Comparison:
+        """Fields of a grant that are named as those of the request (N1)."""
+        sent = self.answer.sent if isinstance(self.answer.sent, dict) else {}
+        other = {name: value for record in self.new for name, value in differences(record, sent).items()}
+        right = {name: sent.get(name) for name in other}
+        return holds(self.listing, "data", not other, right, self.answer, actual=other)
+
     def identify(self) -> None:
         """Raises Untestable where neither the answer nor the listing shows its id, or it was there before."""
         id = id_of(self.portal, self.answer, self.new)
@@ -91,6 +99,7 @@ def granting(portal: Portal, admin: Account) -> Iterator[Granted]:
     "GRANT-001",
     "GRANT-002",
     "GRANT-003",
+    "GRANT-004",
     "MODEL-016",
     offered(CURRENCY_GRANT),
     offered(CURRENCY_GRANT_REVOKE),
@@ -101,6 +110,7 @@ def test_a_grant_is_listed_until_it_is_revoked(portal: Portal, verify: Verify, a
     with granting(portal, admin) as grant, ExitStack() as further:
         verify.observe("currency-grant-fields", grant.answer, form(grant.answer.data))
         verify("GRANT-001", grant.is_one_more())
+        verify("GRANT-004", grant.is_as_sent())
         grant.identify()
 
         with suppress(Untestable):  # a neighbour, where the same may be granted twice

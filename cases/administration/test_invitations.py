@@ -8,19 +8,21 @@ from datetime import timedelta
 import pytest
 
 from cases.administration.inviting import (
-    EXPIRES_AFTER,
+    OF_ITS_STATE,
     Invited,
     address_of,
     invited,
     invited_again,
     unless_used_up,
 )
-from cases.changing import creation
+from cases.changing import changed_beside, creation
+from cases.dating import DATED, dated
 from cases.premises import authorized, form, granted, listed, settled, text, unknown_id
 from cases.profile.values import is_shown_whole
 from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
+    Exchange,
     Json,
     Portal,
     Untestable,
@@ -52,6 +54,9 @@ def test_sent_invitations_are_listed_with_some_fields(portal: Portal, verify: Ve
     [
         ("INVITE-001", {"inviteeEmail": "no-address"}),
         ("INVITE-001", {"inviteeEmail": "two@@example.test"}),
+        ("INVITE-001", {"inviteeEmail": "begins@example.test well"}),
+        ("INVITE-001", {"inviteeEmail": "@example.test"}),
+        ("INVITE-001", {"inviteeEmail": "no-domain@"}),
         ("INVITE-004", {"inviteeEmail": ""}),
         ("INVITE-004", {"inviteeEmail": None}),
         ("INVITE-007", {"expirationDays": "soon"}),
@@ -80,7 +85,7 @@ def test_an_invitation_that_breaks_its_rules_is_refused(
 
 @requirement(
     "INVITE-002", "INVITE-003", "INVITE-006", "INVITE-009", "INVITE-010", "INVITE-011",
-    "INVITE-012", "MODEL-016",
+    "INVITE-012", "INVITE-013", "MODEL-016", DATED,
     offered(INVITE), offered(INVITATION_CANCEL),
 )  # fmt: skip
 @impact("disruptive")
@@ -99,7 +104,11 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         if invitation.creation.id is None:
             raise Untestable("the invitation that was made is not listed with its id", "target")
 
-        invited_again(portal, admin, address_of(marker), further)
+        neighbour = invited_again(portal, admin, address_of(marker), further)
+        if neighbour is not None and neighbour.record is not None:
+            sent = neighbour.accepted.sent["message"]
+            verify_text(verify, "INVITE-010", neighbour, "message", sent)
+            _verify_expiry(verify, neighbour)
         around = Surroundings(portal, admin.token, shared=True)
         cancelled = granted(invitation.creation.undo())
         verify.observe("invite-answers", cancelled, form(cancelled.data))
@@ -113,45 +122,66 @@ def test_an_invitation_is_listed_until_it_is_cancelled(
         verify("INVITE-003", holds(after, "data", not same, "not the invitation as it was", cancelled))
         verify("MODEL-016", around.kept(cancelled, (INVITATIONS, invitation.creation.id)))
         for record in listed(after):
-            shown = record.get("message")
-            if (
-                record.get("bizId") == invitation.creation.id
-                and (invitation.record or {}).get("message") == marker
-            ):
-                kept = not isinstance(shown, str) or not is_shown_whole(shown) or are_alike(shown, marker)
-                verify("INVITE-012", holds(after, "data", kept, marker, cancelled, actual=shown))
+            if record.get("bizId") == invitation.creation.id:
+                _verify_kept(verify, invitation, after, record, marker, cancelled)
+
+
+def _verify_kept(
+    verify: Verify, invitation: Invited, after: Exchange, record: dict[str, Json], marker: str, done: Exchange
+) -> None:
+    """A cancelled invitation is what it was but for its state."""
+    before, shown = invitation.record or {}, record.get("message")
+    if before.get("message") == marker:
+        kept = not isinstance(shown, str) or not is_shown_whole(shown) or are_alike(shown, marker)
+        verify("INVITE-012", holds(after, "data", kept, marker, done, actual=shown))
+    other = changed_beside("AGREE-004", before, record, named=(*OF_ITS_STATE, "message"))
+    was = {name: before[name] for name in other}
+    verify("INVITE-013", holds(after, "data", not other, was, done, actual=other))
 
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
+QUARTER = 15 * 60
+"""Seconds: days end by them, as zones lie whole quarters of an hour from UTC."""
 
 
 def _verify_stored(portal: Portal, verify: Verify, admin: Account, invitation: Invited, marker: str) -> None:
     """What the record shows under the names that the caller's own invitations have."""
     record = invitation.record or {}
     for field, value in (("inviteeEmail", address_of(marker)), ("message", marker)):
-        shown = record.get(field)
-        if isinstance(shown, str) and is_shown_whole(shown):
-            same = are_alike(shown, value)
-            verify(
-                "INVITE-010", holds(invitation.sent, "data", same, value, invitation.accepted, actual=shown)
-            )
+        verify_text(verify, "INVITE-010", invitation, field, value)
+    for comparison in dated(invitation.sent, "data", record.get("createdAt"), invitation.accepted):
+        verify(DATED, comparison)
     if isinstance(inviter := record.get("inviterBizId"), str):
         own = text(granted(portal.call(PROFILE, token=admin.token)), "data.bizId")
         verify(
             "INVITE-011",
             holds(invitation.sent, "data", inviter == own, own, invitation.accepted, actual=inviter),
         )
+    _verify_expiry(verify, invitation)
+
+
+def _verify_expiry(verify: Verify, invitation: Invited) -> None:
+    record, days = invitation.record or {}, invitation.accepted.sent["expirationDays"]
     if (expires := moment(record.get("expiresAt"))) is not None:
         lasts = expires - portal_time(invitation.accepted)
-        in_time = abs(lasts - EXPIRES_AFTER * DAY) <= DAY + HOUR
-        expected = f"{EXPIRES_AFTER} days after the invitation"
+        # To the hour, or at the end of some day, in whatever zone that is.
+        is_a_days_end = round(expires.timestamp()) % QUARTER in (0, 1, QUARTER - 1)
+        in_time = abs(lasts - days * DAY) <= (DAY + HOUR if is_a_days_end else HOUR)
+        expected = f"{days} days after the invitation"
         verify(
             "INVITE-009",
             holds(
                 invitation.sent, "data", in_time, expected, invitation.accepted, actual=record["expiresAt"]
             ),
         )
+
+
+def verify_text(verify: Verify, id: str, invitation: Invited, field: str, value: str) -> None:
+    shown = (invitation.record or {}).get(field)
+    if isinstance(shown, str) and is_shown_whole(shown):
+        same = are_alike(shown, value)
+        verify(id, holds(invitation.sent, "data", same, value, invitation.accepted, actual=shown))
 
 
 @requirement("INVITE-005")

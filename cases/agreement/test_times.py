@@ -5,11 +5,31 @@ from __future__ import annotations
 from contextlib import suppress
 
 from cases.premises import granted
-from cases.reading import read
+from cases.reading import READABLE, read
 from cases.surroundings import Surroundings
-from conformance.cases import BY_KEY, Account, Portal, Untestable, Verify, requirement
+from conformance.cases import (
+    ABSENT,
+    BY_KEY,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    holds,
+    requirement,
+)
 from conformance.checks.model.agreement import LAG
-from conformance.spec.endpoints import ACCOUNT, FILE, INSTITUTION, PROFILE, ROLE, ROLE_PERMISSIONS
+from conformance.checks.model.times import FAR, NEAR
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNTS_QUERY,
+    FILE,
+    INSTITUTION,
+    PROFILE,
+    ROLE,
+    ROLE_PERMISSIONS,
+)
+from conformance.traffic.values import is_integer
 
 
 @requirement("MODEL-005")
@@ -19,9 +39,41 @@ def test_a_profile_is_not_older_after_a_while(portal: Portal, admin: Account) ->
     granted(portal.call(PROFILE, token=token))
     if not portal.clock.is_simulated:
         raise Untestable("a minute has to pass, and no run waits for this alone", "configuration")
-    portal.clock.wait(LAG + 1, "a change to be seen everywhere")
+    portal.clock.wait(LAG + 1, "a profile that is read a minute later")
     granted(portal.call(PROFILE, token=token))
     granted(portal.call(PROFILE, token=token))
+
+
+@requirement("MODEL-006")
+def test_what_is_read_again_bears_the_time_of_its_answer(
+    portal: Portal, verify: Verify, admin: Account
+) -> None:
+    """What says that it comes from a cache on the way bears the time of the answer that was kept."""
+    if not portal.clock.is_simulated:
+        raise Untestable("minutes have to pass, and no run waits for this alone", "configuration")
+    rows = [row for row in READABLE if row.method == "GET" and not row.is_prelogin]
+    for row in rows:
+        with suppress(Untestable):
+            read(portal, row, token=admin.token)
+    portal.clock.wait(FAR + NEAR, "a time that tells an answer from the one before")
+    now = read(portal, BY_KEY[ACCOUNTS_QUERY], token=admin.token)
+    before = now.at("timestamp")
+    if not is_integer(before):
+        raise Untestable("the portal's answers show no timestamp", "target")
+    for row in rows:
+        with suppress(Untestable):
+            later = read(portal, row, token=admin.token)
+            stamp = later.at("timestamp")
+            if is_integer(stamp) and not is_cached(later):
+                is_of_now = int(stamp) >= int(before) - NEAR * 1000
+                verify("MODEL-006", holds(later, "timestamp", is_of_now, f"about {before}", now))
+
+
+CACHED = ("age", "x-cache", "cf-cache-status", "x-cache-hits")
+
+
+def is_cached(answer: Exchange) -> bool:
+    return any(answer.at(f"headers.{name}") is not ABSENT for name in CACHED)
 
 
 DETAILS = (ACCOUNT, INSTITUTION, FILE, ROLE, ROLE_PERMISSIONS)

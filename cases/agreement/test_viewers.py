@@ -26,8 +26,8 @@ from conformance.spec.endpoints import ROLE, ROLE_PERMISSIONS, WORKSPACES_CURREN
 SHARED = (*surroundings.SHARED, ROLE, ROLE_PERMISSIONS, WORKSPACES_CURRENT)
 """What shows records that are nobody's own."""
 
-OF_THE_READER = frozenset({"canAccept"})
-"""Fields that tell what the reader may do."""
+OF_THE_READER = frozenset({"canAccept", "extraConfig", "extraData"})
+"""Fields that tell what the reader may do, or may hold what is the reader's own."""
 
 
 @requirement("AGREE-008")
@@ -55,9 +55,10 @@ def test_a_record_does_not_depend_on_its_reader(
 def _differences(first: Reading, other: Reading, again: Reading) -> Iterator[Place]:
     """Where the other reader is shown another value than the first one, before and afterwards."""
     for place in first.values.keys() & other.values.keys() & again.values.keys():
-        value = first.values[place]
-        kept = not are_different(value, again.values[place])
-        if place[1] and place[2] not in OF_THE_READER and kept and are_different(value, other.values[place]):
+        value, shown = first.values[place], other.values[place]
+        if not place[1] or place[2] in OF_THE_READER or [] in (value, shown):
+            continue
+        if are_different(value, shown) and not are_different(value, again.values[place]):
             yield place
     if other.count(ROLE_PERMISSIONS):
         for place in (first.values.keys() & again.values.keys()) - other.values.keys():

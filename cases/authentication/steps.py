@@ -10,7 +10,7 @@ from conformance.checks.access.sign_in import HEARD_OF
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import PROFILE
 from conformance.target.portal.login import METHODS, chosen_factor, offered_factors, text_at
-from conformance.target.profile.model import Factor, FixedInbox
+from conformance.target.profile.tables import Factor, FixedInbox
 
 WRONG_CODE = "AUTH.MFA_CODE_INVALID"
 COOLDOWN = "AUTH.MFA_SEND_COOLDOWN"
@@ -32,6 +32,17 @@ def an_account(portal: Portal, *names: str, factor: Factor | None = None) -> Acc
     if not able:
         raise Untestable(f"no account of the profile can sign in by {factor or 'any factor'}")
     return able[0]
+
+
+def nearly_right(portal: Portal, account: Account, *, in_case: bool) -> str:
+    """A password that differs from the account's in the case of its letters, or else in its last letter. It
+    is kept as secret as the right one. Raises Untestable where no letter has another case."""
+    right = account.password
+    near = right.swapcase() if in_case else right[:-1] + ("x" if right[-1] != "x" else "y")
+    if near == right or len(near) != len(right):
+        raise Untestable(f"the password of [accounts.{account.name}] has no letters")
+    portal.secrets.add(near, "password")
+    return near
 
 
 LOCAL_PART = "l" * 63 + "@"
@@ -152,6 +163,17 @@ def serves_everywhere(portal: Portal, account: Account, factor: Factor) -> bool:
     """Whether a code is the fixed one of a test deployment, which may be right at any time, for anything."""
     inbox = portal.profile.accounts[account.name].inbox
     return factor == "EMAIL" and isinstance(portal.profile.inboxes.get(inbox or ""), FixedInbox)
+
+
+def profile_after_expiry(portal: Portal, token: str, ends: float) -> Generator[Wait, None, Exchange]:
+    """The profile as an access token shows it that has come to its end; after a leeway where it is accepted
+    still."""
+    yield left_until(portal, ends + SETTLING), "the end of an access token"
+    expired = answered(portal.call(PROFILE, token=token))
+    if expired.success:
+        yield LEEWAY_SECONDS, "the leeway that a portal may allow the clocks"
+        expired = answered(portal.call(PROFILE, token=token))
+    return expired
 
 
 def profile_by(portal: Portal, token: str) -> Exchange:

@@ -20,7 +20,9 @@ from conformance.cases import (
 )
 
 
-@requirement("LOGIN-040", "LOGIN-041", "LOGIN-042", "LOGIN-049", "LOGIN-050", "LOGIN-052", "LOGIN-066")
+@requirement(
+    "LOGIN-040", "LOGIN-041", "LOGIN-042", "LOGIN-049", "LOGIN-050", "LOGIN-052", "LOGIN-066", "LOGIN-081",
+)  # fmt: skip
 @sign_ins(2)
 def test_wrong_credentials_of_any_allowed_length_are_refused_alike(portal: Portal, verify: Verify) -> None:
     """What is wrong has the lengths at the ends of what is allowed, which spares three sign-ins.
@@ -49,21 +51,35 @@ def _known(portal: Portal, verify: Verify, email: str) -> Exchange:
 
 def _unknown(portal: Portal, verify: Verify) -> Exchange:
     """How an unknown email of ordinary length is answered, or the longest, where that is no matter."""
-    password = password_of(LIMITS.password_max)
-    longest = _wrong(portal, address_of(LIMITS.email_max), password)
+    in_octets = password_of(LIMITS.password_max, "é")
+    longest = _wrong(portal, address_of(LIMITS.email_max), in_octets)
     if longest.code not in INVALID_PARAMETER:
-        verify("LOGIN-050", HELD)
-        verify("LOGIN-052", HELD)
+        for rule in ("LOGIN-050", "LOGIN-052", "LOGIN-081"):
+            verify(rule, HELD)
         return longest
     ordinary = _wrong(portal, nobody(portal))
-    _verify_length(verify, "LOGIN-050", _wrong(portal, nobody(portal), password), ordinary)
+    password = password_of(LIMITS.password_max)
+    in_letters = _wrong(portal, nobody(portal), password)
+    _verify_length(verify, "LOGIN-050", in_letters, ordinary)
     _verify_length(verify, "LOGIN-052", _wrong(portal, address_of(LIMITS.email_max)), ordinary)
+    if in_letters.code not in INVALID_PARAMETER:
+        _verify_characters(portal, verify, in_octets)
     return ordinary
 
 
-def password_of(length: int) -> str:
+def _verify_characters(portal: Portal, verify: Verify, longest: str) -> None:
+    """A password of characters that take two octets each is as long as any other; where none of these letters
+    is taken at all, that says nothing."""
+    few = _wrong(portal, nobody(portal), password_of(LIMITS.password_max // 2, "é"))
+    if few.code in INVALID_PARAMETER:
+        verify.untested("LOGIN-081", "passwords with other than ASCII letters are refused", "target")
+    else:
+        verify("LOGIN-081", is_not_invalid_parameter(_wrong(portal, nobody(portal), longest)))
+
+
+def password_of(length: int, filled: str = "x") -> str:
     """A password of so many characters that is nobody's."""
-    return "Wr0ng-Pass!".ljust(length, "x")[:length]
+    return "Wr0ng-Pass!".ljust(length, filled)[:length]
 
 
 def _wrong(portal: Portal, email: str, password: str | None = None) -> Exchange:

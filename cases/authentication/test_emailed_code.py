@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 
 from cases.authentication.steps import (
     COOLDOWN,
@@ -11,6 +12,7 @@ from cases.authentication.steps import (
     SETTLING,
     WRONG_CODE,
     an_account,
+    begun,
     begun_or_left,
     completed,
     delivered,
@@ -25,7 +27,8 @@ from cases.authentication.steps import (
     taken_elsewhere,
     undisturbed,
 )
-from cases.premises import answered, refusal_text, text
+from cases.authentication.test_login_session import NO_METHOD
+from cases.premises import A_WHILE, answered, refusal_text, text
 from conformance.cases import (
     HELD,
     LIMITS,
@@ -36,6 +39,7 @@ from conformance.cases import (
     Verify,
     contradicts,
     holds,
+    impact,
     is_error,
     is_refused,
     is_success,
@@ -46,6 +50,7 @@ from conformance.cases import (
 )
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import LOGIN_MFA_SEND
+from conformance.target.portal.budget import is_cooldown, is_rate_limited
 from conformance.target.portal.inboxes import NothingArrived
 from conformance.verdicts.comparisons import is_from_before_the_portal
 
@@ -57,18 +62,19 @@ SHORTLY = 10.0
 
 @dataclass(frozen=True)
 class Mailed:
-    """A login session with the code that was sent for it first."""
+    """A login session with the code that was sent for it first, and the first try to have one sent."""
 
     session: Exchange
     sent: Exchange
     code: str
     cooldown: float
+    tried: Exchange
 
 
 @requirement(
     "LOGIN-022", "LOGIN-023", "LOGIN-024", "LOGIN-025", "LOGIN-026", "LOGIN-028", "LOGIN-029", "LOGIN-030",
-    "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "TOKEN-017", "LIMIT-006", "LIMIT-007",
-    "LIMIT-016",
+    "LOGIN-061", "LOGIN-062", "LOGIN-063", "LOGIN-068", "LOGIN-079", "LOGIN-083", "LOGIN-087", "TOKEN-017",
+    "LIMIT-006", "LIMIT-007", "LIMIT-016",
 )  # fmt: skip
 @needs("inboxes")
 @sign_ins(2, reuses=2)
@@ -80,11 +86,13 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
     # The newer one is gone on with: it may have ended the other.
     sessions = [begun_or_left(portal, account), begun_or_left(portal, account)]
     other, session = sorted(sessions, key=lambda session: session.time)
+    nowhere = portal.login.send(session, NO_METHOD)
     first = yield from _first_mail(portal, account, verify, offering(session, "EMAIL"))
     early = _sent_now(portal, account, first)
     _verify_unmailed(portal, account, verify, early)
-    _observe_scope(portal, account, verify, first, other)
-    second = yield from _second_mail(portal, account, verify, first, early)
+    is_of_the_session = _observe_scope(portal, account, verify, first, other)
+    _verify_begun_by_none(portal, verify, first, nowhere, is_of_the_session)
+    second = yield from _second_mail(portal, account, verify, first, early, is_of_the_session)
 
     wrong = completed(portal, session, "EMAIL", account.wrong_code("EMAIL"))
     verify("LOGIN-029", is_error(wrong, WRONG_CODE, first.sent))
@@ -100,6 +108,33 @@ def test_a_code_is_mailed_once_per_cooldown_and_opens_its_own_session(
         observe_rotation(portal, verify, refresh)
 
 
+@requirement("LOGIN-088")
+@needs("inboxes")
+@impact("disruptive")
+@sign_ins(1)
+@waits(LIMITS.login_session)
+def test_a_mailed_code_is_valid_until_it_ends(portal: Portal, verify: Verify) -> Generator[Wait, None, None]:
+    """Not only shortly after it was sent: its session lives nearly as long."""
+    account = an_account(portal, "limited", "spare", "admin", factor="EMAIL")
+    if serves_everywhere(portal, account, "EMAIL"):
+        raise Untestable("the inbox is of the kind fixed, whose code serves again and again")
+    session = offering(begun(portal, account), "EMAIL")
+    sent = yield from delivered(portal, session)
+    if not sent.success:
+        raise Untestable(f"no code is sent for the login session ({refusal_text(sent)})", "target")
+    code = account.code("EMAIL")
+    lifetime = min(_lifetime(session), seconds_at(sent, "data.codeExpiresIn", LIMITS.mfa_code))
+    margin = min(A_WHILE if portal.clock.is_simulated else SHORTLY, lifetime / 3)
+    yield left_until(portal, session.time + lifetime - margin), "the last moments of a mailed code"
+
+    late = completed(portal, session, "EMAIL", code)
+    in_time = ended(late) < session.time + lifetime
+    if late.success or (late.code == WRONG_CODE and in_time):
+        verify("LOGIN-088", is_success(late, session, sent))
+        return
+    raise Untestable(f"the sign-in could not be completed ({refusal_text(late)})", "target")
+
+
 def _lifetime(session: Exchange) -> float:
     return seconds_at(session, "data.expiresIn", LIMITS.login_session)
 
@@ -107,7 +142,11 @@ def _lifetime(session: Exchange) -> float:
 def _first_mail(
     portal: Portal, account: Account, verify: Verify, session: Exchange
 ) -> Generator[Wait, None, Mailed]:
-    sent = yield from delivered(portal, session)
+    tried = sent = portal.login.send(session)
+    if sent.code == COOLDOWN:
+        yield portal.login.cooldown + SETTLING, "the resend cooldown of the sign-in before"
+        sent = portal.login.send(session)
+    undisturbed(portal, session, judged(sent, COOLDOWN))
     if sent.code == NO_SESSION and not portal.login.is_newest(session):
         raise Untestable("another sign-in of the account was begun meanwhile", "environment")
     if ended(sent) < session.time + _lifetime(session):
@@ -121,14 +160,28 @@ def _first_mail(
         verify("LOGIN-024", contradicts(sent, "", "a mail with a code", "none", reason.reason))
         raise
     verify("LOGIN-024", HELD)
-    return Mailed(session, sent, code, cooldown)
+    return Mailed(session, sent, code, cooldown, tried)
+
+
+def _verify_begun_by_none(
+    portal: Portal, verify: Verify, first: Mailed, nowhere: Exchange, is_of_the_session: bool
+) -> None:
+    """``nowhere``: a send by no method, before the first try. Another sign-in of the account may have begun
+    the cooldown, where that is the account's."""
+    elsewhere = portal.login.sent_elsewhere(first.session)
+    is_alone = is_of_the_session or elsewhere is None or elsewhere + first.cooldown < first.tried.time
+    if not nowhere.success and (first.tried.success or (first.tried.code == COOLDOWN and is_alone)):
+        verify("LOGIN-087", is_success(first.tried, first.session, nowhere))
 
 
 def _sent_now(portal: Portal, account: Account, first: Mailed) -> Exchange:
-    """Another send for the session, at once and once only: a refusal for the rate is not waited for."""
+    """Another send for the session, at once: a refusal for the rate is not waited for. It is sent once more
+    where a rate of all requests may have refused it: that is no cooldown."""
     account.mark_inbox()
     body = {"sessionId": text(first.session, "data.sessionId"), "method": method_of("EMAIL")}
-    return portal.call(LOGIN_MFA_SEND, json=body, client=account.name, within_budget=False)
+    send = partial(portal.call, LOGIN_MFA_SEND, json=body, client=account.name, within_budget=False)
+    early = send()
+    return send() if is_rate_limited(early) else early
 
 
 def _verify_unmailed(portal: Portal, account: Account, verify: Verify, refused: Exchange) -> None:
@@ -155,22 +208,30 @@ def _verify_cooldown(verify: Verify, first: Mailed, early: Exchange, after: Exch
         verify("LOGIN-025", is_error(early, COOLDOWN, first.sent))
 
 
-def _observe_scope(portal: Portal, account: Account, verify: Verify, first: Mailed, other: Exchange) -> None:
-    """Another login session of the same account, while the cooldown of the first one runs."""
+def _observe_scope(portal: Portal, account: Account, verify: Verify, first: Mailed, other: Exchange) -> bool:
+    """Another login session of the same account, while the cooldown of the first one runs. Whether it has a
+    cooldown of its own."""
     elsewhere = judged(portal.login.send(other), COOLDOWN)
     if ended(elsewhere) >= first.sent.time + first.cooldown:
-        return
+        return False
     if elsewhere.success:
         verify.observe("cooldown-scope", elsewhere, "login session")
         account.code("EMAIL")  # so that this mail is not taken for the next one
     elif elsewhere.code == COOLDOWN:
         verify.observe("cooldown-scope", elsewhere, "account")
+    return elsewhere.success
 
 
 def _second_mail(
-    portal: Portal, account: Account, verify: Verify, first: Mailed, early: Exchange
+    portal: Portal,
+    account: Account,
+    verify: Verify,
+    first: Mailed,
+    early: Exchange,
+    is_of_the_session: bool,
 ) -> Generator[Wait, None, str]:
-    margin = min(SHORTLY, first.cooldown / 4)
+    """``is_of_the_session``: whether no send for another session prolongs the cooldown of this one."""
+    margin = min(A_WHILE if portal.clock.is_simulated else SHORTLY, first.cooldown / 4)
     yield left_until(portal, first.sent.time + first.cooldown - margin), "the last moments of the cooldown"
     late = sent = _sent_now(portal, account, first)
 
@@ -181,16 +242,30 @@ def _second_mail(
             sent = _sent_now(portal, account, first)
     for mailed in (early, late):
         _verify_cooldown(verify, first, mailed, sent)
-    if sent.code == COOLDOWN:
-        sent = yield from _undisturbed(portal, account, first, sent)
+    refused = sent if sent.code == COOLDOWN else None
+    if refused is not None:
+        sent = yield from _undisturbed(portal, account, first, refused)
     undisturbed(portal, first.session, judged(sent, COOLDOWN))
     verify("LOGIN-026", holds(sent, "code", sent.code != COOLDOWN, "no cooldown any more", first.sent))
     if not sent.success:
         raise Untestable(f"no second code is sent ({refusal_text(sent)})", "target")
-    code = account.code("EMAIL")
+    other = portal.login.sent_elsewhere(first.session)
+    is_alone = is_of_the_session or other is None or other <= ended(first.sent)
+    if is_alone and (is_cooldown(early) or is_cooldown(late)):
+        # Undisturbed it passed in its time: a send that was refused has prolonged it before.
+        verify("LOGIN-083", HELD if refused is None else is_success(refused, first.sent, late))
+    code = _second_code(account, verify, sent)
     # Every send begins a cooldown, not the first alone: this one is refused.
     third = _sent_now(portal, account, first)
     return account.code("EMAIL") if third.success else code
+
+
+def _second_code(account: Account, verify: Verify, sent: Exchange) -> str:
+    try:
+        return account.code("EMAIL")
+    except NothingArrived as reason:
+        verify("LOGIN-024", contradicts(sent, "", "a mail with a code", "none", reason.reason))
+        raise
 
 
 def _undisturbed(

@@ -5,8 +5,18 @@ from __future__ import annotations
 import secrets
 
 from cases.authentication.steps import NO_SESSION, judged
+from cases.every_endpoint.tokens import changed_signature
 from cases.premises import unchallenged
-from conformance.cases import Account, Portal, Verify, is_error, is_invalid_parameter, is_refused, requirement
+from conformance.cases import (
+    Account,
+    Portal,
+    Untestable,
+    Verify,
+    is_error,
+    is_invalid_parameter,
+    is_refused,
+    requirement,
+)
 from conformance.spec.endpoints import TOKEN_REFRESH
 
 
@@ -18,6 +28,20 @@ def test_an_unknown_refresh_token_gives_nothing(portal: Portal, admin: Account, 
 
     verify("TOKEN-015", is_refused(refused))
     verify("TOKEN-016", is_error(refused, NO_SESSION))
+
+
+@requirement("TOKEN-030")
+def test_a_refresh_token_with_another_letter_gives_nothing(
+    portal: Portal, admin: Account, verify: Verify
+) -> None:
+    right = admin.signed_in().refresh_token
+    if right is None:
+        raise Untestable("the sign-in gave no refresh token", "target")
+    near = changed_signature(right)
+    portal.secrets.add(near, "refresh-token")
+    refused = judged(portal.login.refresh(near), NO_SESSION)
+
+    verify("TOKEN-030", is_refused(refused, message="a refresh token was taken with another letter"))
 
 
 @requirement("TOKEN-023")

@@ -33,6 +33,11 @@ def body(**changed: Json) -> Body:
     return build
 
 
+def with_an_unknown_null(portal: Portal) -> Json:
+    """A property that is null is a property."""
+    return {"email": nobody(portal), "password": portal.wrong_password(), "suite": None}
+
+
 REFUSED = [
     pytest.param(body(email=None), id="no-email", marks=requirement("LOGIN-043")),
     pytest.param(body(password=None), id="no-password", marks=requirement("LOGIN-044")),
@@ -42,6 +47,7 @@ REFUSED = [
     pytest.param(body(password="L0ng-" + "x" * 124), id="password-of-129", marks=requirement("LOGIN-048")),
     pytest.param(body(email=address_of(256)), id="email-of-256", marks=requirement("LOGIN-051")),
     pytest.param(body(suite="unknown"), id="unknown-property", marks=requirement("LOGIN-053")),
+    pytest.param(with_an_unknown_null, id="unknown-null", marks=requirement("LOGIN-082")),
 ]
 
 

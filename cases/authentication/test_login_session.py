@@ -21,7 +21,9 @@ from cases.authentication.steps import (
     right_code,
     seconds_at,
 )
-from cases.premises import answered, outcome, refusal_text, text, unchallenged, unknown_id
+from cases.premises import A_WHILE, answered, outcome, refusal_text, text, unchallenged, unknown_id
+from cases.security.history import ids, is_refusal, new_entries, since
+from cases.surroundings import Surroundings
 from conformance.cases import (
     INVALID_PARAMETER,
     LIMITS,
@@ -43,8 +45,9 @@ from conformance.cases import (
     waits,
 )
 from conformance.run.schedule import Wait
-from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND
-from conformance.target.profile.model import Factor
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_MFA_SEND, SESSIONS_CONFIG, SESSIONS_HISTORY
+from conformance.target.profile.tables import Factor
+from conformance.traffic.values import is_integer
 
 NO_METHOD = 10019999
 """An MFA method that none of the constants names."""
@@ -60,7 +63,7 @@ SHORTLY = 10.0
     "LOGIN-074", "LOGIN-075", "LIMIT-005", "LIMIT-016",
 )  # fmt: skip
 @sign_ins(1)
-@waits(LIMITS.login_session)
+@waits(LIMITS.login_session, then=["LOGIN-033", "LOGIN-034", "LOGIN-073"])
 def test_a_login_session_lives_as_long_as_stated(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:
@@ -71,7 +74,7 @@ def test_a_login_session_lives_as_long_as_stated(
     lifetime = seconds_at(session, "data.expiresIn", LIMITS.login_session)
     _verify_incomplete_steps(portal, account, verify, session, factor=factor)
 
-    margin = min(SHORTLY, lifetime / 3)
+    margin = min(A_WHILE if portal.clock.is_simulated else SHORTLY, lifetime / 3)
     yield left_until(portal, session.time + lifetime - margin), "the last moments of a login session"
     _verify_alive(portal, account, verify, session, factor=factor, end=session.time + lifetime)
 
@@ -117,7 +120,7 @@ LOCKED_FOR = 3600.0
 """Seconds after which an account that was locked for them is taken to be free again."""
 
 
-@requirement("LOGIN-080")
+@requirement("LOGIN-080", "MODEL-011", "HISTORY-013", "HISTORY-018")
 @needs("accounts.spare", "clock")
 @impact("disruptive")
 @sign_ins(1)
@@ -132,12 +135,16 @@ def test_several_wrong_codes_do_not_end_a_login_session(
     session = begun(portal, spare)
     factor = factor_for(spare, session, preferring="EMAIL")
     code = yield from right_code(portal, spare, session, factor)
+    earlier = answered(portal.call(SESSIONS_HISTORY, token=spare.token))
+    around = Surroundings(portal, beside={spare.token: (SESSIONS_CONFIG,)})
     wrong = [
         portal.login.complete(session, method=factor, code=spare.wrong_code(factor)) for _ in range(number)
     ]
+    verify("MODEL-011", around.kept(wrong[-1]))
     if any(answer.success for answer in wrong):
         raise Untestable("a wrong code completed the login session", "target")
 
+    noted = answered(portal.call(SESSIONS_HISTORY, token=spare.token))
     accepted = portal.login.complete(session, method=factor, code=code)
     is_gone = accepted.code == NO_SESSION and portal.login.is_newest(session)
     if not accepted.success and not is_gone:
@@ -145,6 +152,25 @@ def test_several_wrong_codes_do_not_end_a_login_session(
         why = f"after {number} wrong codes the right one is refused ({refusal_text(accepted)})"
         raise Untestable(why, "target")
     verify("LOGIN-080", is_success(accepted, session, *wrong))
+    if accepted.success and earlier.success:
+        page = _verify_completion(portal, verify, spare, earlier, accepted)
+        before, after = (each.at("data.pagination.totalRecords") for each in (noted, page))
+        if is_integer(before) and is_integer(after):
+            at, kept = "data.pagination.totalRecords", after >= before
+            verify("HISTORY-018", holds(page, at, kept, f"at least {before}", noted, accepted))
+
+
+def _verify_completion(
+    portal: Portal, verify: Verify, account: Account, earlier: Exchange, accepted: Exchange
+) -> Exchange:
+    """A sign-in that was completed stands in the history as such, whatever was tried before."""
+    page = new_entries(portal, account.token, ids(earlier), accepted)
+    new = since(page, ids(earlier), accepted)
+    if new:
+        completions = [entry for entry in new if not is_refusal(entry)]
+        expected = "a new entry without failureReason"
+        verify("HISTORY-013", holds(page, "data.items", bool(completions), expected, accepted, actual=new))
+    return page
 
 
 def _sends_nothing(send: Exchange, session: Exchange, message: str) -> Comparison:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from cases.authentication.steps import SETTLING, profile_by, refreshed_after_the_end
+from cases.every_endpoint.ended import is_refused_everywhere
 from cases.premises import answered, granted
+from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
     Exchange,
@@ -22,7 +24,9 @@ from conformance.spec.endpoints import SESSIONS
 from conformance.traffic.values import is_integer
 
 
-@requirement("LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "LOGOUT-006", "TOKEN-011", "TOKEN-012")
+@requirement(
+    "LOGOUT-003", "LOGOUT-004", "LOGOUT-005", "LOGOUT-006", "TOKEN-011", "TOKEN-012", "AUTHN-024", "MODEL-023"
+)
 @needs("accounts.spare")
 @impact("disruptive")
 @sign_ins(1, reuses=1)
@@ -34,6 +38,7 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
     granted(profile_by(portal, shared))
     before = answered(portal.call(SESSIONS, token=own.token))
 
+    around = Surroundings(portal, shared)
     out = answered(portal.login.logout(own.token))
     verify("TOKEN-012", is_success(out, own.completed))
     if not out.success:
@@ -44,11 +49,15 @@ def test_a_session_is_over_after_its_logout(portal: Portal, spare: Account, veri
         portal.clock.wait(HEARD_OF + SETTLING, "every part of the portal to hear of a logout")
         outlived = profile_by(portal, own.token)
     verify("TOKEN-011", is_refused(outlived, out, message="a token outlived its logout"))
+    if not outlived.success:
+        is_refused_everywhere(portal, verify, own.token, outlived)
     if own.refresh_token is not None:
         refreshed = refreshed_after_the_end(portal, own.refresh_token)
         verify("TOKEN-012", is_refused(refreshed, out, message="a session was refreshed after its logout"))
 
     elsewhere = profile_by(portal, shared)
+    if elsewhere.success:
+        verify("MODEL-023", around.kept(out, (SESSIONS,)))
     verify.observe("logout-scope", elsewhere, "own session" if elsewhere.success else "all sessions")
     _verify_count(verify, before, out, elsewhere)
 

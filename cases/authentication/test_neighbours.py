@@ -9,11 +9,13 @@ from cases.authentication.steps import (
     WRONG_CREDENTIALS,
     an_account,
     begun,
+    begun_or_left,
     code_at_hand,
     completed,
     delivered,
     factor_for,
     judged,
+    nearly_right,
     offering,
     right_code,
     serves_everywhere,
@@ -21,6 +23,7 @@ from cases.authentication.steps import (
 from cases.premises import refusal_text
 from cases.surroundings import Surroundings
 from conformance.cases import (
+    LIMITS,
     Account,
     Portal,
     Untestable,
@@ -31,11 +34,12 @@ from conformance.cases import (
     needs,
     requirement,
     sign_ins,
+    waits,
 )
 from conformance.run.schedule import Wait
 
 
-@requirement("LOGIN-077", "MODEL-011")
+@requirement("LOGIN-077", "LOGIN-084", "MODEL-011")
 @needs("accounts.spare")
 @impact("disruptive")
 @sign_ins(2)
@@ -49,7 +53,9 @@ def test_a_wrong_password_leaves_an_open_login_session(
     code = yield from right_code(portal, spare, session, factor)
 
     around = Surroundings(portal, spare.token)
-    refused = judged(portal.login.initiate(spare, portal.wrong_password()), WRONG_CREDENTIALS)
+    near = nearly_right(portal, spare, in_case=False)
+    refused = judged(portal.login.initiate(spare, near), WRONG_CREDENTIALS)
+    verify("LOGIN-084", is_refused(refused, session, message="a password was taken without its last letter"))
     if refused.code != WRONG_CREDENTIALS:
         raise Untestable(f"a wrong password is not refused as such ({refusal_text(refused)})", "target")
     verify("MODEL-011", around.kept(refused))
@@ -89,3 +95,30 @@ def test_a_code_that_was_mailed_to_another_account_completes_no_sign_in(
     portal.login.left.put(other.email, theirs)
     if not refused.success:
         portal.login.left.put(spare.email, session)
+
+
+@requirement("LOGIN-089")
+@needs("accounts.spare", "inboxes")
+@impact("disruptive")
+@sign_ins(2, reuses=2)
+@waits(LIMITS.mfa_cooldown)
+def test_a_code_is_valid_still_when_one_is_sent_to_another_account(
+    portal: Portal, verify: Verify, spare: Account
+) -> Generator[Wait, None, None]:
+    other = an_account(portal, "limited", "admin", factor="EMAIL")
+    if not spare.can("EMAIL"):
+        raise Untestable("two accounts with mailed codes of their own are needed")
+    theirs = offering(begun_or_left(portal, other), "EMAIL")
+    sent = yield from delivered(portal, theirs)
+    code = other.code("EMAIL") if sent.success else ""
+    session = offering(begun_or_left(portal, spare), "EMAIL")
+    neighbour = yield from delivered(portal, session)
+    portal.login.left.put(spare.email, session)
+    if not sent.success or not neighbour.success:
+        raise Untestable("no codes are sent to two accounts", "target")
+
+    accepted = completed(portal, theirs, "EMAIL", code)
+    verify("LOGIN-089", is_success(accepted, sent, neighbour))
+    token = accepted.at("data.accessToken")
+    if isinstance(token, str):
+        portal.login.logout(token)

@@ -13,6 +13,7 @@ from cases.authentication.passwords import (
     unsealed,
     verify_dated,
 )
+from cases.authentication.steps import nearly_right
 from cases.premises import change_accepted, form
 from conformance.cases import (
     HELD,
@@ -30,24 +31,37 @@ from conformance.cases import (
     sign_ins,
 )
 from conformance.spec.endpoints import PASSWORD_CHANGE
+from conformance.target.portal.accounts import LONG_FROM
 
-NEVER, NEW = 51, 52
+NEVER, NEW, LONG = 51, 52, LONG_FROM
 """Which of the run's passwords are set: ones that no other case takes."""
 
 
-@requirement("PASSWORD-007", "PASSWORD-008", "PASSWORD-017", "PASSWORD-018", "PASSWORD-019", "PASSWORD-020")
+@requirement(
+    "PASSWORD-007",
+    "PASSWORD-008",
+    "PASSWORD-017",
+    "PASSWORD-018",
+    "PASSWORD-019",
+    "PASSWORD-020",
+    "PASSWORD-024",
+)
 @needs("accounts.spare", PASSWORD_CHANGE)
 @impact("disruptive")
-@sign_ins(2)
+@sign_ins(3)
 def test_a_changed_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     old = spare.password
-    with replaced_passwords(portal, spare, PASSWORD_CHANGE, NEVER, NEW) as (never, new):
+    with replaced_passwords(portal, spare, PASSWORD_CHANGE, NEVER, NEW, LONG) as (never, new, long):
         _verify_current_is_asked_for(portal, spare, verify, never)
         _verify_sealed_only(portal, spare, verify, new)
         before = dated_before(portal, spare)
-        done = change_accepted(change(portal, spare, new))
+        done = change(portal, spare, long)
+        if done.success:
+            new = long
+        else:
+            done = change_accepted(change(portal, spare, new))
         verify.observe("password-answers", done, form(done.data))
 
         with_new = signs_in_at_last(portal, spare, new, expected=True)
@@ -58,6 +72,10 @@ def test_a_changed_password_signs_in_and_the_old_one_no_more(
             spare.password_changed_to(old)
         elif with_new.success:
             verify_dated(portal, spare, verify, before, done)
+        if with_new.success and new is long:
+            near = signs_in(portal, spare, nearly_right(portal, spare, in_case=False))
+            message = "a long password was taken with another last letter"
+            verify("PASSWORD-024", is_refused(near, done, message=message))
 
 
 def _verify_current_is_asked_for(portal: Portal, spare: Account, verify: Verify, never: str) -> None:

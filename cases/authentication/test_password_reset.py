@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from cases.authentication.passwords import (
     dated_before,
     replaced_passwords,
@@ -9,6 +11,7 @@ from cases.authentication.passwords import (
     unsealed,
     verify_dated,
 )
+from cases.authentication.steps import WRONG_CREDENTIALS, serves_everywhere
 from cases.premises import answered, change_accepted, form, granted, outcome, unknown_id
 from conformance.cases import (
     Account,
@@ -32,17 +35,20 @@ RESET_TO, INIT_TO = 53, 54
 
 @requirement(
     "PASSWORD-009", "PASSWORD-010", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019",
-    "PASSWORD-020",
+    "PASSWORD-020", "PASSWORD-021", "PASSWORD-022", "PASSWORD-023",
 )  # fmt: skip
 @needs("accounts.spare", "bot_challenge", PASSWORD_RESET, PASSWORD_CHANGE)
 @impact("disruptive")
-@sign_ins(2)
+@sign_ins(3)
 def test_a_reset_password_signs_in_and_the_old_one_no_more(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     old = _proven(spare)
     with replaced_passwords(portal, spare, PASSWORD_RESET, RESET_TO) as (new,):
         body = _body(portal, spare, PASSWORD_RESET, new)
+        still = signs_in_at_last(portal, spare, old, expected=True)
+        if still.success or still.code == WRONG_CREDENTIALS:
+            verify("PASSWORD-021", is_success(still))
         _verify_refusals(portal, spare, verify, PASSWORD_RESET, body=body, new=new)
         before = dated_before(portal, spare)
         done = change_accepted(portal.secure.post(PASSWORD_RESET, body))
@@ -57,9 +63,15 @@ def test_a_reset_password_signs_in_and_the_old_one_no_more(
             spare.password_changed_to(old)
         elif with_new.success:
             verify_dated(portal, spare, verify, before, done)
+            repeated = answered(portal.secure.post(PASSWORD_RESET, body))
+            verify("PASSWORD-023", is_refused(repeated, done, message="a code set a password twice"))
+            _verify_code(portal, spare, verify, PASSWORD_RESET, new)
 
 
-@requirement("PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019", "PASSWORD-020")
+@requirement(
+    "PASSWORD-011", "PASSWORD-015", "PASSWORD-016", "PASSWORD-018", "PASSWORD-019", "PASSWORD-020",
+    "PASSWORD-022",
+)  # fmt: skip
 @needs("accounts.spare", "bot_challenge", PASSWORD_INIT, PASSWORD_CHANGE)
 @impact("disruptive")
 @sign_ins(1)
@@ -79,6 +91,37 @@ def test_an_initialized_password_signs_in(portal: Portal, spare: Account, verify
             spare.password_changed_to(old)
         else:
             verify_dated(portal, spare, verify, before, done)
+            _verify_code(portal, spare, verify, PASSWORD_INIT, new)
+
+
+def _verify_code(portal: Portal, spare: Account, verify: Verify, key: str, new: str) -> None:
+    """The body that was accepted, but with another code than the one that was mailed."""
+    if "{code}" not in str(portal.profile.operations[key].body):
+        verify.untested("PASSWORD-022", f'[operations."{key}"] body has no place for the mailed code')
+        return
+    code = _code_of_another(portal, spare) if key == PASSWORD_RESET else spare.wrong_code("EMAIL")
+    body = portal.operation_body(key, email=spare.email, password=new, new_password=new, code=code)
+    taken = answered(portal.secure.post(key, body))
+    verify("PASSWORD-022", is_refused(taken, message="a password was set by a code that nobody was mailed"))
+
+
+def _code_of_another(portal: Portal, spare: Account) -> str:
+    """A code mailed to another account, where there is one with mails of its own; else one of nobody."""
+    for name in ("limited", "admin"):
+        if portal.has_account(name) and portal.account(name).can("EMAIL"):
+            other = portal.account(name)
+            if not serves_everywhere(portal, other, "EMAIL"):
+                with suppress(Untestable):
+                    return _mailed(portal, other)
+    return spare.wrong_code("EMAIL")
+
+
+def _mailed(portal: Portal, account: Account) -> str:
+    """The code that who forgot a password is mailed. Raises Untestable where none is."""
+    account.mark_inbox()
+    body = {"email": account.email, "turnstileToken": portal.bot_token}
+    granted(portal.call(PASSWORD_FORGOT, json=body))
+    return account.code("EMAIL")
 
 
 def _proven(spare: Account) -> str:
@@ -89,9 +132,7 @@ def _proven(spare: Account) -> str:
 
 def _body(portal: Portal, spare: Account, key: str, new: str) -> Json:
     """The profile's body with a code that was just mailed. Raises Untestable where none is."""
-    spare.mark_inbox()
-    granted(portal.call(PASSWORD_FORGOT, json={"email": spare.email, "turnstileToken": portal.bot_token}))
-    code = spare.code("EMAIL")
+    code = _mailed(portal, spare)
     return portal.operation_body(key, email=spare.email, password=spare.password, new_password=new, code=code)
 
 

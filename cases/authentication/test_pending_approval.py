@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 
 from cases.accounts.queries import by_email
 from cases.authentication.steps import PENDING, completed, factor_for, flags_of, judged, right_code
@@ -14,6 +15,7 @@ from conformance.cases import (
     Untestable,
     Verify,
     contradicts,
+    equal,
     holds,
     needs,
     requirement,
@@ -25,7 +27,7 @@ from conformance.target.portal.login import text_at
 from conformance.verdicts.findings import HELD
 
 
-@requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "AUTHN-018")
+@requirement("LOGIN-036", "LOGIN-037", "LOGIN-076", "LOGIN-086", "AUTHN-018")
 @needs("accounts.pending")
 @sign_ins(1)
 def test_an_account_that_awaits_approval_is_told_so(
@@ -51,7 +53,20 @@ def test_an_account_that_awaits_approval_is_told_so(
     if flags_of(session) == [True] and last is not session and flags_of(last):
         told = True in flags_of(last)
         verify("LOGIN-076", holds(last, "data.pendingApproval", told, "true, as at initiate", session))
+    _verify_status(portal, admin, pending, verify, answers)
     _observe_access(portal, verify, last)
+
+
+def _verify_status(
+    portal: Portal, admin: Account, pending: Account, verify: Verify, answers: dict[str, Exchange]
+) -> None:
+    """The status that the sign-in shows, beside that of the account as an administrator reads it."""
+    shown = [answer for answer in answers.values() if isinstance(answer.at("data.accountStatus.code"), str)]
+    if shown:
+        with suppress(Untestable):
+            status = code_of(by_email(portal, admin, pending.email), "accountStatus")
+            for answer in shown if status is not None else ():
+                verify("LOGIN-086", equal(answer, "data.accountStatus.code", status))
 
 
 def _completed(portal: Portal, pending: Account, session: Exchange) -> Generator[Wait, None, Exchange]:

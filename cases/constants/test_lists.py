@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cases.premises import answered, granted, outcome
-from conformance.cases import CONSTANT_LISTS, Account, Portal, Verify, requirement
+from conformance.cases import CONSTANT_LISTS, Account, Portal, Verify, needs, requirement
 
 SUFFIXES = [
     pytest.param(
@@ -24,6 +24,17 @@ def key_of(suffix: str) -> str:
 def test_a_constants_list_is_the_same_when_called_again(portal: Portal, admin: Account, suffix: str) -> None:
     granted(portal.call(key_of(suffix), token=admin.token))
     granted(portal.call(key_of(suffix), token=admin.token))
+
+
+@requirement("CONSTANT-064")
+@needs("accounts.spare")
+@pytest.mark.parametrize("suffix", list(CONSTANT_LISTS))
+def test_a_constants_list_is_the_same_for_another_account(
+    portal: Portal, admin: Account, spare: Account, suffix: str
+) -> None:
+    """One that may read it: what it is shown is compared on the wire with what was listed before."""
+    granted(portal.call(key_of(suffix), token=admin.token))
+    granted(portal.call(key_of(suffix), token=spare.token))
 
 
 @requirement("CONSTANT-063", "STATE-005", "STATE-008")

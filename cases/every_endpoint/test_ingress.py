@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from cases.premises import answered, granted, outcome
-from cases.reading import READABLE, read
+from cases.reading import READABLE, body_of, read
 from conformance.cases import (
+    BY_KEY,
+    OPERATIONS,
+    TOKEN_REFUSED,
     Account,
     Comparison,
     Exchange,
     Operation,
     Portal,
+    Untestable,
     Verify,
     holds,
+    impact,
     requirement,
     summary,
 )
+from conformance.spec.endpoints import PROFILE
+from conformance.spec.tables import RECORD_UNKNOWN
 
 ACCESS_CODE = "X-PORTAL-ACCESS-CODE"
 FOREIGN = {"HEADER-001": None, "HEADER-002": "not-the-access-code"}
@@ -32,6 +41,50 @@ def test_another_ingress_is_rejected(portal: Portal, verify: Verify, admin: Acco
         rejected = answered(read(portal, row, token=token, headers={ACCESS_CODE: code}))
         verify(requirement_id, is_rejected(rejected, accepted))
         verify.observe("portal-mismatch", rejected, outcome(rejected))
+
+
+@requirement("HEADER-022")
+@pytest.mark.parametrize(
+    "change",
+    [str.swapcase, lambda code: code + "0", lambda code: code[:-1]],
+    ids=["case", "longer", "shorter"],
+)
+def test_what_is_nearly_the_access_code_is_rejected(
+    portal: Portal, verify: Verify, admin: Account, change: Callable[[str], str]
+) -> None:
+    right = portal.profile.portal.access_code
+    near = change(right)
+    if near == right or len(right) < LONG_ENOUGH:
+        raise Untestable("the access code is short, or has no letters of two cases")
+    portal.secrets.add(near, "access-code")
+    rejected = answered(read(portal, BY_KEY[PROFILE], token=admin.token, headers={ACCESS_CODE: near}))
+    verify("HEADER-022", is_rejected(rejected))
+
+
+LONG_ENOUGH = 8
+"""Letters of an access code of which one that is nearly the same can be kept secret."""
+
+CHANGES = tuple(row for row in OPERATIONS if row.method == "POST" and row not in READABLE)
+
+
+@requirement("HEADER-023")
+@pytest.mark.parametrize(
+    "level", [pytest.param(level, marks=impact(level)) for level in ("mutating", "disruptive")]
+)
+def test_no_change_from_another_ingress_is_looked_at(portal: Portal, verify: Verify, level: str) -> None:
+    """Without a token as well, so that nothing comes of it where the ingress is forgotten: then it is the
+    token that is asked for, and the record that is looked for."""
+    nowhere: dict[str, str | None] = {ACCESS_CODE: None}
+    usual = answered(read(portal, BY_KEY[PROFILE], headers=nowhere))
+    if usual.code in TOKEN_REFUSED:
+        raise Untestable("a token is asked for before the ingress is looked at", "target")
+    for row in CHANGES:
+        if row.impact == level and not row.is_prelogin:
+            rejected = answered(portal.call(row.key, json=body_of(row), headers=nowhere))
+            is_let_in = rejected.success or rejected.code in (*TOKEN_REFUSED, *RECORD_UNKNOWN)
+            as_usual = not is_let_in or outcome(rejected) == outcome(usual)
+            message = "a request from another ingress was looked at"
+            verify("HEADER-023", holds(rejected, "code", as_usual, outcome(usual), usual, message=message))
 
 
 def is_rejected(rejected: Exchange, *accepted: Exchange) -> Comparison:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from cases.every_endpoint.ended import READ_BY_TOKEN
 from cases.every_endpoint.tokens import NONE_AT_ALL, changed_claims, changed_signature, unsigned
 from cases.premises import answered, granted, outcome
 from cases.reading import QUERIES, READABLE, read, some_ids
@@ -85,7 +86,14 @@ def rows_without_a_token() -> list[ParameterSet]:
         pytest.param(
             row,
             id=row.key,
-            marks=[requirement("AUTHN-003", *judged_in(row, "error")), impact(row.impact)],
+            marks=[
+                requirement(
+                    "AUTHN-003",
+                    *(("AUTHN-023",) if row.auth == "jwt" and row.needs_body else ()),
+                    *judged_in(row, "error"),
+                ),
+                impact(row.impact),
+            ],
         )
         for row in PROTECTED
     ]
@@ -94,9 +102,6 @@ def rows_without_a_token() -> list[ParameterSet]:
 @pytest.mark.parametrize("row", rows_without_a_token())
 def test_without_a_token_an_endpoint_does_not_answer(portal: Portal, row: Operation) -> None:
     ask(portal, row)
-
-
-READ_BY_TOKEN = tuple(row for row in READABLE if not row.is_prelogin)
 
 
 def names_in_a_query() -> list[ParameterSet]:
@@ -124,6 +129,16 @@ def test_a_token_in_the_query_is_no_bearer_token(
     exchange = answered(read(portal, row, ids=some_ids(row), query=query, headers={"Cookie": "suite=none"}))
     message = "a token in the query was accepted"
     verify("AUTHN-001" if row.auth == "jwt" else "AUTHN-004", is_refused(exchange, message=message))
+
+
+NAMES_OF_COOKIES = ("access_token", "accessToken", "token", "Authorization", "jwt")
+
+
+@requirement("AUTHN-022")
+def test_a_token_in_a_cookie_is_no_bearer_token(portal: Portal, verify: Verify, admin: Account) -> None:
+    cookies = "; ".join(f"{name}={admin.token}" for name in NAMES_OF_COOKIES)
+    exchange = answered(portal.call(PROFILE, headers={"Cookie": cookies}))
+    verify("AUTHN-022", is_refused(exchange, message="a token in a cookie was accepted"))
 
 
 NO_TOKEN = ("AUTHN-006", "AUTHN-009", "AUTHN-010", "ERROR-009")

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from cases.changing import put_back
 from cases.premises import answered, granted, listed, unknown_id
+from cases.profile.values import updatable
 from cases.reading import READABLE, read
 from conformance.cases import (
     BY_KEY,
@@ -15,6 +17,7 @@ from conformance.cases import (
     LANGUAGES,
     Account,
     Exchange,
+    Json,
     Operation,
     ParameterSet,
     Portal,
@@ -23,10 +26,12 @@ from conformance.cases import (
     contradicts,
     equal,
     holds,
+    impact,
     is_success,
+    needs,
     requirement,
 )
-from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, COUNTRIES, PROFILE
+from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, COUNTRIES, PROFILE, PROFILE_UPDATE, ROLE
 from conformance.spec.requests import UNFILTERED
 
 EVERYWHERE = (PROFILE, COUNTRIES, ACCOUNTS_QUERY)
@@ -72,7 +77,7 @@ def with_an_invalid_body(portal: Portal, token: str, language: str) -> Exchange:
     return portal.call(ACCOUNTS_QUERY, json=body, token=token, headers={"Accept-Language": language})
 
 
-@requirement("HEADER-007", "HEADER-018")
+@requirement("HEADER-007", "HEADER-018", "HEADER-021")
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("ask", [without_a_token, for_an_unknown_record, with_an_invalid_body])
 def test_a_language_changes_no_code_and_no_status_of_a_refusal(
@@ -139,6 +144,39 @@ def test_without_a_language_texts_are_in_english(portal: Portal, verify: Verify,
             verify("HEADER-020", HELD)
         elif unnamed.shown in foreign:
             verify("HEADER-020", contradicts(unnamed.answer, place, english.shown[0], unnamed.shown[0]))
+
+
+@requirement("HEADER-024")
+@needs("accounts.spare")
+@impact("mutating")
+def test_an_error_is_in_english_whatever_language_its_caller_has(
+    portal: Portal, verify: Verify, spare: Account
+) -> None:
+    locale = portal.profile.portal.headers.get("X-LOCALE", "en")
+    if not locale.lower().startswith("en"):
+        raise Untestable(f"the profile asks for the locale {locale}: it may be the default", "configuration")
+    fields = updatable(granted(portal.call(PROFILE, token=spare.token)))
+    english, unnamed, japanese = (
+        _of_unknown_role(portal, spare, language) for language in ("en", None, "ja")
+    )
+    if "defaultLanguage" not in fields or english != unnamed or english == japanese:
+        raise Untestable("its errors do not show in which language they are", "target")
+    with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
+        granted(change.ask({**fields, "defaultLanguage": "ja"}))
+        refused = _refused(portal, spare, None)
+        shown = refused.at("message")
+        is_english = shown != japanese
+        verify("HEADER-024", holds(refused, "message", is_english, english, actual=shown))
+
+
+def _of_unknown_role(portal: Portal, caller: Account, language: str | None) -> Json:
+    return _refused(portal, caller, language).at("message")
+
+
+def _refused(portal: Portal, caller: Account, language: str | None) -> Exchange:
+    unknown = unknown_id(portal.record("role"))
+    headers = {"Accept-Language": language}
+    return answered(portal.call(ROLE, token=caller.token, headers=headers, roleBizId=unknown))
 
 
 @dataclass(frozen=True)

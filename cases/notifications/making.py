@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cases.changing import Creation, creation
 from cases.notifications.queries import items, matching, record_of
 from cases.premises import change_accepted, form, settled
-from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify
+from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.spec.endpoints import (
     CHANNEL_ACTIVATE,
     CHANNEL_CREATE,
@@ -24,6 +24,7 @@ from conformance.spec.endpoints import (
     CHANNEL_UPDATE,
     CHANNELS_QUERY,
 )
+from conformance.spec.tables import RECORD_UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,20 @@ class OwnRecord:
     def observe_answers(self) -> None:
         """As one reading: of each verb that was called."""
         self.verify.observe(self.family.reading, self.steps[0], self.answers)
+
+    def repeat(self, verb: str) -> None:
+        """The same verb once more: whether it is refused then is not stated."""
+        body = self.portal.operation_body(
+            self.family.verb(verb), result_id=self.id, unique=self.portal.unique()
+        )
+        self.steps.append(self.portal.call(self.family.verb(verb), json=body, token=self.by.token))
+        self.is_not_unknown(self.steps[-1])
+
+    def is_not_unknown(self, repeated: Exchange) -> None:
+        """What is so already may be refused, and not as a record that there is not."""
+        message = "a record that is listed was answered as unknown"
+        known = repeated.success or repeated.code not in RECORD_UNKNOWN
+        self.verify("CHANNEL-066", holds(repeated, "code", known, "no unknown record", message=message))
 
     def call(self, verb: str, requirement: str) -> Exchange | None:
         """One of the verbs, where the profile has a body for it and it is accepted.

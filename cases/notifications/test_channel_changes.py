@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cases.changing import changed_beside
+from cases.dating import DATED, MOVED
 from cases.notifications.making import CHANNEL, OwnRecord, a_record
-from cases.notifications.test_type_changes import is_deleted, is_updated, leaves_the_rest
-from cases.premises import answered, authorized, refusal_text, unknown_id
+from cases.notifications.test_type_changes import is_as_made, is_deleted, is_updated, leaves_the_rest
+from cases.premises import A_WHILE, answered, authorized, granted, refusal_text, unknown_id
 from cases.surroundings import Surroundings
 from conformance.cases import (
     ABSENT,
+    HELD,
     INVALID_PARAMETER,
     Account,
+    Exchange,
     Json,
     Portal,
     Untestable,
     Verify,
+    contradicts,
     equal,
     holds,
     impact,
@@ -25,7 +30,8 @@ from conformance.cases import (
     needs,
     requirement,
 )
-from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
+from conformance.checks.records import moment
+from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, PROFILE
 from conformance.spec.tables import RECORD_UNKNOWN
 
 CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
@@ -33,7 +39,7 @@ CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
 @requirement(
     "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051", "CHANNEL-056",
-    "CHANNEL-061", "MODEL-016",
+    "CHANNEL-061", "CHANNEL-063", "CHANNEL-066", "MODEL-016", DATED, MOVED,
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -41,14 +47,17 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
     with a_record(portal, verify, admin, CHANNEL) as channel:
         listing, record = channel.read_once(lambda record: record is not None)
         verify("CHANNEL-047", holds(listing, "data.items", record is not None, channel.id, *channel.steps))
+        is_as_made(channel, "CHANNEL-063", listing, record)
         is_masked(channel)
 
         around = Surroundings(portal, admin.token, shared=True)
         is_updated(channel, "CHANNEL-048")
         if channel.call("deactivate", "CHANNEL-049"):
+            channel.repeat("deactivate")
             shows_status(channel, "CHANNEL-049", "INACTIVE")
         activated = channel.call("activate", "CHANNEL-051")
         if activated:
+            channel.repeat("activate")
             _, record = channel.read()
             verify.observe("channel-activate-status", activated, (record or {}).get("channelStatus"))
         leaves_the_rest(channel, around)
@@ -56,15 +65,59 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
         channel.observe_answers()
 
 
-@requirement("CHANNEL-048", "CHANNEL-061")
+@requirement("CHANNEL-048", "CHANNEL-061", "MODEL-020", DATED, MOVED)
 @needs(CREATE, DELETE, "accounts.spare")
 @impact("mutating")
 def test_an_update_by_another_account_changes_no_more(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:
     """Not who created the channel, either."""
+    own, other = (authors_of(portal, account) for account in (admin, spare))
     with a_record(portal, verify, admin, CHANNEL) as channel:
+        listing, record = channel.read_once(lambda record: record is not None)
+        is_by(channel, listing, record, "createdBy", (own, other))
         is_updated(replace(channel, by=spare), "CHANNEL-048")
+        if len(channel.steps) > 1 and channel.steps[-1].success:
+            listing, record = channel.read()
+            is_by(channel, listing, record, "updatedBy", (other, own))
+            portal.clock.wait(A_WHILE, "a time that a change sets")
+            before = moment((record or {}).get("updatedAt"))
+            if channel.call("deactivate", "MODEL-020"):
+                listing, record = channel.read_once(
+                    lambda record: record is None or record.get("channelStatus") == "INACTIVE"
+                )
+                after = moment((record or {}).get("updatedAt"))
+                if before is not None and after is not None and after > before:
+                    is_by(channel, listing, record, "updatedBy", (own, other))
+
+
+INSTITUTION = "institutionBizId"
+
+
+def authors_of(portal: Portal, account: Account) -> dict[str, Json]:
+    """By what an account may be named, in which form is not stated."""
+    profile = granted(portal.call(PROFILE, token=account.token)).data
+    names = ("bizId", "accountEmail", "accountName", INSTITUTION)
+    return {name: profile.get(name) for name in names} if isinstance(profile, dict) else {}
+
+
+def is_by(
+    channel: OwnRecord,
+    listing: Exchange,
+    record: dict[str, Json] | None,
+    field: str,
+    accounts: tuple[dict[str, Json], dict[str, Json]],
+) -> None:
+    """A field names the first of two accounts and not the second one: by whatever it names either of them."""
+    value = (record or {}).get(field)
+    right, wrong = ({name: text for name, text in each.items() if isinstance(text, str)} for each in accounts)
+    wrong["bizId"] = right.pop(INSTITUTION, "") if value == right.get(INSTITUTION) else wrong.get("bizId", "")
+    if value in right.values():
+        channel.verify("MODEL-020", HELD)
+    elif value in wrong.values():
+        form = next(name for name, text in wrong.items() if text == value)
+        at = f"data.items[{listing.data['items'].index(record)}].{field}"
+        channel.verify("MODEL-020", contradicts(listing, at, right.get(form), value))
 
 
 def is_masked(channel: OwnRecord) -> None:
@@ -98,12 +151,13 @@ def shows_status(channel: OwnRecord, requirement: str, status: str) -> None:
         channel.verify(requirement, equal(listing, at, status, *channel.steps))
 
 
-@requirement("CHANNEL-030", "CHANNEL-031", "CHANNEL-054", "CHANNEL-055")
+@requirement("CHANNEL-030", "CHANNEL-031", "CHANNEL-054", "CHANNEL-055", "CHANNEL-064", "CHANNEL-066")
 @needs(CREATE, DELETE)
 @impact("mutating")
 def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, admin: Account) -> None:
     with a_record(portal, verify, admin, CHANNEL) as channel:
-        if channel.read_once(lambda record: record is not None)[1] is None:
+        record = channel.read_once(lambda record: record is not None)[1]
+        if record is None:
             raise Untestable("the channel that was made is not listed", "target")
         channel.call("activate", "CHANNEL-030")
         if portal.profile.bot_challenge.token is None:
@@ -123,7 +177,13 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
         channel.steps.append(deactivated)
         if deactivated.success:
             verify("CHANNEL-055", equal(deactivated, "data.bizId", channel.id, *channel.steps))
+            shown = deactivated.data if isinstance(deactivated.data, dict) else {}
+            other = changed_beside("AGREE-005", record, shown, named=("channelStatus",), elsewhere=True)
+            was = {name: record[name] for name in other}
+            verify("CHANNEL-064", holds(deactivated, "data", not other, was, *channel.steps, actual=other))
             shows_status(channel, "CHANNEL-031", "INACTIVE")
+            again = portal.call(CHANNEL_COMMAND_DEACTIVATE, json={"bizId": channel.id}, token=admin.token)
+            channel.is_not_unknown(again)
 
 
 @requirement("CHANNEL-052", "CHANNEL-059")

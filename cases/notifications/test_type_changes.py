@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from cases.changing import TOGETHER, changed_beside
+from cases.changing import MOVES_BY_ITSELF, TOGETHER, changed_beside
+from cases.dating import DATED, MOVED, dated, verify_moved
 from cases.notifications.making import TYPE, OwnRecord, a_record, differences
-from cases.premises import code_of, without
+from cases.premises import A_WHILE, code_of, without
 from cases.surroundings import Surroundings
-from conformance.cases import Account, Json, Portal, Verify, equal, holds, impact, needs, requirement
+from conformance.cases import (
+    Account,
+    Exchange,
+    Json,
+    Portal,
+    Verify,
+    equal,
+    holds,
+    impact,
+    needs,
+    requirement,
+)
 
 CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 
 
 @requirement(
     "CHANNELTYPE-026", "CHANNELTYPE-027", "CHANNELTYPE-028", "CHANNELTYPE-029", "CHANNELTYPE-030",
-    "CHANNELTYPE-031", "CHANNELTYPE-033", "MODEL-016",
+    "CHANNELTYPE-031", "CHANNELTYPE-033", "CHANNELTYPE-034", "CHANNEL-066", "MODEL-016", DATED, MOVED,
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -25,55 +37,94 @@ def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: 
             holds(listing, "data.items", record is not None, channel_type.id, *channel_type.steps),
         )
 
+        is_as_made(channel_type, "CHANNELTYPE-034", listing, record)
         around = Surroundings(portal, admin.token, shared=True)
-        is_updated(channel_type, "CHANNELTYPE-027")
+        before = is_updated(channel_type, "CHANNELTYPE-027")
+        portal.clock.wait(A_WHILE, "a time that a change sets")
         if channel_type.call("disable", "CHANNELTYPE-028"):
-            has_status(channel_type, "CHANNELTYPE-028", "DISABLED")
+            channel_type.repeat("disable")
+            has_status(channel_type, "CHANNELTYPE-028", "DISABLED", before=before)
         if channel_type.call("enable", "CHANNELTYPE-029"):
+            channel_type.repeat("enable")
             has_status(channel_type, "CHANNELTYPE-029", "ENABLED")
         leaves_the_rest(channel_type, around)
         is_deleted(channel_type, "CHANNELTYPE-030")
         channel_type.observe_answers()
 
 
-def has_status(channel_type: OwnRecord, requirement: str, code: str) -> None:
+def has_status(
+    channel_type: OwnRecord, requirement: str, code: str, *, before: dict[str, Json] | None = None
+) -> None:
     listing, record = channel_type.read_once(
         lambda record: record is None or code_of(record, "typeStatus") == code
     )
     if record is not None:
-        at = f"data.items[{listing.data['items'].index(record)}].typeStatus.code"
+        place = f"data.items[{listing.data['items'].index(record)}]"
+        at = f"{place}.typeStatus.code"
         channel_type.verify(requirement, equal(listing, at, code, *channel_type.steps))
+        if before:
+            done = channel_type.steps[-1]
+            verify_moved(channel_type.verify, listing, place, before=before, after=record, done=done)
+
+
+def is_as_made(own: OwnRecord, requirement: str, listing: Exchange, record: dict[str, Json] | None) -> None:
+    """What the body of its making sent is shown, and it was made when it was."""
+    if record is None:
+        return
+    made, at = own.steps[0], f"data.items[{listing.data['items'].index(record)}]"
+    other = differences(record, without(dict(own.body), *MOVES_BY_ITSELF))
+    sent = {name: own.body[name.partition(".")[0]] for name in other}
+    own.verify(requirement, holds(listing, at, not other, sent, made, actual=other))
+    for comparison in dated(listing, f"{at}.createdAt", record.get("createdAt"), made):
+        own.verify(DATED, comparison)
 
 
 FRAMES = {"CHANNEL-048": ("AGREE-005", "CHANNEL-061"), "CHANNELTYPE-027": ("AGREE-006", "CHANNELTYPE-033")}
 """By the requirement of an update: the kind of its records, and the requirement that it changes no more."""
 
 
-def is_updated(channel_type: OwnRecord, requirement: str) -> None:
-    """What the profile's body sends is shown afterwards, and nothing else has changed."""
+def is_updated(channel_type: OwnRecord, requirement: str) -> dict[str, Json]:
+    """What the profile's body sends is shown afterwards, and nothing else has changed: the record as it is
+    then, and none where it was not updated."""
     before = channel_type.read()[1]
+    channel_type.portal.clock.wait(A_WHILE, "a time that an update sets")
     updated = channel_type.call("update", requirement)
     if updated is None:
-        return
+        return {}
     sent = updated.sent if isinstance(updated.sent, dict) else {}
     new = {name: value for name, value in sent.items() if value != channel_type.id}
     listing, record = channel_type.read_once(lambda record: record is None or not differences(record, new))
     if record is None or not any(name in record for name in new):
         channel_type.verify.untested(requirement, "the update names no field that the listing shows")
-        return
+        return {}
     other = differences(record, new)
     channel_type.verify(
         requirement, holds(listing, "data.items", not other, new, *channel_type.steps, actual=other)
     )
-    kind, frame = FRAMES[requirement]
-    if not new.keys() <= record.keys() | frozenset().union(*TOGETHER):
-        channel_type.verify.untested(frame, "the update names fields that the listing does not show")
+    at = f"data.items[{listing.data['items'].index(record)}]"
+    verify_moved(channel_type.verify, listing, at, before=before or {}, after=record, done=updated)
+    _leaves_other_fields(channel_type, FRAMES[requirement], listing, before or {}, record, sent=sent)
+    return record
+
+
+def _leaves_other_fields(
+    own: OwnRecord,
+    rules: tuple[str, str],
+    listing: Exchange,
+    before: dict[str, Json],
+    record: dict[str, Json],
+    *,
+    sent: dict[str, Json],
+) -> None:
+    """``rules``: the requirement that such records agree, and the one that an update changes no more."""
+    kind, frame = rules
+    new = {name for name, value in sent.items() if value != own.id}
+    if not new <= record.keys() | frozenset().union(*TOGETHER):
+        own.verify.untested(frame, "the update names fields that the listing does not show")
         return
-    beside = changed_beside(kind, before or {}, record, named=sent)
-    kept = {name: (before or {})[name] for name in beside}
-    channel_type.verify(
-        frame, holds(listing, "data.items", not beside, kept, *channel_type.steps, actual=beside)
-    )
+    beside = changed_beside(kind, before, record, named=sent)
+    kept = {name: before[name] for name in beside}
+    own.verify(frame, holds(listing, "data.items", not beside, kept, *own.steps, actual=beside))
 
 
 def leaves_the_rest(record: OwnRecord, around: Surroundings) -> None:

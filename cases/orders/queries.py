@@ -55,6 +55,21 @@ def _times(order: dict[str, Json], *names: str) -> list[datetime]:
     return [time for value in shown if has_offset(value) and (time := moment(value)) is not None]
 
 
+def surely_within(
+    exchange: Exchange, *, start: datetime | None = None, end: datetime | None = None
+) -> list[datetime]:
+    """When those of the listed orders were created that were created and completed in a range, whichever of
+    the two it is of."""
+    both = [_times(order, "createdAt", "completedAt") for order in orders(exchange)]
+    return [
+        moments[0]
+        for moments in both
+        if len(moments) == 2
+        and (start is None or min(moments) > start)
+        and (end is None or max(moments) < end)
+    ]
+
+
 def is_within(order: dict[str, Json], *, start: datetime | None = None, end: datetime | None = None) -> bool:
     """Whether an order was created or completed in a range, whose field is not stated; a second is no matter,
     nor an order whose times do not tell."""

@@ -70,7 +70,7 @@ def test_a_token_that_one_endpoint_refuses_is_refused_by_all(
     verify("AUTHN-019", holds(named, "code", not past_the_challenge, "4030", refused, message=message))
 
 
-@requirement("ORDER-038")
+@requirement("ORDER-038", "ORDER-040")
 def test_the_orders_are_those_of_the_paths_workspace(portal: Portal, verify: Verify, admin: Account) -> None:
     """Whatever workspace a header names."""
     other = portal.record("other_workspace")
@@ -80,6 +80,13 @@ def test_the_orders_are_those_of_the_paths_workspace(portal: Portal, verify: Ver
         raise Untestable("the query lists nothing, or refuses the header of another workspace", "environment")
     shown, expected = ids_of(named), ids_of(plain)
     verify("ORDER-038", holds(named, "data.content", shown == expected, expected, plain, actual=shown))
+    elsewhere = authorized(asked(portal, admin, workspace=other))
+    if elsewhere.success and other != portal.record("workspace"):
+        both = sorted(map(str, set(ids_of(elsewhere)) & set(expected)))
+        message = "orders of one workspace are listed for another"
+        verify(
+            "ORDER-040", holds(elsewhere, "data.content", not both, "none of them", plain, message=message)
+        )
 
 
 def ids_of(listing: Exchange) -> list[Json]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
+
 import pytest
 
 from cases.orders.queries import (
     DAY,
     HOUR,
+    SECOND,
     asked,
     at_offset,
     between,
@@ -15,11 +19,23 @@ from cases.orders.queries import (
     now,
     orders,
     some_times,
+    surely_within,
+    times,
     total,
     written,
 )
 from cases.premises import authorized, outcome, refusal_text
-from conformance.cases import LIMITS, Account, Portal, Untestable, Verify, equal, holds, requirement
+from conformance.cases import (
+    LIMITS,
+    Account,
+    Exchange,
+    Portal,
+    Untestable,
+    Verify,
+    equal,
+    holds,
+    requirement,
+)
 
 RANGE = LIMITS.order_range_days * DAY
 ZONE = DAY
@@ -51,20 +67,37 @@ def test_the_default_range_is_the_last_thirty_days(portal: Portal, verify: Verif
     verify("ORDER-029", holds(default, "data.totalElements", fits, expected, narrower, wider))
 
 
-@requirement("ORDER-021", "ORDER-022")
+@requirement("ORDER-021", "ORDER-022", "ORDER-042")
 def test_a_range_begins_and_ends_where_it_is_asked_to(portal: Portal, verify: Verify, admin: Account) -> None:
     """The ends lie in the middle of what is there, so that there is something to leave out on both sides."""
-    moments = sorted(some_times(matching(portal, admin), 2))
+    listing = matching(portal, admin)
+    moments = sorted(some_times(listing, 2))
     middle = moments[len(moments) // 2]
 
     late = matching(portal, admin, {"startTime": written(middle), "sort": "createdAt,asc"})
     held = all(is_within(order, start=middle) for order in orders(late))
     verify("ORDER-021", holds(late, "data.content", held, f"none before {written(middle)}"))
+    _verify_reaches(verify, late, surely_within(listing, start=middle + SECOND), min)
 
     start = moments[0] - DAY
     before = matching(portal, admin, between(start, middle, sort="createdAt,desc"))
     held = all(is_within(order, end=middle) for order in orders(before))
     verify("ORDER-022", holds(before, "data.content", held, f"none after {written(middle)}"))
+    _verify_reaches(verify, before, surely_within(listing, end=middle - SECOND), max)
+
+
+def _verify_reaches(
+    verify: Verify,
+    answer: Exchange,
+    within: list[datetime],
+    furthest: Callable[[list[datetime]], datetime],
+) -> None:
+    """Whether a range goes as far as the furthest of the orders that lie within it, to the hour."""
+    shown = times(answer)
+    if within and shown:
+        expected, edge = furthest(within), furthest(shown)
+        reaches = edge <= expected + HOUR if furthest is min else edge >= expected - HOUR
+        verify("ORDER-042", holds(answer, "data.content", reaches, f"an order of {expected.isoformat()}"))
 
 
 @requirement("ORDER-039")
@@ -99,6 +132,19 @@ def test_a_range_that_has_only_an_end_begins_thirty_days_ago(
     answer = matching(portal, admin, last)
     held = all(is_within(order, start=today - RANGE - ZONE) for order in orders(answer))
     verify("ORDER-037", holds(answer, "data.content", held, "none from before the last 30 days", early))
+
+
+@requirement("ORDER-041")
+def test_a_range_that_has_only_a_start_ends_now(portal: Portal, verify: Verify, admin: Account) -> None:
+    """It begins before the last thirty days, whose newest order is then its newest too."""
+    newest = max(some_times(matching(portal, admin, {"sort": "createdAt,desc"}), 1))
+    start = {"startTime": written(now(portal) - RANGE - 10 * DAY), "sort": "createdAt,desc"}
+    answer = authorized(asked(portal, admin, start))
+    if not answer.success:
+        raise Untestable(f"so wide a range is refused ({refusal_text(answer)})", "target")
+    shown = max(times(answer), default=None)
+    reaches = shown is not None and shown >= newest
+    verify("ORDER-041", holds(answer, "data.content", reaches, f"the order of {newest.isoformat()}"))
 
 
 @requirement("ORDER-031")

@@ -1,6 +1,7 @@
 """Invitations accepted and declined (chapter "Moves that are stated").
 
 An answer to an invitation cannot be taken back, so that the cases answer only those that the run has sent.
+They try to accept one that has expired, which no portal may let anybody do.
 """
 
 from __future__ import annotations
@@ -9,8 +10,27 @@ from contextlib import ExitStack
 
 import pytest
 
-from cases.administration.inviting import Invited, address_of, invited, invited_again, shows
-from cases.premises import authorized, code_of, form, granted, is_invalid, listed, settled, unknown_id
+from cases.administration.inviting import (
+    OF_ITS_STATE,
+    Invited,
+    address_of,
+    invited,
+    invited_again,
+    shows,
+)
+from cases.changing import changed_beside
+from cases.dating import AROUND, DATED, dated, exact_moment, moved
+from cases.premises import (
+    A_WHILE,
+    authorized,
+    code_of,
+    form,
+    granted,
+    is_invalid,
+    listed,
+    settled,
+    unknown_id,
+)
 from cases.profile.both_ends import verify_both_ends
 from cases.surroundings import NEW, Surroundings
 from conformance.cases import (
@@ -29,6 +49,7 @@ from conformance.cases import (
     offered,
     requirement,
 )
+from conformance.checks.records import portal_time, records
 from conformance.spec.endpoints import (
     INVITATION_ACCEPT,
     INVITATION_DECLINE,
@@ -69,13 +90,27 @@ def state_after_accepting(portal: Portal, caller: Account, id: Json) -> tuple[Ex
 
 def _state_among_accepted(portal: Portal, caller: Account, id: Json) -> tuple[Exchange, str | None]:
     listing = own_invitations(portal, caller, "ACCEPTED")
-    now = next((invitation for invitation in listed(listing) if invitation.get("bizId") == id), {})
-    return listing, code_of(now, "invitationStatus")
+    return listing, code_of(entry_of(listing, id)[1], "invitationStatus")
+
+
+def entry_of(listing: Exchange, id: Json) -> tuple[str, dict[str, Json]]:
+    """The place of an invitation, and the invitation; an empty one where it is not listed."""
+    entries = [(path, entry) for path, entry in records(listing) if entry.get("bizId") == id]
+    return next(iter(entries), ("data", {}))
+
+
+def verify_kept(
+    verify: Verify, listing: Exchange, record: dict[str, Json], entry: dict[str, Json], done: Exchange
+) -> None:
+    """An invitation that was answered is what it was but for its state."""
+    other = changed_beside("AGREE-004", record, entry, named=OF_ITS_STATE)
+    was = {name: record[name] for name in other}
+    verify("INVITATION-038", holds(listing, "data", not other, was, done, actual=other))
 
 
 @requirement(
-    "INVITATION-020", "INVITATION-029", "INVITATION-034", "AGREE-009", "MODEL-013", "MODEL-014",
-    offered(INVITATION_ACCEPT),
+    "INVITATION-020", "INVITATION-029", "INVITATION-034", "INVITATION-038", "AGREE-009", "MODEL-013",
+    "MODEL-014", DATED, offered(INVITATION_ACCEPT),
 )  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
@@ -91,6 +126,7 @@ def test_an_open_invitation_is_accepted_once(
         neighbour = invited_again(portal, admin, spare.email, further)
 
         around = Surroundings(portal, spare.token)
+        portal.clock.wait(A_WHILE, "a time that an answer to an invitation sets")
         accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         verify.observe("invitation-answers", accepted, form(accepted.data))
         if accepted.success:
@@ -98,11 +134,13 @@ def test_an_open_invitation_is_accepted_once(
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
         verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
 
+        also_open = neighbour.creation.id if neighbour is not None else None
         if accepted.success:
-            of_the_neighbour = [(OWN_INVITATIONS, neighbour)] if neighbour else []
+            _verify_accepted(verify, after, record, accepted)
+            of_the_neighbour = [(OWN_INVITATIONS, also_open)] if also_open else []
             verify("MODEL-013", around.kept(accepted, *named_by(record), *of_the_neighbour))
-        if accepted.success and neighbour is not None:
-            also, taken = _state_among_accepted(portal, spare, neighbour)
+        if accepted.success and also_open is not None:
+            also, taken = _state_among_accepted(portal, spare, also_open)
             message = "another invitation was accepted along with the one that was named"
             expected = "not ACCEPTED"
             kept = holds(also, "data", taken != "ACCEPTED", expected, accepted, actual=taken, message=message)
@@ -118,7 +156,56 @@ def test_an_open_invitation_is_accepted_once(
         )
 
 
-@requirement("INVITATION-029", "INVITATION-030", "INVITATION-034", "MODEL-014", offered(INVITATION_DECLINE))
+def _verify_accepted(verify: Verify, listing: Exchange, record: dict[str, Json], accepted: Exchange) -> None:
+    path, entry = entry_of(listing, record.get("bizId"))
+    verify_kept(verify, listing, record, entry, accepted)
+    at, time = f"{path}.acceptedAt", entry.get("acceptedAt")
+    for comparison in dated(listing, at, time, accepted):
+        verify(DATED, comparison)
+    for comparison in moved(listing, at, entry.get("createdAt"), time, accepted):
+        verify(DATED, comparison)
+
+
+@requirement("INVITATION-029")
+@impact("disruptive")
+def test_an_expired_invitation_is_not_accepted(portal: Portal, verify: Verify) -> None:
+    """One that the listing shows so, as none can be made; what accepts it changes what cannot be restored."""
+    caller, listing, id = _an_expired_one(portal)
+    accepted = authorized(portal.call(INVITATION_ACCEPT, json={"invitationBizId": id}, token=caller.token))
+    message = "an invitation that has expired was accepted"
+    verify("INVITATION-029", is_refused(accepted, listing, message=message))
+    if accepted.success:
+        portal.changes.leave(INVITATION_ACCEPT, "an expired invitation was accepted, which cannot be undone")
+
+
+def _an_expired_one(portal: Portal) -> tuple[Account, Exchange, Json]:
+    """Who was sent it, where it is listed, and its id. Raises Untestable where there is none."""
+    for name in ("spare", "admin"):
+        if portal.has_account(name):
+            caller = portal.account(name)
+            listing = own_invitations(portal, caller, "EXPIRED")
+            for entry in listed(listing):
+                if _is_surely_over(listing, entry):
+                    return caller, listing, entry["bizId"]
+    raise Untestable("no account of the profile was sent an invitation that has expired", "environment")
+
+
+def _is_surely_over(listing: Exchange, entry: dict[str, Json]) -> bool:
+    """Also by the portal's own time, whatever an invitation without an end may mean."""
+    end = exact_moment(entry.get("expiresAt"))
+    return (
+        isinstance(entry.get("bizId"), str)
+        and entry.get("canAccept") is False
+        and code_of(entry, "invitationStatus") == "EXPIRED"
+        and end is not None
+        and end < portal_time(listing) - AROUND
+    )
+
+
+@requirement(
+    "INVITATION-029", "INVITATION-030", "INVITATION-034", "INVITATION-038", "MODEL-014",
+    offered(INVITATION_DECLINE),
+)  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
 def test_a_declined_invitation_can_no_longer_be_accepted(
@@ -130,7 +217,7 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         body = {"invitationBizId": record.get("bizId")}
 
         declined = granted(
-            portal.call(INVITATION_DECLINE, json={**body, "reason": marker}, token=spare.token)
+            portal.call(INVITATION_DECLINE, json={**body, "reason": f"not {marker}"}, token=spare.token)
         )
         invitation.creation.settled()
         verify.observe("invitation-answers", declined, form(declined.data))
@@ -148,6 +235,7 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         verify("INVITATION-030", is_refused(accepted, declined, message="a declined invitation was accepted"))
         for entry in listed(listing):
             if entry.get("bizId") == record.get("bizId"):
+                verify_kept(verify, listing, record, entry, declined)
                 verify(
                     "INVITATION-030",
                     holds(listing, "data", entry.get("canAccept") is not True, "canAccept false", declined),

@@ -6,23 +6,30 @@ from collections.abc import Sequence
 
 import pytest
 
-from cases.premises import authorized, granted, is_invalid, listed, refusal_text
+from cases.premises import answered, authorized, granted, is_invalid, listed, refusal_text
 from conformance.cases import (
     BY_KEY,
+    CONSTANT_LISTS,
+    HELD,
     Account,
     Exchange,
     Portal,
     Untestable,
     Verify,
+    contradicts,
     holds,
     judged_in,
     requirement,
 )
-from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE
+from conformance.checks.records import records
+from conformance.spec.endpoints import ACCOUNT, OWN_INVITATIONS, PROFILE, WORKSPACES_MINE
 from conformance.spec.tables import STATES
+from conformance.traffic.values import is_integer
 
 VALUES = STATES["Invitation"]
 HISTORICAL = ("ACCEPTED", "EXPIRED")
+CLOSED = ("CANCELLED", "CANCELED", "DECLINED", "REJECTED")
+"""How a portal may name the two states that the document does not number."""
 ON_THE_WIRE = ("INVITATION-021", "INVITATION-026", "INVITATION-027", "INVITATION-028", "STATE-004")
 """What the listed invitations show is judged there."""
 
@@ -42,11 +49,20 @@ def test_one_status_may_be_asked_for(portal: Portal, admin: Account, state: str)
     granted(asked(portal, admin, [str(VALUES[state])]))
 
 
-@requirement("INVITATION-035")
+INVITERS = 2
+"""Of how many inviters the account is read."""
+
+
+@requirement("INVITATION-035", "AGREE-010")
 def test_an_invitee_is_named_by_the_own_name(portal: Portal, verify: Verify, admin: Account) -> None:
-    """A name may be the one of the moment of the invitation; the inviter's it is not."""
+    """A name may be the one of the moment of the invitation; the inviter's it is not. What else is named as
+    another is, is judged on the wire."""
     profile = granted(portal.call(PROFILE, token=admin.token))
     own, name = profile.at("data.bizId"), profile.at("data.accountName")
+    answered(portal.call(WORKSPACES_MINE, token=admin.token))
+    inviters = {record.get("inviterBizId") for record in listed(own_invitations(portal, admin))}
+    for id in sorted(id for id in inviters if isinstance(id, str))[:INVITERS]:
+        answered(portal.call(ACCOUNT, token=admin.token, userBizId=id))
     listing = own_invitations(portal, admin)
     for index, record in enumerate(listed(listing)):
         by_another = record.get("inviterBizId") not in (own, None) and record.get("inviterName") != name
@@ -75,7 +91,7 @@ def test_without_a_status_everything_is_listed_or_nothing_is(
         raise Untestable("statuses must be sent", "target")
 
     granted(everything)
-    historical = [granted(asked(portal, admin, [str(VALUES[state])])) for state in HISTORICAL]
+    historical = [granted(asked(portal, admin, [value])) for value in _historical(portal, admin)]
     expected = set().union(*map(ids, historical))
     if not expected:
         raise Untestable("the account has no historical invitations", "environment")
@@ -93,7 +109,18 @@ def test_without_a_status_everything_is_listed_or_nothing_is(
     )
 
 
-@requirement("INVITATION-024")
+def _historical(portal: Portal, admin: Account) -> list[str]:
+    """The values of the states that are over: those that the document numbers, and the others of the portal's
+    own list."""
+    values = dict.fromkeys(str(VALUES[state]) for state in HISTORICAL)
+    listing = answered(portal.call(CONSTANT_LISTS["user-invitation-statuses"].endpoint, token=admin.token))
+    for _, item in records(listing) if listing.success else ():
+        if item.get("code") in CLOSED and is_integer(item.get("value")):
+            values[str(item["value"])] = None
+    return list(values)
+
+
+@requirement("INVITATION-024", "INVITATION-037")
 def test_several_statuses_are_written_in_one_way_or_another(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
@@ -109,9 +136,24 @@ def test_several_statuses_are_written_in_one_way_or_another(
     answers = {form: authorized(asked(portal, admin, statuses)) for form, statuses in forms.items()}
 
     taken = [form for form, exchange in answers.items() if exchange.success and ids(exchange) == expected]
-    if not taken:
-        raise Untestable(f"no form gave both ({', '.join(map(refusal_text, answers.values()))})", "target")
-    verify.observe("statuses-form", answers[taken[0]], " or ".join(taken))
+    if taken:
+        verify("INVITATION-037", HELD)
+        verify.observe("statuses-form", answers[taken[0]], " or ".join(taken))
+        return
+    _verify_part(portal, admin, verify, answers["repeated"], values, expected)
+    raise Untestable(f"no form gave both ({', '.join(map(refusal_text, answers.values()))})", "target")
+
+
+def _verify_part(
+    portal: Portal, admin: Account, verify: Verify, repeated: Exchange, values: list[str], expected: set[str]
+) -> None:
+    """Of a list that is taken without a word some values count and others do not. Not so where it is written
+    in another way, as with brackets."""
+    bracketed = portal.call(OWN_INVITATIONS, query={"statuses[]": values}, token=admin.token)
+    is_understood = bracketed.success and ids(bracketed) == expected
+    if repeated.success and not is_understood and ids(repeated) < expected:
+        shown = sorted(ids(repeated))
+        verify("INVITATION-037", contradicts(repeated, "data", sorted(expected), shown))
 
 
 @requirement("INVITATION-032")

@@ -6,13 +6,25 @@ import re
 
 import pytest
 
-from cases.accounts.queries import changed_but, own, several_pages
+from cases.accounts.queries import changed_but, own, several_pages, verify_seen_by_id
 from cases.changing import changed_beside, put_back
-from cases.premises import answered, authorized, granted, is_invalid, refusal_text, settled, text, without
+from cases.dating import DATED, dated
+from cases.premises import (
+    A_WHILE,
+    answered,
+    authorized,
+    granted,
+    is_invalid,
+    refusal_text,
+    settled,
+    text,
+    without,
+)
 from cases.profile.values import FIELDS, other_value, updatable
 from cases.surroundings import Surroundings
 from conformance.cases import (
     Account,
+    Comparison,
     Exchange,
     Json,
     Portal,
@@ -28,6 +40,7 @@ from conformance.cases import (
     requirement,
 )
 from conformance.checks.envelope import is_mask
+from conformance.checks.model.agreement import are_different
 from conformance.checks.records import are_alike, moment
 from conformance.spec.endpoints import PROFILE, PROFILE_UPDATE
 
@@ -62,7 +75,9 @@ def test_each_caller_reads_another_profile(
     )
 
 
-@requirement("PROFILE-003", "PROFILE-004", "PROFILE-008", "PROFILE-011", offered(PROFILE_UPDATE))
+@requirement(
+    "PROFILE-003", "PROFILE-004", "PROFILE-008", "PROFILE-011", "PROFILE-013", DATED, offered(PROFILE_UPDATE)
+)
 @needs("accounts.spare")
 @impact("mutating")
 def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
@@ -81,10 +96,25 @@ def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare
         others = changed_beside("AGREE-001", before.data, after.data, named=("accountName",))
         kept = {name: before.at(f"data.{name}") for name in others}
         verify("PROFILE-011", holds(after, "data", not others, kept, before, updated, actual=others))
+        verify("PROFILE-013", is_shown_by_the_answer(updated, before, after))
+        for comparison in dated(after, "data.updatedAt", after.at("data.updatedAt"), updated):
+            verify(DATED, comparison)
         early, late = moment(before.at("data.updatedAt")), moment(after.at("data.updatedAt"))
         if early is None or late is None:
             raise Untestable("the profile does not show when it was updated", "target")
         verify("PROFILE-008", holds(after, "data.updatedAt", late > early, f"after {early}", before, updated))
+
+
+def is_shown_by_the_answer(updated: Exchange, before: Exchange, after: Exchange) -> Comparison:
+    """An answer shows the profile as it is read afterwards, or as it was before."""
+    shown = updated.data if isinstance(updated.data, dict) else {}
+    other = {
+        name: value
+        for name, value in shown.items()
+        if are_different(value, after.at(f"data.{name}")) and are_different(value, before.at(f"data.{name}"))
+    }
+    right = {name: after.at(f"data.{name}") for name in other}
+    return holds(updated, "data", not other, right, before, after, actual=other)
 
 
 def read_back(portal: Portal, caller: Account, name: str) -> Exchange:
@@ -96,7 +126,7 @@ def read_back(portal: Portal, caller: Account, name: str) -> Exchange:
     )
 
 
-@requirement("PROFILE-005")
+@requirement("PROFILE-005", "PROFILE-012")
 @needs("accounts.spare")
 @impact("mutating")
 @pytest.mark.parametrize("field", FIELDS)
@@ -107,10 +137,10 @@ def test_other_fields_are_read_back_too(
     fields = updatable(before)
     if field not in fields:
         raise Untestable(f"the profile shows no {field} that could be restored", "target")
-    value = other_value(portal, admin, field, fields[field])
+    value, name = other_value(portal, admin, field, fields[field]), portal.unique()
 
     with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
-        updated = authorized(change.ask({**fields, field: value}))
+        updated = authorized(change.ask({**fields, field: value, "accountName": name}))
         if is_invalid(updated):
             raise Untestable(f"the portal does not take {value!r} as {field}", "environment")
         after = settled(
@@ -121,6 +151,13 @@ def test_other_fields_are_read_back_too(
         place = f"data.{field}"
         same = is_same(field, after.at(place), value)
         verify("PROFILE-005", holds(after, place, same, value, before, granted(updated)))
+        verify("PROFILE-012", is_named(after, name, updated))
+
+
+def is_named(profile: Exchange, name: str, updated: Exchange) -> Comparison:
+    shown = profile.at("data.accountName")
+    alike = isinstance(shown, str) and are_alike(shown, name)
+    return holds(profile, "data.accountName", alike, name, updated)
 
 
 def is_same(field: str, shown: object, value: str) -> bool:
@@ -130,23 +167,30 @@ def is_same(field: str, shown: object, value: str) -> bool:
     return re.sub(r"\D", "", shown) == re.sub(r"\D", "", value)
 
 
-@requirement("PROFILE-006")
+@requirement("PROFILE-006", "PROFILE-012")
 @needs("accounts.spare")
 @impact("mutating")
 def test_what_is_not_sent_stays_as_it_was(portal: Portal, verify: Verify, spare: Account) -> None:
+    """A name in several scripts, where names of such letters are taken."""
+    portal.clock.wait(A_WHILE, "what was kept of the profile to be read anew")
     before = granted(portal.call(PROFILE, token=spare.token))
     fields = updatable(before)
+    name = f"{portal.unique()}-Zoë-漢字-Жук{'-and-some-more' * 5}"
 
     with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
-        updated = authorized(change.ask({"accountName": portal.unique()}))
+        updated = authorized(change.ask({"accountName": name}))
+        if is_invalid(updated):
+            name = portal.unique()
+            updated = authorized(change.ask({"accountName": name}))
         if is_invalid(updated):
             raise Untestable(f"a name alone is refused ({refusal_text(updated)})", "target")
-        after = granted(portal.call(PROFILE, token=spare.token))
+        after = read_back(portal, spare, name)
+        verify("PROFILE-012", is_named(after, name, updated))
         for field in without(fields, "accountName"):
             verify("PROFILE-006", equal(after, f"data.{field}", fields[field], before, granted(updated)))
 
 
-@requirement("PROFILE-007")
+@requirement("PROFILE-007", "MODEL-021")
 @needs("accounts.spare")
 @impact("mutating")
 def test_other_accounts_stay_as_they_were(
@@ -158,9 +202,19 @@ def test_other_accounts_stay_as_they_were(
     with put_back(portal, PROFILE_UPDATE, fields, by=spare) as change:
         name = portal.unique()
         updated = granted(change.ask({**fields, "accountName": name}))
-        listing, after = several_pages(portal, admin)
+        id = str(own(portal, spare).get("bizId"))
+        listing, after = settled(
+            portal,
+            lambda: several_pages(portal, admin),
+            lambda pages: pages[1].get(id, {}).get("accountName") in (name, None),
+        )
+        verify_seen_by_id(portal, verify, admin, id, {"accountName": name}, updated)
+        if id in after:
+            shown = after[id].get("accountName")
+            same = not are_different(shown, name)
+            verify("MODEL-021", holds(listing, "data.accounts", same, name, updated, actual=shown))
 
-    others = changed_but(own(portal, spare).get("bizId"), before, after)
+    others = changed_but(id, before, after)
     verify(
         "PROFILE-007",
         holds(listing, "data.accounts", not others, "the others as they were", updated, actual=others),

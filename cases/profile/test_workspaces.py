@@ -34,11 +34,15 @@ def test_a_workspace_is_chosen_by_its_id(portal: Portal, verify: Verify, admin: 
     verify("WORKSPACE-011", equal(current(portal, admin, chosen), "data.bizId", chosen))
 
 
-@requirement("WORKSPACE-012")
+@requirement("WORKSPACE-012", "WORKSPACE-016")
 def test_an_unknown_workspace_is_answered_somehow(portal: Portal, verify: Verify, admin: Account) -> None:
+    """But not as if another had been asked for."""
     workspace = unknown_id(portal.record("workspace"))
     exchange = portal.call(WORKSPACES_CURRENT, token=admin.token, headers={"X-Workspace-Id": workspace})
     verify.observe("unknown-workspace", exchange, outcome(exchange))
+    shown = exchange.at("data.bizId")
+    is_another = exchange.success and isinstance(shown, str) and shown != workspace
+    verify("WORKSPACE-016", holds(exchange, "data.bizId", not is_another, "no other workspace"))
 
 
 SOME = 3

@@ -14,6 +14,7 @@ from cases.authentication.steps import (
     NO_SESSION,
     SETTLING,
     WRONG_CODE,
+    WRONG_CREDENTIALS,
     completed,
     ended,
     judged,
@@ -39,7 +40,7 @@ from conformance.run.search import Machine, Trial, move
 from conformance.spec.endpoints import SESSIONS, SESSIONS_CONFIG
 from conformance.target.portal.codes import STEP
 from conformance.target.portal.login import offered_factors, text_at
-from conformance.target.profile.model import Factor
+from conformance.target.profile.tables import Factor
 
 COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
 SURELY = 120.0
@@ -64,12 +65,14 @@ T = TypeVar("T")
 class Player:
     """An account, and what stays known of it from one example to the next.
 
-    ``proven``: factors whose codes did sign it in, so that a refusal is not the profile's fault. ``room``:
-    how many more sessions it may have without any being ended for it. ``sent``: when its last code was.
+    ``proven``: factors whose codes did sign it in, so that a refusal is not the profile's fault.
+    ``has_begun``: its password did begin a sign-in, after whatever other cases did to it. ``room``: how many
+    more sessions it may have without any being ended for it. ``sent``: when its last code was.
     """
 
     account: Account
     proven: set[Factor] = field(default_factory=set)
+    has_begun: bool = False
     room: int = 0
     sent: float | None = None
     session_ids: set[str] = field(default_factory=set)
@@ -143,7 +146,7 @@ def player(portal: Portal, account: Account) -> Player:
     most = config.at("data.maxSessions") if config.success else 0
     listed = listing.data if isinstance(listing.data, list) else []
     room = most - len(listed) if isinstance(most, int) and not isinstance(most, bool) else 0
-    return Player(account, {shared.factor}, room)
+    return Player(account, {shared.factor}, room=room)
 
 
 def newest(listed: Sequence[T], which: int) -> T:
@@ -205,6 +208,10 @@ class SigningIn(Machine):
             self._start_afresh()
         chosen = self.players[who % len(self.players)]
         answer = unless_paced(self.portal.login.initiate(chosen.account))
+        if answer.code == WRONG_CREDENTIALS and not chosen.has_begun:
+            reason = f"{chosen.account}: its password is refused ({refusal_text(answer)})"
+            raise Untestable(reason, "credentials")
+        chosen.has_begun = True
         self.trial.verify("LOGIN-020", is_success(answer))
         id = text(answer, "data.sessionId")
         if id in chosen.session_ids:

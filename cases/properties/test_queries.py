@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cases.premises import authorized
+from cases.premises import authorized, granted
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
-from conformance.cases import Account, Portal, is_invalid_parameter, requirement
+from cases.properties.filters import TOGETHER, Chosen, filters_of, holds_of_the_query
+from conformance.cases import Account, Portal, Untestable, is_invalid_parameter, requirement
+from conformance.checks.records import records
 from conformance.run.search import Search, Trial
 from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
 from conformance.spec.requests import UNFILTERED
@@ -31,3 +33,22 @@ def test_a_query_answers_any_body_in_its_envelope(
             trial.verify("ACCOUNT-041", is_invalid_parameter(answer))
 
     search.over(bodies(key, UNFILTERED[key], most=3), asks)
+
+
+@pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=requirement(rule)) for key, rule in TOGETHER.items()]
+)
+def test_a_record_is_found_by_any_filters_that_it_passes(
+    portal: Portal, admin: Account, search: Search, key: str
+) -> None:
+    """That nothing else is found is judged on the wire."""
+    unfiltered = UNFILTERED[key]
+    first = granted(portal.call(key, json=unfiltered, token=admin.token))
+    listed = [record for _, record in records(first) if isinstance(record.get("bizId"), str)]
+    if not listed:
+        raise Untestable("the query lists nothing to ask for", "environment")
+
+    def asks(trial: Trial, chosen: Chosen) -> None:
+        holds_of_the_query(portal, admin, trial, key, chosen, unfiltered)
+
+    search.over(filters_of(key, listed), asks)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cases.premises import asked_for_nobody, authorized, code_of, granted, listed
 from conformance.cases import (
     Account,
+    Comparison,
     Exchange,
     Json,
     Portal,
@@ -12,9 +15,11 @@ from conformance.cases import (
     Verify,
     holds,
     is_error_of_table,
+    is_success,
     requirement,
 )
 from conformance.spec.endpoints import ROLE, ROLE_PERMISSIONS, ROLES
+from conformance.spec.tables import RECORD_UNKNOWN
 
 SHOWN = ("bizId", "workspaceBizId", "roleName", "description")
 """What a role shows wherever it is shown; of its permissions a listing may show less."""
@@ -33,11 +38,15 @@ def test_a_role_is_read_as_it_is_listed(portal: Portal, verify: Verify, admin: A
     role = a_role(listing)
 
     read = granted(portal.call(ROLE, token=admin.token, roleBizId=role["bizId"]))
-    expected = shown(role)
-    detail = shown(read.data if isinstance(read.data, dict) else {})
-    verify("ROLE-010", holds(read, "data", detail == expected, expected, listing, actual=detail))
+    verify("ROLE-010", is_as_listed(read, role, listing))
 
     granted(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=role["bizId"]))
+
+
+def is_as_listed(read: Exchange, role: dict[str, Json], listing: Exchange) -> Comparison:
+    expected = shown(role)
+    detail = shown(read.data if isinstance(read.data, dict) else {})
+    return holds(read, "data", detail == expected, expected, listing, actual=detail)
 
 
 def shown(role: dict[str, Json]) -> dict[str, Json]:
@@ -48,22 +57,31 @@ ROLES_READ = 5
 """Roles whose permissions are compared with their codes."""
 
 
-@requirement("ROLE-015")
+@requirement("ROLE-010", "ROLE-015", "ROLE-016")
 def test_the_permissions_of_a_role_are_its_own(portal: Portal, verify: Verify, admin: Account) -> None:
     """Which field of a permission holds its code is not shown: any that holds one of the role's may."""
-    roles = listed(granted(portal.call(ROLES, token=admin.token)))
+    listing = granted(portal.call(ROLES, token=admin.token))
     compared = False
-    for id in [role["bizId"] for role in roles if isinstance(role.get("bizId"), str)][:ROLES_READ]:
-        role = granted(portal.call(ROLE, token=admin.token, roleBizId=id))
+    for record in [role for role in listed(listing) if isinstance(role.get("bizId"), str)][:ROLES_READ]:
+        id = record["bizId"]
+        role = authorized(portal.call(ROLE, token=admin.token, roleBizId=id))
+        if role.code in RECORD_UNKNOWN:
+            verify("ROLE-010", is_success(role, listing))
+        granted(role)
+        verify("ROLE-010", is_as_listed(role, record, listing))
         permissions = granted(portal.call(ROLE_PERMISSIONS, token=admin.token, roleBizId=id))
         codes = role.at("data.permissionCodes")
         if not isinstance(codes, list) or not codes or not isinstance(permissions.data, list):
             continue
-        items = [texts_of(item) for item in permissions.data]
-        if any(item & set(map(str, codes)) for item in items):
+        own, items = set(map(str, codes)), [texts_of(item) for item in permissions.data]
+        if any(item & own for item in items):
             compared = True
-            others = [sorted(item) for item in items if not item & set(map(str, codes))]
+            others = [sorted(item) for item in items if not item & own]
             verify("ROLE-015", holds(permissions, "data", not others, codes, role, actual=others[:3]))
+            missing = sorted(own.difference(texts_within(permissions.data)))
+            verify(
+                "ROLE-016", holds(permissions, "data", not missing, codes, role, actual={"lacks": missing})
+            )
     if not compared:
         raise Untestable("no role names its permissions by the codes that it shows", "environment")
 
@@ -72,6 +90,14 @@ def texts_of(item: Json) -> set[str]:
     """The texts of a permission, which may be one itself."""
     values = item.values() if isinstance(item, dict) else [item]
     return {value for value in values if isinstance(value, str)}
+
+
+def texts_within(value: Json) -> Iterator[str]:
+    """Every text, at whatever depth: permissions may be listed as a tree."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts_within(inner)
 
 
 @requirement("ROLE-011")

@@ -30,17 +30,17 @@ from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.target.portal.cipher import Scheme
 from conformance.target.portal.secure import Channel
 
-FIRST, REFUSED, EXPIRED, AFTER, BEFORE = 55, 56, 57, 58, 62
+FIRST, REFUSED, EXPIRED, AFTER, BEFORE, SECOND = 55, 56, 57, 58, 62, 63
 """Which of the run's passwords are set: ones that no other case takes."""
 
-SHORTLY = 30.0
+SHORTLY, MOMENT = 30.0, 10.0
 PATIENCE = 600.0
 """Seconds that a run waits at most for a session to expire: how long it lasts is the target's choice."""
 
 
 @requirement(
     "SECURE-013", "SECURE-016", "SECURE-017", "SECURE-018", "SECURE-020", "SECURE-025", "SECURE-028",
-    "SECURE-029", "SECURE-030", "SECURE-031", "SECURE-034",
+    "SECURE-029", "SECURE-030", "SECURE-031", "SECURE-034", "SECURE-035", "SECURE-036",
     "PASSWORD-015", "PASSWORD-016",
 )  # fmt: skip
 @needs("accounts.spare", PASSWORD_CHANGE)
@@ -49,16 +49,19 @@ def test_a_body_is_understood_under_its_own_open_session_only(
     portal: Portal, spare: Account, verify: Verify
 ) -> None:
     """Each body would change the password if it were opened: that it would, the last one shows."""
-    with replaced_passwords(portal, spare, PASSWORD_CHANGE, FIRST, REFUSED) as (first, other):
+    numbers = (FIRST, REFUSED, SECOND)
+    with replaced_passwords(portal, spare, PASSWORD_CHANGE, *numbers) as (first, other, second):
         channel, understood = _understood(portal, spare, verify, first)
         _observe_form(portal, verify, understood)
+        _verify_again(portal, spare, verify, second, channel)
 
         refusals: dict[str, Exchange] = {}
-        if close(portal, channel).success:
+        opened, other_channel = portal.secure.open(), portal.secure.open()
+        closed = close(portal, channel)
+        if closed.success:
             refusals["SECURE-020"] = change(portal, spare, other, channel=channel)
         else:
             verify.untested("SECURE-020", "the session could not be closed; how is not shown (N3)")
-        opened, other_channel = portal.secure.open(), portal.secure.open()
         refusals["SECURE-025"] = change(
             portal, spare, other, channel=opened, session_id=other_channel.session_id
         )
@@ -74,10 +77,40 @@ def test_a_body_is_understood_under_its_own_open_session_only(
             if repeated.success:
                 verify("SECURE-013", is_success(proof, opened.exchange, repeated))
             proof = repeated
+        if closed.success:
+            _verify_outlives(portal, spare, verify, other, proof, opened, closed)
         for requirement_id, refused in refusals.items():
             if proof.success or refused.success:
                 verify(requirement_id, is_refused(refused, understood, message="the body was opened"))
         change_accepted(proof)
+
+
+def _verify_again(portal: Portal, spare: Account, verify: Verify, new: str, channel: Channel) -> None:
+    """Another body under the session of one that was understood. Where it is refused, a session of its own
+    shows that it was not the body."""
+    again = change(portal, spare, new, channel=channel)
+    if again.success:
+        verify("SECURE-036", HELD)
+    elif is_invalid(again):
+        proof = change(portal, spare, new, channel=portal.secure.open())
+        if proof.success:
+            verify("SECURE-036", is_success(again, channel.exchange, proof))
+
+
+def _verify_outlives(
+    portal: Portal,
+    spare: Account,
+    verify: Verify,
+    new: str,
+    proof: Exchange,
+    opened: Channel,
+    closed: Exchange,
+) -> None:
+    """Sessions that were open when another was closed are open still; where not, a new one is."""
+    if proof.success:
+        verify("SECURE-035", HELD)
+    elif change(portal, spare, new, channel=portal.secure.open()).success:
+        verify("SECURE-035", is_success(proof, opened.exchange, closed))
 
 
 NO_VERSION = 99
@@ -164,7 +197,8 @@ def test_an_expired_session_opens_no_body(
     lasts = left_until(portal, expiring.ends_at + SETTLING)
     if lasts > PATIENCE and not portal.clock.is_simulated:
         raise Untestable(f"a secure-channel session lasts {lasts:.0f} s here, and no [clock] moves the time")
-    yield max(0.0, lasts - max(SHORTLY, lasts / 10)), "the last minutes of a secure-channel session"
+    margin = MOMENT if portal.clock.is_simulated else max(SHORTLY, lasts / 10)
+    yield max(0.0, lasts - margin), "the last minutes of a secure-channel session"
     with replaced_passwords(portal, spare, PASSWORD_CHANGE, BEFORE) as (before,):
         used = change(portal, spare, before, channel=lasting)
         if not used.success:

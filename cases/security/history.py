@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -66,6 +68,15 @@ def since(page: Exchange, earlier: set[Json], begun: Exchange) -> list[dict[str,
 
 def ids(page: Exchange) -> set[Json]:
     return {entry.get("bizId") for entry in entries(page)}
+
+
+def ids_by_content(page: Exchange) -> dict[str, Json]:
+    """The id of each entry by all else that it shows, without entries that show the same."""
+    rows = [
+        (json.dumps({**entry, "bizId": None}, sort_keys=True), entry.get("bizId")) for entry in entries(page)
+    ]
+    counts = Counter(content for content, _ in rows)
+    return {content: id for content, id in rows if counts[content] == 1}
 
 
 def is_refusal(entry: dict[str, Json]) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Generator, Iterator
 from urllib.parse import parse_qs, urlsplit
 
 from cases.authentication.steps import begun, completed
+from cases.dating import DATED, dated
 from cases.premises import answered, change_accepted, code_of, form, granted, listed, settled
-from cases.surroundings import Surroundings
+from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     HELD,
     Account,
@@ -27,6 +28,7 @@ from conformance.cases import (
     sign_ins,
     waits,
 )
+from conformance.checks.records import records
 from conformance.run.schedule import Steps, Wait
 from conformance.spec.endpoints import BACKUP_CODES, MFA, OTP_REVOKE, OTP_SETUP, OTP_VERIFY, SESSIONS
 from conformance.target.portal.codes import STEP
@@ -59,8 +61,10 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     "MFA-013",
     "MFA-014",
     "MFA-015",
+    "MFA-016",
     "MODEL-010",
     "MODEL-014",
+    DATED,
 )
 @needs("accounts.spare", OTP_VERIFY)
 @impact("disruptive")
@@ -83,7 +87,7 @@ def test_an_authenticator_through_its_life(portal: Portal, verify: Verify, spare
 
 
 def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
-    around = Surroundings(portal, spare.token)
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, MFA, BACKUP_CODES))
     setup = granted(portal.call(OTP_SETUP, token=spare.token))
     verify.observe("otp-setup-answer", setup, form(setup.data))
     secret = secret_in(portal, setup)
@@ -98,7 +102,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     if refused.success:
         verify("MFA-010", is_refused(refused, setup, message="a wrong code was accepted"))
     unverified = read(portal, spare)
-    _verify_not_offered(portal, verify, spare, setup)
+    _verify_not_offered(portal, verify, spare, setup, secret)
     verified = change_accepted(
         portal.call(OTP_VERIFY, json=body(portal, portal.codes.totp(secret)), token=spare.token)
     )
@@ -110,6 +114,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
         raise Untestable("the target lists no authenticator among the factors of an account", "environment")
     enabled = shows(after, "OTP", setup, verified, enabled=True)
     verify("MFA-009", enabled)
+    _verify_dated(verify, after, verified)
     verify("MODEL-010", around.kept(verified, *NAMED))
 
     session, signed_in = yield from signed_in_with(portal, spare, secret)
@@ -117,7 +122,18 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
         verify("LOGIN-027", is_success(signed_in, setup, verified, session))
     verify("MFA-013", is_success(signed_in, setup, verified, session))
 
-    around = Surroundings(portal, spare.token)
+    _is_revoked(portal, verify, spare, secret, verified)
+
+
+def _verify_dated(verify: Verify, settings: Exchange, verified: Exchange) -> None:
+    for path, setting in records(settings):
+        if code_of(setting, "mfaMethod") == "OTP":
+            for comparison in dated(settings, f"{path}.verifiedAt", setting.get("verifiedAt"), verified):
+                verify(DATED, comparison)
+
+
+def _is_revoked(portal: Portal, verify: Verify, spare: Account, secret: str, verified: Exchange) -> None:
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, MFA, BACKUP_CODES))
     revoked = granted(portal.call(OTP_REVOKE, token=spare.token))
     after = settled(portal, lambda: read(portal, spare), lambda answer: "OTP" not in enabled_methods(answer))
     verify("MFA-011", shows(after, "OTP", verified, revoked, enabled=False))
@@ -126,6 +142,8 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     session = begun(portal, spare)
     offered = offered_factors(session)
     verify("MFA-012", holds(session, "data.mfaMethods", "OTP" not in offered, "no OTP", verified, revoked))
+    if "OTP" not in offered:
+        _verify_not_taken(portal, verify, session, portal.codes.early_totp(secret), revoked)
 
 
 NAMED = ((MFA, "OTP"), (MFA, "EMAIL", "isPrimary"), (BACKUP_CODES,), (SESSIONS,))
@@ -133,14 +151,26 @@ NAMED = ((MFA, "OTP"), (MFA, "EMAIL", "isPrimary"), (BACKUP_CODES,), (SESSIONS,)
 sessions may end."""
 
 
-def _verify_not_offered(portal: Portal, verify: Verify, spare: Account, setup: Exchange) -> None:
-    """A sign-in does not offer an authenticator that was set up and not verified."""
+def _verify_not_offered(portal: Portal, verify: Verify, spare: Account, setup: Exchange, secret: str) -> None:
+    """A sign-in neither offers an authenticator that was set up and not verified, nor takes its code."""
     if "OTP" in offered_factors(spare.signed_in().initiated):
         return
     session = begun(portal, spare)
     offered = offered_factors(session)
     verify("MFA-015", holds(session, "data.mfaMethods", "OTP" not in offered, "no OTP", setup))
+    if "OTP" not in offered:
+        # Of the step before: the current one is to verify the authenticator.
+        _verify_not_taken(portal, verify, session, portal.codes.adjacent_totp(secret, 2), setup)
     portal.login.left.put(spare.email, session)
+
+
+def _verify_not_taken(portal: Portal, verify: Verify, session: Exchange, code: str, *steps: Exchange) -> None:
+    """Whether the code of an authenticator that an account does not have completes no sign-in."""
+    taken = completed(portal, session, "OTP", code)
+    message = "a sign-in was completed by an authenticator that is not in use"
+    verify("MFA-016", is_refused(taken, session, *steps, message=message))
+    if taken.success:
+        raise Untestable("a code completed the login session under another method", "target")
 
 
 def signed_in_with(

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from cases.authentication.steps import WRONG_CREDENTIALS, begun, completed, factor_for
+from cases.authentication.steps import WRONG_CREDENTIALS, begun, completed, factor_for, nearly_right
 from cases.premises import answered, granted, refusal_text
-from cases.security.history import WRITTEN, entries, history, ids, is_refusal, new_entries, since
+from cases.security.history import (
+    WRITTEN,
+    entries,
+    history,
+    ids,
+    ids_by_content,
+    is_refusal,
+    new_entries,
+    since,
+    times,
+)
 from conformance.cases import (
     Account,
+    Exchange,
     Portal,
     Untestable,
     Verify,
     holds,
+    is_refused,
     needs,
     requirement,
     sign_ins,
@@ -25,13 +37,16 @@ MOST = 100
 """The largest size of a page that is asked for."""
 
 
-@requirement("HISTORY-009", "HISTORY-011", "HISTORY-013")
+@requirement("HISTORY-009", "HISTORY-011", "HISTORY-013", "LOGIN-084")
 @needs("accounts.spare")
 @sign_ins(1)
 def test_a_refused_sign_in_stands_in_the_history(portal: Portal, verify: Verify, spare: Account) -> None:
     earlier = ids(history(portal, spare.token))
 
-    refused = portal.login.initiate(spare, portal.wrong_password())
+    refused = portal.login.initiate(spare, nearly_right(portal, spare, in_case=True))
+    if refused.success or refused.code == WRONG_CREDENTIALS:
+        message = "a password was taken in another case"
+        verify("LOGIN-084", is_refused(refused, message=message))
     if refused.code != WRONG_CREDENTIALS:
         raise Untestable(
             f"a wrong password is not refused as such ({refusal_text(answered(refused))})", "target"
@@ -89,20 +104,49 @@ def test_the_history_shows_who_signed_in_whoever_reads_it(
     verify("HISTORY-016", holds(other, "data.items", not moved, "the clients that signed in", first))
 
 
-@requirement("HISTORY-015", "PAGE-010")
+@requirement("HISTORY-019")
+def test_an_entry_of_the_history_keeps_its_id(portal: Portal, verify: Verify, admin: Account) -> None:
+    """Entries are known by all else that they show, where no other shows the same."""
+    first = ids_by_content(history(portal, admin.token))
+    page = history(portal, admin.token)
+    both = [(first[content], id) for content, id in ids_by_content(page).items() if content in first]
+    if not both:
+        raise Untestable("no entry of the login history is listed twice", "environment")
+    others = [id for earlier, id in both if id != earlier]
+    verify(
+        "HISTORY-019", holds(page, "data.items", not others, "entries with the ids they had", actual=others)
+    )
+
+
+@requirement("HISTORY-014", "HISTORY-015", "PAGE-010")
 def test_how_the_history_gives_another_page(portal: Portal, verify: Verify, admin: Account) -> None:
     """Tried under the usual names; what is not understood may be passed over or refused."""
     first = history(portal, admin.token)
-    sized = next((name for name in SIZES if gives(portal, admin, {name: "1"}, "pageSize", 1)), None)
+    sized = next((name for name in SIZES if page_by(portal, admin, {name: "1"}, "pageSize", 1)), None)
     few = {sized: "1"} if sized else {}
-    paged = next((name for name in PAGES if gives(portal, admin, {**few, name: "2"}, "currentPage", 2)), None)
+    paged, second = next(_second_pages(portal, admin, few), (None, None))
     verify.observe("history-page-parameters", first, {"page": paged, "size": sized})
+    if sized and paged and second is not None and entries(second):
+        # Read after it, so that a sign-in meanwhile makes them no more alike.
+        newest = granted(portal.call(SESSIONS_HISTORY, query={**few, paged: "1"}, token=admin.token))
+        same = ids(second) == ids(newest) and times(second) == times(newest)
+        verify("HISTORY-014", holds(second, "data.items", not same, "another entry", newest))
     total = first.at("data.pagination.totalRecords")
     if sized and isinstance(total, int) and 0 < total <= MOST:
         # The last page, and full: whether it says so is judged on the wire.
-        gives(portal, admin, {sized: str(total)}, "pageSize", total)
+        page_by(portal, admin, {sized: str(total)}, "pageSize", total)
 
 
-def gives(portal: Portal, account: Account, query: Mapping[str, str], field: str, value: int) -> bool:
+def _second_pages(portal: Portal, admin: Account, few: Mapping[str, str]) -> Iterator[tuple[str, Exchange]]:
+    for name in PAGES:
+        page = page_by(portal, admin, {**few, name: "2"}, "currentPage", 2)
+        if page is not None:
+            yield name, page
+
+
+def page_by(
+    portal: Portal, account: Account, query: Mapping[str, str], field: str, value: int
+) -> Exchange | None:
+    """The page that a query gives; None where it gives another one than it asks for."""
     page = answered(portal.call(SESSIONS_HISTORY, query=query, token=account.token))
-    return page.success and page.at(f"data.pagination.{field}") == value
+    return page if page.success and page.at(f"data.pagination.{field}") == value else None

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from cases.changing import put_back
 from cases.premises import authorized, granted, outcome, settled
-from cases.security.whitelist import ANOTHER, EDGE, ELSEWHERE, addresses, kept, own_addresses, read
-from cases.surroundings import Surroundings
+from cases.security.whitelist import (
+    ANOTHER,
+    EDGE,
+    ELSEWHERE,
+    FURTHER,
+    OF_THE_NEXT_VERSION,
+    addresses,
+    kept,
+    own_addresses,
+    read,
+)
+from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     ABSENT,
     Account,
@@ -35,9 +45,14 @@ from conformance.spec.endpoints import (
 def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, spare: Account) -> None:
     wanted = [*own_addresses(portal, spare), ANOTHER]
 
-    around = Surroundings(portal, spare.token)
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, IP_WHITELIST))
     with kept(portal, spare):
-        changed = granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
+        longer = [*wanted, OF_THE_NEXT_VERSION, *FURTHER]
+        changed = authorized(portal.call(IP_WHITELIST_SET, json={"ips": longer}, token=spare.token))
+        if changed.success:
+            wanted = longer
+        else:
+            changed = granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
         after = settled(
             portal, lambda: read(portal, spare), lambda answer: set(wanted) <= set(addresses(answer))
         )
@@ -51,11 +66,13 @@ def test_addresses_that_were_set_are_read_back(portal: Portal, verify: Verify, s
             verify("IPWHITELIST-010", holds(after, "data.entries", not left, "none", emptied, actual=left))
 
 
-@requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008", "IPWHITELIST-011")
+@requirement("IPWHITELIST-004", "IPWHITELIST-005", "IPWHITELIST-008", "IPWHITELIST-011", "MODEL-010")
 @needs("accounts.spare")
 @impact("disruptive")
 def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, spare: Account) -> None:
+    """Each twice: what is so already stays so, whether or not that is refused."""
     wanted = own_addresses(portal, spare)
+    elsewhere = Surroundings(portal, beside=by_admin(portal, IP_WHITELIST))
 
     with kept(portal, spare):
         granted(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
@@ -64,12 +81,21 @@ def test_the_whitelist_is_enabled_and_disabled(portal: Portal, verify: Verify, s
 
         with put_back(portal, IP_WHITELIST_ENABLE, ABSENT, by=spare, undo_key=IP_WHITELIST_DISABLE):
             enabled = granted(portal.call(IP_WHITELIST_ENABLE, token=spare.token))
+            portal.call(IP_WHITELIST_ENABLE, token=spare.token)
             during = _switched(portal, spare, True)
+            verify("MODEL-010", elsewhere.kept(enabled))
             verify("IPWHITELIST-004", equal(during, "data.enabled", True, enabled))
             verify("IPWHITELIST-011", _lists(during, wanted, enabled))
             observe_effect(portal, verify, spare)
+            again = authorized(portal.call(IP_WHITELIST_SET, json={"ips": wanted}, token=spare.token))
+            if again.success and during.at("data.enabled") is True:
+                during = _switched(portal, spare, True)
+                message = "setting the addresses has switched the whitelist off"
+                still = during.at("data.enabled") is not False
+                verify("MODEL-010", holds(during, "data.enabled", still, True, again, message=message))
 
             disabled = granted(portal.call(IP_WHITELIST_DISABLE, token=spare.token))
+            portal.call(IP_WHITELIST_DISABLE, token=spare.token)
             after = _switched(portal, spare, False)
             verify("IPWHITELIST-005", equal(after, "data.enabled", False, enabled, disabled))
             verify("IPWHITELIST-011", _lists(after, wanted, disabled))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cases.changing import put_back
 from cases.premises import answered, authorized, count, granted, is_invalid, refusal_text, settled, text
 from cases.security.sessions import current, ids, sessions
-from cases.surroundings import Surroundings
+from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     Account,
     Exchange,
@@ -53,7 +53,7 @@ def test_the_number_of_sessions_is_read_back(portal: Portal, verify: Verify, spa
     most = most_of(portal, spare)
     wanted = [most + 1, *([most - 1] if most > 5 else [])]
 
-    around = Surroundings(portal, spare.token)
+    around = Surroundings(portal, spare.token, beside=by_admin(portal, SESSIONS_CONFIG))
     with put_back(portal, SESSIONS_CONFIG_SET, limit(most), by=spare):
         for number in wanted:
             changed = authorized(portal.call(SESSIONS_CONFIG_SET, json=limit(number), token=spare.token))
@@ -87,7 +87,7 @@ def test_a_number_of_sessions_is_an_integer(portal: Portal, verify: Verify, spar
         verify("SESSION-032", is_invalid_parameter(refused))
 
 
-@requirement("SESSION-031", "SESSION-034")
+@requirement("SESSION-031", "SESSION-034", "SESSION-041")
 @needs("accounts.spare")
 @impact("disruptive")
 @sign_ins(2, reuses=2)
@@ -103,7 +103,16 @@ def test_one_session_more_than_allowed(portal: Portal, verify: Verify, spare: Ac
         except CannotSignIn:
             verify.observe("session-overflow", lowered, "the new sign-in is refused")
             raise
-        own = answered(portal.call(SESSIONS, token=fresh.token))
+        allowed = len(ids(listing))
+
+        def fits(answer: Exchange) -> bool:
+            return not answer.success or len(ids(answer)) <= allowed
+
+        own = settled(portal, lambda: answered(portal.call(SESSIONS, token=fresh.token)), fits)
+        if own.success:
+            expected = f"at most {allowed}, as maxSessions allows"
+            steps = (lowered, fresh.completed)
+            verify("SESSION-041", holds(own, "data", fits(own), expected, *steps, actual=f"{len(ids(own))}"))
         gone = [id for id in ids(listing) if own.success and id not in ids(own)]
         effect = "an older session ends" if gone else "none ends" if own.success else "the new session ends"
         verify.observe("session-overflow", fresh.completed, effect)

@@ -6,10 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cases.authentication.steps import refreshed_after_the_end
+from cases.every_endpoint.ended import is_refused_everywhere
 from cases.premises import A_WHILE, answered, change_accepted, granted, listed, outcome, settled, text
 from cases.security.history import history, is_refusal, new_entries, since
 from cases.security.history import ids as ids_of_entries
 from cases.security.sessions import current, ids, sessions, whoever
+from cases.security.traces import config_of, verify_traces
+from cases.security.whitelist import EDGE, ELSEWHERE
 from cases.surroundings import SERVED, Surroundings
 from conformance.cases import (
     Account,
@@ -26,22 +29,33 @@ from conformance.cases import (
     requirement,
     sign_ins,
 )
+from conformance.checks.access.security import IN_USE
+from conformance.checks.model.agreement import are_different
 from conformance.checks.records import moment, portal_time
-from conformance.spec.endpoints import PROFILE, SESSIONS, SESSIONS_TERMINATE, SESSIONS_TERMINATE_ALL
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    PROFILE,
+    SESSIONS,
+    SESSIONS_TERMINATE,
+    SESSIONS_TERMINATE_ALL,
+)
+from conformance.spec.requests import UNFILTERED
 
 
 @requirement(
     "SESSION-020", "SESSION-021", "SESSION-022", "SESSION-023", "SESSION-024",
-    "SESSION-038", "HISTORY-010", "HISTORY-012", "HISTORY-013", "HISTORY-014",
+    "SESSION-038", "SESSION-042", "SESSION-043", "SESSION-044", "MODEL-022",
+    "HISTORY-010", "HISTORY-012", "HISTORY-013", "HISTORY-014",
 )  # fmt: skip
 @sign_ins(1)
 def test_an_account_sees_its_new_sign_in(portal: Portal, verify: Verify) -> None:
     account = whoever(portal)
     before = account.signed_in()
-    earlier = ids_of_entries(history(portal, before.token))
+    earlier, config = ids_of_entries(history(portal, before.token)), config_of(portal, before)
     fresh = account.fresh_sign_in()
 
-    is_listed(portal, verify, before, fresh)
+    own = is_listed(portal, verify, before, fresh)
+    _verify_clients(portal, verify, fresh)
 
     page = new_entries(portal, fresh.token, earlier, fresh.completed)
     new = since(page, earlier, fresh.completed)
@@ -50,7 +64,35 @@ def test_an_account_sees_its_new_sign_in(portal: Portal, verify: Verify) -> None
         accepted = not all(is_refusal(entry) for entry in new)
         expected = "a new entry without failureReason"
         verify("HISTORY-013", holds(page, "data.items", accepted, expected, fresh.completed))
+    verify_traces(portal, verify, fresh, config=config, sessions=own, entries=new)
     rests(portal, verify, before, fresh)
+
+
+CLIENT = ("clientIp", "userAgent")
+
+
+def _verify_clients(portal: Portal, verify: Verify, fresh: SignedIn) -> None:
+    """Listed by a client of another name and address, the sessions beside its own show theirs still."""
+    headers = {"User-Agent": f"another-client/{portal.unique()}"}
+    if portal.profile.portal.edge_headers:
+        headers |= dict.fromkeys(EDGE, ELSEWHERE)
+    first = sessions(portal, fresh.token)
+    other = answered(portal.call(SESSIONS, token=fresh.token, headers=headers))
+    again = sessions(portal, fresh.token)
+    if not other.success:
+        verify.untested("SESSION-044", f"another client is refused ({other.code})", "target")
+        return
+    shown, still = ({row.get("sessionId"): row for row in listed(each)} for each in (first, again))
+    for index, row in enumerate(listed(other)):
+        id = row.get("sessionId")
+        was = shown.get(id, {})
+        if row.get("isCurrent") is True or any(
+            was.get(name) != still.get(id, {}).get(name) for name in CLIENT
+        ):
+            continue
+        moved = {name: row.get(name) for name in CLIENT if are_different(was.get(name), row.get(name))}
+        right = {name: was[name] for name in moved}
+        verify("SESSION-044", holds(other, f"data[{index}]", not moved, right, first, actual=moved))
 
 
 def rests(portal: Portal, verify: Verify, idle: SignedIn, busy: SignedIn) -> None:
@@ -70,12 +112,25 @@ def rests(portal: Portal, verify: Verify, idle: SignedIn, busy: SignedIn) -> Non
             verify("SESSION-038", holds(later, at, rested, f"no time after {portal_time(last)}", last))
 
 
+@requirement("SESSION-043")
+def test_a_session_in_use_is_active(portal: Portal) -> None:
+    """Later than a portal may note each request: compared on the wire. Where time cannot be moved a longer
+    run shows the same, and none waits for this alone."""
+    account = whoever(portal)
+    token = account.signed_in().token
+    if not portal.clock.is_simulated:
+        raise Untestable("half an hour has to pass, and no run waits for this alone", "configuration")
+    portal.clock.wait(IN_USE.total_seconds() + A_WHILE, "the login to be long ago")
+    granted(portal.call(PROFILE, token=token))
+    sessions(portal, token)
+
+
 CLOSE = timedelta(seconds=1)
 """By how much times of a portal that are shown with and without fractions may differ."""
 
 
-def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn) -> None:
-    """By itself as the current one, and by the session before it as another."""
+def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn) -> Exchange:
+    """By itself as the current one, and by the session before it as another: the listing by itself."""
     own = sessions(portal, fresh.token)
     id = current(own)
     other = settled(
@@ -88,14 +143,15 @@ def is_listed(portal: Portal, verify: Verify, before: SignedIn, fresh: SignedIn)
 
     if not other.success:
         verify.untested("SESSION-022", "the account has no second session at a time", "environment")
-        return
+        return own
     differs = current(other) != id
     verify("SESSION-022", holds(other, "data", differs, f"another current session than {id}", own))
+    return own
 
 
 @requirement(
     "SESSION-025", "SESSION-026", "SESSION-027", "SESSION-028", "SESSION-036", "SESSION-037", "SESSION-039",
-    "SESSION-040", "MODEL-011", "MODEL-012",
+    "SESSION-040", "MODEL-011", "MODEL-012", "AUTHN-024",
 )  # fmt: skip
 @needs("accounts.spare")
 @impact("disruptive")
@@ -131,6 +187,10 @@ def terminates_one(
     account.forget()
     refused = _no_longer_served(portal, before)
     verify("SESSION-025", is_refused(refused, terminated, message="a terminated session was served"))
+    if not refused.success:
+        asking = answered(portal.call(ACCOUNTS_QUERY, json=UNFILTERED[ACCOUNTS_QUERY], token=before.token))
+        verify("SESSION-025", is_refused(asking, terminated, message="a terminated session was served"))
+        is_refused_everywhere(portal, verify, before.token, refused)
     if before.refresh_token is not None:
         refreshed = refreshed_after_the_end(portal, before.refresh_token)
         message = "a terminated session was refreshed"

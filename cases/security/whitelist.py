@@ -13,7 +13,10 @@ from conformance.spec.endpoints import IP_WHITELIST, IP_WHITELIST_SET, SESSIONS
 
 ANOTHER = "198.51.100.23"
 ELSEWHERE = "198.51.100.77"
-"""Two addresses from a block that is set apart for documentation: nobody calls from there."""
+OF_THE_NEXT_VERSION = "2001:db8::17"
+"""Addresses from blocks that are set apart for documentation: nobody calls from there."""
+
+FURTHER = tuple(f"198.51.100.{last}" for last in range(31, 37))
 
 EDGE = ("CF-Connecting-IP", "X-Real-IP", "X-Forwarded-For")
 

@@ -21,10 +21,12 @@ from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Ending, Run, Scope
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.capture.places import Place, place_of
+from conformance.traffic.collector import rarely_collected
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder, finder_of
 from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.replacing import written_whole
 from conformance.verdicts.coverage import Coverage
 from conformance.verdicts.findings import Ledger
 
@@ -85,11 +87,12 @@ def check(
     started = datetime.now(UTC)
     places, exchanges = [place_of(file) for file in files], options.out / "exchanges.jsonl"
     traffic = PortalTraffic(places, options)
-    if options.workers > 1 or options.scheduler:
-        judged = _judge_in_parts(traffic, places, exchanges, partial(divide, progress=progress))
-    else:
-        judged = _judged(options)
-        _judge(traffic, judged, exchanges, [judged.coverage.feed, *listeners])
+    with written_whole(exchanges) as path:
+        if options.workers > 1 or options.scheduler:
+            judged = _judge_in_parts(traffic, places, path, partial(divide, progress=progress))
+        else:
+            judged = _judged(options)
+            _judge(traffic, judged, path, [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
         Outputs(
@@ -150,11 +153,12 @@ def _judge(
         judged.ledger, judge=judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
     )
     try:
-        for exchange in traffic:
-            log.write(judged.finder.register(exchange, judged.secrets))
-            judge(exchange)
-            for listener in listeners:
-                listener(exchange)
+        with rarely_collected():
+            for exchange in traffic:
+                log.write(judged.finder.register(exchange, judged.secrets))
+                judge(exchange)
+                for listener in listeners:
+                    listener(exchange)
     except KeyboardInterrupt:
         judged.interrupted = True
     finally:

@@ -12,6 +12,7 @@ import logging
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -44,6 +45,9 @@ FETCHED_WITHIN = 30.0
 GONE = "the scheduler went away"
 
 CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+
+DISCONNECTED = (OSError, RuntimeError, TimeoutError, ValueError, *CANCELLED)
+"""What the library raises where the scheduler goes away in the middle of a call."""
 
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://[^\s/]+:\d+")
 
@@ -102,12 +106,13 @@ class Cluster:
         self._close()
 
     def _close(self) -> None:
-        self._connection.close()
+        close(self._connection)
         _restore(self._levels)
 
     def _cancel(self) -> None:
         if self._shares and self._connection.status == "running":
-            self._connection.cancel(list(self._shares), force=True)
+            with suppress(*DISCONNECTED):
+                self._connection.cancel(list(self._shares), force=True)
         self._shares.clear()
 
     @property
@@ -274,11 +279,17 @@ def _reason(error: BaseException) -> str | SuiteError:
     return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
 
 
+def close(client: Client) -> None:
+    """Ends a connection. Its scheduler may have gone away; no result depends on how the connection ends."""
+    with suppress(*DISCONNECTED):
+        client.close()
+
+
 def _workers_of(client: Client) -> int:
     """How many there are; none where nobody can say."""
     try:
         return len(client.nthreads())
-    except (OSError, RuntimeError, TimeoutError, ValueError, *CANCELLED):
+    except DISCONNECTED:
         return 0
 
 

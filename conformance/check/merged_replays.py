@@ -9,6 +9,8 @@ from typing import Any
 
 from conformance.report.latency.histograms import Latencies
 from conformance.report.latency.limits import LatencyLimit, LimitResult
+from conformance.report.latency.slices import LatencySlices
+from conformance.report.model.words import plural
 
 MOST_OTHERS = 2_000
 SHOWN_EXCHANGES = 20
@@ -28,22 +30,43 @@ def replay_details(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbe
         for replay, renumbered in zip(replays, numbers, strict=True)
         for row in replay.get("others", [])
     ]
-    return {
-        "recorded": sum(row.get("recorded", 0) for row in replays),
-        "sessions": sum(row.get("sessions", 0) for row in replays),
-        "states": _added(row.get("states", {}) for row in replays),
-        "endpoints": _added_by_endpoint(replays),
-        "wanted": wanted,
-        "compared": compared,
-        "share": round(compared / wanted, 4) if wanted else 0.0,
-        "set_aside": _added(row.get("set_aside", {}) for row in replays),
-        "others": others[:MOST_OTHERS],
-        "root_causes": [row for replay in replays for row in replay.get("root_causes", [])],
-        "noise": _rows_added(replays, "noise", ("operation", "path", "kind")),
-        "ambiguous": sum(row.get("ambiguous", 0) for row in replays),
-        "fail_on": next((row.get("fail_on") for row in replays), None),
-        "differences": _differences(replays, numbers),
-    } | _load([row["load"] for row in replays if row.get("load")])
+    return (
+        {
+            "recorded": sum(row.get("recorded", 0) for row in replays),
+            "sessions": sum(row.get("sessions", 0) for row in replays),
+            "states": _added(row.get("states", {}) for row in replays),
+            "endpoints": _added_by_endpoint(replays),
+            "wanted": wanted,
+            "compared": compared,
+            "share": round(compared / wanted, 4) if wanted else 0.0,
+            "set_aside": _added(row.get("set_aside", {}) for row in replays),
+            "others": others[:MOST_OTHERS],
+            "root_causes": [row for replay in replays for row in replay.get("root_causes", [])],
+            "noise": _rows_added(replays, "noise", ("operation", "path", "kind")),
+            "ambiguous": sum(row.get("ambiguous", 0) for row in replays),
+            "fail_on": next((row.get("fail_on") for row in replays), None),
+            "differences": _differences(replays, numbers),
+            "plan": _sessions(replays),
+        }
+        | _recorded_latency(replays)
+        | _load([row["load"] for row in replays if row.get("load")])
+    )
+
+
+def _sessions(replays: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The sessions of all replays in the order of the recording."""
+    rows = [row for replay in replays for row in replay.get("plan", [])]
+    return sorted(rows, key=lambda row: (row["first"], row["worker"] or 0))
+
+
+def _recorded_latency(replays: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The recorded latencies of all replays by endpoint; nothing where none has them."""
+    parts = [replay.get("recorded_latency", {}) for replay in replays]
+    names = dict.fromkeys(name for part in parts for name in part)
+    rows = {
+        name: {"counts": _added(part[name]["counts"] for part in parts if name in part)} for name in names
+    }
+    return {"recorded_latency": rows} if rows else {}
 
 
 def _wanted(replay: Mapping[str, Any]) -> int:
@@ -77,7 +100,7 @@ def notes_of_replays(notes: Sequence[Sequence[str]], replay: Mapping[str, Any]) 
 
 def _counts(replay: Mapping[str, Any]) -> str:
     states = ", ".join(f"{times} {state}" for state, times in replay["states"].items() if times)
-    return f"{replay['recorded']}{COUNTS}{replay['sessions']} clients: {states or 'none'}."
+    return f"{replay['recorded']}{COUNTS}{plural(replay['sessions'], 'client')}: {states or 'none'}."
 
 
 def exceeded_limits(details: Mapping[str, Any]) -> list[str]:
@@ -92,6 +115,7 @@ def _load(loads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if not loads:
         return {}
     latencies = reduce(Latencies.merged, (Latencies.of(load["latency"]) for load in loads))
+    along = reduce(LatencySlices.merged, (LatencySlices.of(load.get("along", {})) for load in loads))
     limits = dict.fromkeys(row["limit"] for load in loads for row in load["limits"])
     drivers = [load["driver"] for load in loads]
     requests = sum(load["requests"] for load in loads)
@@ -108,6 +132,7 @@ def _load(loads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "share_of_a_core": max(driver["share_of_a_core"] for driver in drivers),
         },
         "latency": latencies.as_json(),
+        "along": along.as_json(),
         "limits": [
             result.as_json() for text in limits for result in LatencyLimit.of(text).decided(latencies)
         ],

@@ -3,7 +3,6 @@ once more."""
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import signal
 from collections import deque
@@ -15,9 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from conformance.check.share import Judged, JudgeShare, Share, judged
-
-COLLECTED_AFTER = (20_000, 20, 50)
-"""Containers and collections after which a worker looks for cycles: exchanges form none."""
+from conformance.traffic.collector import collect_rarely
 
 ATTEMPTS = 2
 """How often a share is begun: a worker that dies of it twice will again."""
@@ -128,8 +125,7 @@ def _work(connection: Connection, judge: JudgeShare, inherited: Sequence[Connect
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in inherited:
         other.close()
-    gc.freeze()
-    gc.set_threshold(*COLLECTED_AFTER)
+    collect_rarely()
     while True:
         try:
             share = connection.recv()

@@ -42,17 +42,23 @@ OF_PAGES = (*LISTINGS, "pagination", "totalElements")
 """What only a page has: one whose listing is no array shows no record."""
 
 
+_PATHS = {name: f"data.{name}" for name in LISTINGS}
+
+
 @data_fact
 def records(exchange: Exchange) -> tuple[tuple[str, dict[str, Json]], ...]:
     """The records of a response with their places: of a page, of an array, or the only one."""
-    data = exchange.data
-    listed, path = (data, "data") if isinstance(data, list) else ([], "")
-    if isinstance(data, dict):
-        name = next((name for name in LISTINGS if isinstance(data.get(name), list)), None)
-        if name is not None:
-            listed, path = data[name], f"data.{name}"
-        elif data.keys().isdisjoint(OF_PAGES):
-            return (("data", data),)
+    listed, path = exchange.data, "data"
+    if isinstance(listed, dict):
+        data = listed
+        for name in LISTINGS:
+            if isinstance(listed := data.get(name), list):
+                path = _PATHS[name]
+                break
+        else:
+            return (("data", data),) if data.keys().isdisjoint(OF_PAGES) else ()
+    if not isinstance(listed, list):
+        return ()
     places = _places if len(listed) <= USUAL_LISTING else _places.__wrapped__
     listing = zip(places(path, len(listed)), listed, strict=True)
     return tuple([entry for entry in listing if isinstance(entry[1], dict)])

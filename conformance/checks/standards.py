@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -157,6 +158,34 @@ def a_zone_id_names_a_zone(exchange: Exchange) -> Iterator[Comparison]:
         zone = item.get("zoneIdCode")
         if isinstance(zone, str) and zone:
             yield holds(exchange, f"data[{index}].zoneIdCode", is_zone(zone), "a zone's name, or an offset")
+
+
+OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])(\d{1,2})(?::?(\d\d))?", re.IGNORECASE)
+"""A time from UTC in a usual form."""
+
+LATELY = tuple(datetime(year, month, 15) for year in range(2012, 2027, 2) for month in (1, 7))
+"""Zones are moved now and then, and not everybody's list is of the same day."""
+
+
+@lru_cache(maxsize=1024)
+def offsets_of(zone: str) -> frozenset[timedelta]:
+    """How far a zone is from UTC, in winter and summer; nothing where this machine does not know it."""
+    if not (ZONE.fullmatch(zone) and _has_a_file(zone)):
+        return frozenset()
+    offsets = (time.replace(tzinfo=ZoneInfo(zone)).utcoffset() for time in LATELY)
+    return frozenset(offset for offset in offsets if offset is not None)
+
+
+@check("CONSTANT-071", on=successes(TIMEZONES))
+def an_offset_is_the_zones(exchange: Exchange) -> Iterator[Comparison]:
+    for index, item in enumerate(entries(exchange)):
+        zone, written = item.get("zoneIdCode"), OFFSET.fullmatch(str(item.get("utcOffset")).strip())
+        offsets = offsets_of(zone) if isinstance(zone, str) and written is not None else ()
+        if offsets and written is not None:
+            sign, hours, minutes = written.groups()
+            shown = timedelta(hours=int(hours), minutes=int(minutes or 0)) * (-1 if sign == "-" else 1)
+            expected = " or ".join(sorted(map(str, offsets)))
+            yield holds(exchange, f"data[{index}].utcOffset", shown in offsets, expected)
 
 
 @check("CONSTANT-070", on=successes(TIMEZONES))

@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import rich_click as click
 
 from conformance.cli.command import usage_line
+from conformance.cli.layout import print_error
 from conformance.cli.output import redacted_output
 from conformance.cli.program import invoke
 from conformance.errors import ExitCode, SuiteError
@@ -27,19 +29,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with ending_by_signals():
                 return invoke(sys.argv[1:] if arguments is None else arguments)
         except click.ClickException as wrong:
-            print(usage_line(wrong), file=sys.stderr)
+            print_error(usage_line(wrong))
             raise SystemExit(int(ExitCode.USAGE)) from None
         except SuiteError as error:
-            print(f"portal-conformance: {error}", file=sys.stderr)
+            print_error(f"portal-conformance: {error}")
             return int(error.exit_code)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return ExitCode.CONFORMANT
         except OSError as error:
-            print(f"portal-conformance: {_file_error(error)}", file=sys.stderr)
+            print_error(f"portal-conformance: {_file_error(error)}")
             return ExitCode.USAGE
         except (KeyboardInterrupt, click.Abort):
             return ExitCode.INTERRUPTED
+        except Exception as bug:
+            traceback.print_exc()
+            print(f"portal-conformance: internal error: {type(bug).__name__}: {bug}", file=sys.stderr)
+            return ExitCode.INTERNAL_ERROR
 
 
 def _file_error(error: OSError) -> str:

@@ -6,70 +6,126 @@ What a command needs is imported when it runs: pytest and the cases take longer 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import TEXT, Options, argument, command, flag
-from conformance.cli.layout import print_blocks, print_text
+from conformance.cli.layout import print_blocks, print_error, print_line, print_text
 from conformance.cli.options import (
     FORMAT,
     ONLY,
+    PLAN_OPTIONS,
     RUN_OPTIONS,
     SKIP,
+    WATCH,
     bundled_profile,
     profile_of,
     use_default_profile,
 )
+from conformance.errors import UsageError
 from conformance.run.options import BY_NAME, as_arguments
 from conformance.spec import REQUIREMENTS, Impact, Requirement
 
 if TYPE_CHECKING:
     from conformance.run.outlook.plan import RunPlan
 
+SELECTING = ("-k", "-m", "--lf", "--last-failed", "--deselect", "--ignore")
+"""How options of pytest begin that leave cases out."""
 
-@command("run", *RUN_OPTIONS, passes_on=True)
+
+@command("run", *RUN_OPTIONS, WATCH, passes_on=True)
 def run_cases(options: Options) -> int:
     """Runs ``pytest`` on the cases, with the same options."""
     from conformance.cli.annotations import annotated
     from conformance.cli.live.running import run
 
     use_default_profile(options)
+    if options.watch:
+        return _watch(options)
     out = options.out = _folder(options)
     arguments = as_arguments(options)
     return annotated(lambda: run(arguments, further=options.further, out=out, quiet=options.brief), Path(out))
 
 
+def _watch(options: Options) -> int:
+    """Runs the cases after each restart of the portal."""
+    from conformance.cli.live.running import run
+    from conformance.cli.live.watching import wait_for_restart, watch
+
+    profile = profile_of(options)
+    if profile is None:
+        raise UsageError("--watch needs --profile FILE or --target URL, a portal that can restart.")
+    if options.failed or options.rerun:
+        raise UsageError("--watch runs what failed first by itself. Leave out --failed and --rerun.")
+
+    def run_with(selected: Sequence[str], out: Path) -> int:
+        only = selected or options.only
+        arguments = as_arguments(Options(**{**vars(options), "out": out, "only": only}))
+        return run(arguments, further=options.further, out=out, quiet=options.brief)
+
+    return watch(run_with, _folder(options), restarted=lambda: wait_for_restart(profile), show=print_line)
+
+
 def _folder(options: Options) -> Path:
-    """Where the reports go. Those of a repeated run go beside those of the whole run, which stay."""
-    from conformance.run.rerun import repeat_folder
+    """Where the reports go. Those of a run of some cases go beside those of the whole run, which stay, unless
+    the user names a folder for them."""
+    from conformance.run.rerun import holds_whole_run, repeat_folder
 
     out = Path(options.out or BY_NAME["out"].default)
-    is_beside = options.failed or (options.rerun and not options.out)
-    return repeat_folder(out) if is_beside else out
+    if options.failed:
+        return repeat_folder(out)
+    if options.out:
+        return out
+    if options.rerun:
+        return repeat_folder(out)
+    if _selects(options) and holds_whole_run(out):
+        folder = repeat_folder(out)
+        print_error(f"{out} has the report of a whole run, which stays: this selection writes to {folder}.")
+        return folder
+    return out
 
 
-@command("plan", *RUN_OPTIONS, FORMAT)
+def _selects(options: Options) -> bool:
+    """Whether options select some of the cases: those of the suite, or pytest's own."""
+    return bool(options.only or options.skip) or any(word.startswith(SELECTING) for word in options.further)
+
+
+@command("plan", *PLAN_OPTIONS, FORMAT)
 def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
-    from conformance.run.outlook.plan import as_json, as_text
+    from conformance.run.outlook.plan_text import as_json, as_line, as_text
 
     planned = _plan(options)
-    print_text(as_json(planned) if options.format == "json" else as_text(planned), form=options.format)
+    if options.format == "json":
+        print(as_json(planned))
+    elif options.brief:
+        print_line(as_line(planned))
+    else:
+        print_text(as_text(planned), form=options.format)
+        if len(planned.rules) < (options.min_tested or 0):
+            print_line(f"With --min-tested {options.min_tested} such a run is inconclusive, exit code 5.")
     return 0
 
 
 def _plan(options: Options) -> RunPlan:
+    from conformance.run.outlook.pace import pace_of
     from conformance.run.outlook.plan import PlanChoice, plan
     from conformance.run.rerun import failed_rules
     from conformance.run.settings import seconds_of
     from conformance.verdicts.selection import select_rules
 
-    failed = failed_rules(options.out or BY_NAME["out"].default) if options.failed else None
-    budget = inf if options.time_budget is None else seconds_of(str(options.time_budget))
-    choice = PlanChoice(select_rules(options.only, options.skip, failed=failed), options.rerun, budget)
+    out = Path(options.out or BY_NAME["out"].default)
+    failed = failed_rules(out) if options.failed else None
     profile = profile_of(options)
+    choice = PlanChoice(
+        select_rules(options.only, options.skip, failed=failed),
+        options.rerun,
+        budget=inf if options.time_budget is None else seconds_of(str(options.time_budget)),
+        effort=options.effort or "quick",
+        pace=pace_of(profile.portal.url if profile else "bundled", out),
+    )
     impact: Impact = options.impact or ("read-only" if profile else "disruptive")
     return plan(profile or bundled_profile(), impact, choice)
 

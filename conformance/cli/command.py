@@ -94,13 +94,15 @@ class CommandOption(click.RichOption):
             raise click.BadParameter(
                 f"the value is empty: {variable} is set to nothing. Unset it.", ctx, self
             )
-        return super().resolve_envvar_value(ctx)
+        if variable is not None and variable in os.environ:
+            return os.environ[variable]
+        return super().resolve_envvar_value(ctx)  # also by the option's own name: PORTAL_CONFORMANCE_BRIEF
 
     def variable(self, ctx: click.Context) -> str | None:
-        """The environment variable of the option; None where it has none."""
+        """The environment variable of the option, named after its spelling; None where it has none."""
         if not self.allow_from_autoenv or ctx.auto_envvar_prefix is None or self.name is None:
             return None
-        return f"{ctx.auto_envvar_prefix}_{self.name.upper()}"
+        return f"{ctx.auto_envvar_prefix}_{self.opts[0].lstrip('-').replace('-', '_').upper()}"
 
 
 class DocumentedCommand(click.RichCommand):

@@ -59,6 +59,13 @@ COMMANDS = (
         example="portal-conformance doctor --profile portal.toml",
     ),
     CommandRow(
+        "validate",
+        TEST,
+        "target",
+        summary="validate profiles without their secrets and without a target",
+        example="portal-conformance validate portal.toml",
+    ),
+    CommandRow(
         "init",
         TEST,
         "target",
@@ -108,10 +115,17 @@ COMMANDS = (
         example="portal-conformance compare reports-old reports-new",
     ),
     CommandRow(
+        "baseline",
+        RUNS,
+        "files",
+        summary="write what failed in a finished run into a baseline",
+        example="portal-conformance baseline reports baseline.toml",
+    ),
+    CommandRow(
         "merge",
         RUNS,
         "files",
-        summary="merge checks or replays of parts of a recording to one",
+        summary="merge the checks or replays of parts of a recording into one",
         example="portal-conformance merge reports-1 reports-2 --out reports",
     ),
     CommandRow(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from conformance.cli.command import Options
+from conformance.cli.command import Choice, Options
+from conformance.cli.layout import print_text
 from conformance.errors import UsageError
 from conformance.target.profile.template import ProfileAnswers, filled
 
@@ -23,7 +24,14 @@ USUAL_NAME = re.compile(r"[A-Z0-9_]{1,15}|[A-Z0-9]+(_[A-Z0-9]+)+")
 FIRST = """\
 setup asks for the portal's address, an account and its second factor, writes {path}, and tries it out.
 It asks for no secret, only for the names of the environment variables that hold them.
+It can try the profile out only where these are set: {state}
 """
+ALL_SET = "{names} are. With other names, export them first."
+SOME_UNSET = "{names} {verb} not. Export what you have under any name before you begin, or afterwards."
+USUAL = ("PORTAL_ACCESS_CODE", "ADMIN_PASSWORD", "ADMIN_OTP_SECRET")
+"""The variables that the questions propose."""
+
+HOLDS_NONE = "It names secrets by their environment variables, and holds none of them."
 
 
 def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int]) -> int:
@@ -34,29 +42,36 @@ def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int])
     path: Path = options.profile
     if path.exists():
         raise UsageError(f"{path} exists, and is not overwritten. Name another file with --profile.")
-    print(FIRST.format(path=path))
+    print_text(FIRST.format(path=path, state=_state_of_usual()), form="text")
     answers = _asked()
     path.write_text(filled(answers), encoding="utf-8")
-    print(f"\nWrote {path}.\nIt names secrets by their environment variables, and holds none of them.")
+    print_text(f"\nWrote {path}.\n{HOLDS_NONE}", form="text")
     unset = [name for name in answers.variables if not os.environ.get(name)]
     if unset:
         exports = "\n".join(f"    export {name}=…" for name in unset)
-        print(
-            f"Set these, then try it out:\n{exports}\n    portal-conformance doctor --profile {path} --write"
-        )
+        doctor = f"portal-conformance doctor --profile {path} --write"
+        print_text(f"Set these, then try it out:\n{exports}\n    {doctor}", form="text")
         return 0
     return try_out(path)
+
+
+def _state_of_usual() -> str:
+    """Which of the proposed variables are not set."""
+    unset = [name for name in USUAL if not os.environ.get(name)]
+    if not unset:
+        return ALL_SET.format(names=", ".join(USUAL))
+    return SOME_UNSET.format(names=", ".join(unset), verb="is" if len(unset) == 1 else "are")
 
 
 def _asked() -> ProfileAnswers:
     """The answers to the questions, each asked until it has a valid one."""
     url = click.prompt("Address of the portal", value_proc=_address)
-    access = _variable("Environment variable with the access code", "PORTAL_ACCESS_CODE")
+    access = _variable("Environment variable with the access code", USUAL[0])
     email = click.prompt("Email of the account that signs in for most cases", value_proc=_email)
-    password = _variable("Environment variable with its password", "ADMIN_PASSWORD")
-    factor = click.prompt("Its second factor", type=click.Choice(("OTP", "EMAIL")), default="OTP")
+    password = _variable("Environment variable with its password", USUAL[1])
+    factor = click.prompt("Its second factor", type=Choice(("OTP", "EMAIL")), default="OTP")
     if factor == "OTP":
-        secret = _variable("Environment variable with its authenticator secret", "ADMIN_OTP_SECRET")
+        secret = _variable("Environment variable with its authenticator secret", USUAL[2])
         return ProfileAnswers(url, access, email, password, otp_secret=secret)
     inbox = click.prompt(
         "URL that answers with its mails, {email} in place of the address", value_proc=_address

@@ -1,4 +1,4 @@
-"""Commands about recorded traffic and finished runs, with no target: check, compare, merge, matrix, history.
+"""Commands about recorded traffic and finished runs, with no target: check, compare, baseline and others.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
@@ -69,7 +69,7 @@ def _workers(text: str) -> int:
         metavar="N",
         type=Value("number", _workers),
         default=1,
-        help="judge in so many processes, with the same result (default: 1)",
+        help="number of processes that judge, with the same result (default: 1)",
     ),
     option(
         "--scheduler",
@@ -132,6 +132,21 @@ def compare_runs(options: Options) -> int:
     form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
     print_text(form(comparison), form=options.format)
     return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
+
+
+@command(
+    "baseline",
+    argument("run", "RUN", help=RUN),
+    argument("file", "FILE", help="the baseline to write, or to add to"),
+    flag("--prune", help="also remove the rows whose rule the run decided and whose failure it did not see"),
+)
+def write_baseline(options: Options) -> int:
+    """Writes the failures of a finished run into a baseline, as ``--baseline-update`` of a run does."""
+    from conformance.report.across.baseline_update import update_from
+
+    for sentence in update_from(_results(options.run), options.file, is_pruned=options.prune):
+        print_line(sentence)
+    return ExitCode.CONFORMANT
 
 
 @command(
@@ -210,4 +225,7 @@ def _results(place: Path) -> Run:
     return Run.read(place / "results.json" if place.is_dir() else place)
 
 
-COMMANDS = {each.name: each for each in (check_files, compare_runs, merge_runs, show_matrix, show_history)}
+COMMANDS = {
+    each.name: each
+    for each in (check_files, compare_runs, write_baseline, merge_runs, show_matrix, show_history)
+}

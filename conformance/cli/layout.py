@@ -13,8 +13,12 @@ from conformance.cli.output import RedactedStream
 if TYPE_CHECKING:  # a log needs no rich
     from rich.console import RenderableType
 
-LABEL = re.compile(r"[\w-]+(?: [\w-]+)?  +(?=\S)")
+LABEL = re.compile(r"[\w.-]+(?: [\w.-]+)?  +(?=\S)")
 """A label of one or two words, and the blanks behind it."""
+
+LONG_WORD = re.compile(r"\S{16,}")
+BREAKABLE = re.compile(r"\S*[/:_.](?![:/])")
+"""As much of a word as ends with a sign behind which it may be broken."""
 
 MOST_OF_WIDTH = 0.45
 """The share of a line that its labels may take, so that there is room beside them."""
@@ -32,8 +36,23 @@ def laid_out(text: str, width: int) -> RenderableType:
     line = Table.grid()
     line.add_column(no_wrap=True)
     line.add_column(overflow="fold")
-    line.add_row(*shown.divide([split]))
+    label, rest = shown.divide([split])
+    line.add_row(label, Text("\n").join(rest.divide(_breaks(rest.plain, width - split))))
     return line
+
+
+def _breaks(plain: str, width: int) -> list[int]:
+    """Where words that are wider than a line are broken: behind a sign that parts a path or a name. No piece
+    begins with a colon, which a CI server may take for a command."""
+    breaks: list[int] = []
+    for word in LONG_WORD.finditer(plain):
+        start, end = word.span()
+        while end - start > width > 2:
+            sign = BREAKABLE.match(plain, start, start + width)
+            cut = sign.end() if sign is not None else start + width
+            start = cut - 1 if plain[cut] == ":" and plain[cut - 1] != ":" else cut
+            breaks.append(start)
+    return breaks
 
 
 def _label_width(plain: str, most: int) -> int:
@@ -61,17 +80,23 @@ def print_text(text: str, *, form: str) -> None:
         print_line(line)
 
 
-def print_line(line: str) -> None:
-    """Prints a line as ``print_blocks`` does."""
-    stream = sys.stdout
-    if not stream.isatty():
-        print(line)
+def print_line(line: str, *, stream: TextIO | None = None) -> None:
+    """Prints a line as ``print_blocks`` does; ``stream`` takes the place of the standard output."""
+    place = stream or sys.stdout
+    if not place.isatty():
+        print(line, file=place)
         return
     from rich.console import Console
 
-    clean = stream.clean(line) if isinstance(stream, RedactedStream) else line
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    clean = place.clean(line) if isinstance(place, RedactedStream) else line
+    console = Console(file=place, highlight=False, markup=False, emoji=False)
     console.print(laid_out(clean, console.width))
+
+
+def print_error(text: str) -> None:
+    """Prints a message to the standard error, line by line as ``print_line`` does."""
+    for line in text.split("\n"):
+        print_line(line, stream=sys.stderr)
 
 
 @contextmanager

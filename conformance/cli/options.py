@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
+from conformance.cli.layout import print_error
 from conformance.run.options import BY_NAME, OPTIONS, Option
 from conformance.run.settings import path
 from conformance.spec import IMPACTS
@@ -22,7 +22,11 @@ DEFAULT_PROFILE = Path("portal.toml")
 
 TARGET = option("--target", metavar="URL", help="the portal's base URL; overrides the profile's")
 PROFILE = option("--profile", metavar="FILE", type=PATH, help="the target's profile, a TOML file")
-IMPACT = option("--impact", type=Choice(IMPACTS), help="the most that the command may do to the target")
+IMPACT = option(
+    "--impact",
+    type=Choice(IMPACTS),
+    help="the most that the command may do to the target (default: read-only)",
+)
 OUT = option(
     "--out",
     metavar="DIR",
@@ -36,9 +40,14 @@ BASELINE = option(
 BASELINE_UPDATE = flag("--baseline-update", help="write the present failures to the baseline")
 BASELINE_PRUNE = flag("--baseline-prune", help="remove what no longer fails from the baseline")
 STRICT = flag("--strict", help="a WARN counts as a FAIL")
-SALVAGE = flag("--salvage", help="use the exchanges before the place where a file breaks")
+SALVAGE = flag("--salvage", help="use what stands before the place where a file is damaged")
 WAIT = flag("--wait", help="wait for another run on this target, --out or --history to end")
 NO_CACHE = flag("--no-cache", help="judge every exchange anew; slower, with the same result")
+WATCH = flag(
+    "--watch",
+    help="run again when the portal restarts: what failed, then its endpoints, then the rest",
+    allow_from_autoenv=False,
+)
 REDACTION = (
     option(
         "--redact",
@@ -60,12 +69,13 @@ FORMAT = option(
 )
 
 
-def run_option(row: Option) -> click.RichOption:
+def run_option(row: Option, *, is_hidden: bool = False) -> click.RichOption:
     """An option of ``portal-conformance run`` from its row in ``OPTIONS``."""
     spelling = row.cli or row.spelling
     if row.type is None:
-        return flag(spelling, f"{row.name}", help=row.help)
-    return option(spelling, row.name, help=row.help, multiple=row.repeats, **_value_of(row))
+        return flag(spelling, f"{row.name}", help=row.help, hidden=is_hidden)
+    settings = _value_of(row)
+    return option(spelling, row.name, help=row.help, multiple=row.repeats, hidden=is_hidden, **settings)
 
 
 def _value_of(row: Option) -> Mapping[str, Any]:
@@ -77,6 +87,16 @@ def _value_of(row: Option) -> Mapping[str, Any]:
 
 
 RUN_OPTIONS = tuple(run_option(row) for row in OPTIONS)
+PLANNED = (
+    "target", "profile", "impact", "out", "time_budget", "rerun", "only", "skip", "failed", "effort",
+    "min_tested", "brief",
+)  # fmt: skip
+"""The options of a run by which a plan differs."""
+
+PLAN_OPTIONS = tuple(run_option(row, is_hidden=row.name not in PLANNED) for row in OPTIONS)
+"""The options of ``plan``. It takes the others of ``run`` too, so that a line of ``run`` can be planned as it
+stands, but its help does not show what changes nothing."""
+
 ONLY, SKIP = run_option(BY_NAME["only"]), run_option(BY_NAME["skip"])
 
 
@@ -84,9 +104,7 @@ def use_default_profile(options: Options) -> None:
     """Sets ``--profile`` to ``portal.toml`` in this folder, and says so, where no target is named."""
     if options.profile is None and options.target is None and DEFAULT_PROFILE.is_file():
         options.profile = DEFAULT_PROFILE
-        print(
-            f"No --profile and no --target: {DEFAULT_PROFILE} of this folder is the profile.", file=sys.stderr
-        )
+        print_error(f"No --profile and no --target: {DEFAULT_PROFILE} of this folder is the profile.")
 
 
 def profile_of(options: Options) -> Profile | None:

@@ -1,4 +1,4 @@
-"""Commands about a target: serve, doctor, init, cleanup.
+"""Commands about a target: serve, doctor, setup, validate, init, cleanup.
 
 What a command needs is imported when it runs, so that its help is quick.
 """
@@ -6,16 +6,18 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
-from conformance.cli.layout import print_blocks, status_line
+from conformance.cli.layout import print_blocks, print_error, print_line, status_line
 from conformance.cli.options import DEFAULT_PROFILE, FORMAT, IMPACT, PROFILE, TARGET, WAIT, profile_of
 from conformance.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from conformance.run.outlook.plan import RunPlan
     from conformance.spec import Impact
     from conformance.target.doctor import Diagnosis
     from conformance.target.profile.learned import Learned
@@ -31,14 +33,29 @@ WAYS_IN = ("admin", "spare", "limited")
 SERVED = (
     option("--port", metavar="N", help="port to listen on; 0 takes a free one (default: 8000)"),
     option("--host", help="address to listen on (default: 127.0.0.1)"),
-    option("--fault", metavar="NAME", multiple=True, help="contradict the specification so; may be repeated"),
-    option("--variant", metavar="NAME", multiple=True, help="differ lawfully so; may be repeated"),
+    option(
+        "--fault",
+        metavar="NAME",
+        multiple=True,
+        help="a fault by its name, see --list-faults; may be repeated",
+    ),
+    option(
+        "--variant",
+        metavar="NAME",
+        multiple=True,
+        help="a lawful variant by its name, see --list-variants; may be repeated",
+    ),
     option("--profile-out", metavar="FILE", type=PATH, help="write the profile that fits this portal"),
-    flag("--no-clock", help="its time cannot be advanced"),
-    flag("--no-inbox", help="its mails cannot be read"),
-    option("--limit", metavar="NAME=VALUE", multiple=True, help="another limit, such as login_window=5"),
-    option("--seed", metavar="N", help="ids, passwords and codes that repeat"),
-    flag("--list-faults", help="list the faults, and the requirements that each breaks"),
+    flag("--no-clock", help="offer no clock: its time cannot be advanced"),
+    flag("--no-inbox", help="offer no inbox: its mails cannot be read"),
+    option(
+        "--limit",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="set a limit, such as login_window=5; may be repeated",
+    ),
+    option("--seed", metavar="N", help="a number that makes ids, passwords and codes the same at each start"),
+    flag("--list-faults", help="list the faults, with the requirements that each breaks and the endpoints"),
     flag("--list-variants", help="list the variants, and the gap that permits each"),
 )
 """The options of the reference portal, which reads their values."""
@@ -70,6 +87,7 @@ def _served_words(options: Options) -> Iterator[str]:
     PROFILE,
     IMPACT,
     flag("--write", help="write what was learned into the profile"),
+    WAIT,
     FORMAT,
     examples=("portal-conformance doctor --profile portal.toml --write",),
 )
@@ -80,8 +98,10 @@ def examine(options: Options) -> int:
 
 def diagnose(options: Options) -> int:
     """Probes a target, prints what works, and writes what was learned where the options ask for it."""
-    from conformance.run.outlook.unlocking import unlocked
-    from conformance.target import doctor
+    from conformance.run.outlook.plan import plan  # collects the cases, with pytest
+    from conformance.run.outlook.unlocking import unlocked  # as above
+    from conformance.target.doctor import examine as examine_profile
+    from conformance.target.doctor.text import as_json
 
     profile = profile_of(options)
     if profile is None:
@@ -89,20 +109,57 @@ def diagnose(options: Options) -> int:
     if options.write and not options.profile:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")
     impact: Impact = options.impact or "read-only"
-    with status_line() as show:
-        results = doctor.examine(profile, on_check=lambda part: show(f"trying {part} …"))
+    with _alone(profile, is_waiting=options.wait), status_line() as show:
+        results = examine_profile(profile, on_check=lambda part: show(f"trying {part} …"))
+        show("adding up what a run could test …")
         missing = [result.part for result in results if result.state == "missing"]
-        gains = unlocked(profile, impact, missing)
+        gains, planned = unlocked(profile, impact, missing), plan(profile, impact)
     ordered = sorted(gains, key=lambda part: (-gains[part].most, part))
     unlocks = {part: gains[part].spoken for part in ordered}
     if options.format == "json":
-        print(doctor.as_json(results, unlocks))
+        print(as_json(results, unlocks))
     else:
-        print_blocks([doctor.as_text(results, unlocks).splitlines()])
-        _print_learned(profile, impact, results, path=options.profile, is_written=bool(options.write))
+        _print_results(profile, results, unlocks, planned)
+        _print_learned(results, planned, path=options.profile, is_written=bool(options.write))
     if options.write:
-        _write_learned(options.profile, _learned(profile, impact, results))
+        _write_learned(options.profile, _learned(results, planned))
+    if options.format != "json":
+        print(f"\n{_next_step(results, options.profile)}")
     return _exit_code(results)
+
+
+@contextmanager
+def _alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
+    """Holds the accounts at the target against runs. The lock goes on naming the ledger of the last run, for
+    which the doctor looks."""
+    from conformance.target.locks import held, target_lock
+
+    lock = target_lock(profile)
+    note = "" if lock is None else str(lock.content().get("note", ""))
+    with held([lock] if lock else [], on_wait=print_error if is_waiting else None, note=note):
+        yield
+
+
+def _print_results(
+    profile: Profile, results: list[Diagnosis], unlocks: Mapping[str, str], planned: RunPlan
+) -> None:
+    """Prints what matters most in a few lines, and then each part."""
+    from conformance.target.doctor.text import as_text, counts_in_words
+
+    lines = [f"{profile.portal.url}: {counts_in_words(results)}."]
+    if _ways_in(results):
+        can = f"can test {planned.testable} of the {planned.musts} musts that an answer can show"
+        lines.append(f"A run with --impact {planned.impact} {can}.")
+        lines += [f"{part} would add most: {gain}." for part, gain in list(unlocks.items())[:1]]
+    print_blocks([lines, as_text(results, unlocks).splitlines()])
+
+
+def _next_step(results: list[Diagnosis], path: Path | None) -> str:
+    """What to do after the doctor."""
+    target = f" --profile {path}" if path is not None else ""
+    if any(result.state == "wrong" for result in results):
+        return f"Next: mend what is wrong, and call `portal-conformance doctor{target}` again."
+    return f"Next: `portal-conformance plan{target}` shows what a run would do."
 
 
 def _exit_code(results: list[Diagnosis]) -> ExitCode:
@@ -116,11 +173,8 @@ def _exit_code(results: list[Diagnosis]) -> ExitCode:
     return ExitCode.FAILED if wrong else ExitCode.CONFORMANT
 
 
-def _learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> Learned:
+def _learned(results: list[Diagnosis], planned: RunPlan) -> Learned:
     """What the profile does not say yet: settings that were found out, records, and what a run must test."""
-    from conformance.run.outlook.plan import (
-        plan,  # collects the cases, with pytest: no other command here needs it
-    )
     from conformance.target.profile.learned import Learned
 
     records: dict[str, str] = {}
@@ -131,21 +185,25 @@ def _learned(profile: Profile, impact: Impact, results: list[Diagnosis]) -> Lear
             records |= {name: str(value) for name, value in result.learned.items()}
         elif result.learned:
             tables.setdefault(table, {}).update(result.learned)
-    works = [name for name in WAYS_IN if _works(f"accounts.{name}", results)]
+    works = _ways_in(results)
     if works:
-        testable = plan(profile, impact).testable
-        tables["expect"] = {"musts": testable - testable // LEEWAY, "accounts": list(works)}
+        tables["expect"] = {"musts": planned.testable - planned.testable // LEEWAY, "accounts": list(works)}
     return Learned(tables, records)
 
 
+def _ways_in(results: list[Diagnosis]) -> list[str]:
+    """The accounts that a run expects to be given a token, and that can be."""
+    return [name for name in WAYS_IN if _works(f"accounts.{name}", results)]
+
+
 def _print_learned(
-    profile: Profile, impact: Impact, results: list[Diagnosis], *, path: Path | None, is_written: bool
+    results: list[Diagnosis], planned: RunPlan, *, path: Path | None, is_written: bool
 ) -> None:
     """Prints what was learned, ready to paste into the profile unless it is written there."""
     from conformance.target.profile.learned import as_toml, written
     from conformance.traffic.replacing import text_of
 
-    learned = _learned(profile, impact, results)
+    learned = _learned(results, planned)
     if "expect" not in learned.tables:
         print("\nNo [expect] table is proposed: no account can sign in.")
     if path is not None and not is_written and written(before := text_of(path), learned) == before:
@@ -153,8 +211,11 @@ def _print_learned(
     elif learned:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
-        print(f"# [expect]: what a run with --impact {impact} must test at least; below it, exit code 5.")
-        print("# musts is a twentieth less than what plan says a run can test.")
+        if "expect" in learned.tables:
+            print(
+                f"# [expect] is what a run with --impact {planned.impact} must test; below it, exit code 5."
+            )
+            print(f"# It can test {planned.testable} musts; a twentieth may stay untested.")
         print(as_toml(learned), end="")
 
 
@@ -170,7 +231,7 @@ def _write_learned(path: Path, learned: Learned) -> None:
     try:
         replace_file(path, after)
     except OSError as refused:
-        raise UsageError(f"{path}: cannot be written ({refused.strerror}).") from None
+        raise UsageError(f"{path}: cannot be written ({refused.strerror}). Check its permissions.") from None
     print(f"Wrote what was learned to {path}.", file=sys.stderr)
 
 
@@ -198,9 +259,40 @@ def set_up(options: Options) -> int:
 def _try_out(path: Path) -> int:
     """Runs the doctor on a new profile, and writes what it learns into it."""
     values = Options(
-        profile=path, target=None, impact=None, format="text", write=True, command="doctor", further=[]
+        profile=path,
+        target=None,
+        impact=None,
+        format="text",
+        write=True,
+        wait=False,
+        command="doctor",
+        further=[],
     )
     return diagnose(values)
+
+
+@command(
+    "validate",
+    argument("profiles", "FILE", nargs=-1, help="a profile (default: portal.toml of this folder)"),
+)
+def validate_profiles(options: Options) -> int:
+    """Validates profiles without their secrets and without a target; exit code 4 where one has a mistake."""
+    from conformance.target.profile.validation import validate
+
+    has_mistake = False
+    for path in options.profiles or (DEFAULT_PROFILE,):
+        validation = validate(path)
+        for problem in validation.problems:
+            print(problem, file=sys.stderr)
+        has_mistake = has_mistake or bool(validation.problems)
+        if not validation.problems:
+            print(f"{path} is valid.{_unread(validation.references)}")
+    return ExitCode.USAGE if has_mistake else ExitCode.CONFORMANT
+
+
+def _unread(references: Sequence[str]) -> str:
+    """Which values were not looked at."""
+    return f" Not looked at: {', '.join(references)}." if references else ""
 
 
 @command("init")
@@ -229,14 +321,16 @@ def clean_up(options: Options) -> int:
         raise UsageError("cleanup needs --profile FILE, the profile of the portal that the run changed.")
 
     def show_left(sentence: str) -> None:
-        print(f"cannot be restored: {one_line(sentence, 600)}. The next run with this --out removes it.")
+        print_line(f"cannot be restored: {one_line(sentence, 600)}. The next run with this --out removes it.")
 
     left = cleanup(options.ledger, profile, on_wait=print if options.wait else None, on_left=show_left)
     for line in left:
-        print(f"not restored: {one_line(line, 600)}")
+        print_line(f"not restored: {one_line(line, 600)}")
     if not left:
         print("Restored everything.")
     return ExitCode.LEFT_BEHIND if left else ExitCode.CONFORMANT
 
 
-COMMANDS = {each.name: each for each in (serve_portal, examine, set_up, print_profile, clean_up)}
+COMMANDS = {
+    each.name: each for each in (serve_portal, examine, set_up, validate_profiles, print_profile, clean_up)
+}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
+from conformance.cli.layout import print_line
 from conformance.cli.options import (
     BASELINE,
     BASELINE_PRUNE,
@@ -55,10 +56,16 @@ SELECTION = (
     option(
         "--rate",
         metavar="RATE",
-        help="start so many requests, such as 200/s, whenever the answers come: an open load (extra scale)",
+        help="start requests at this rate, such as 200/s, however long answers take (extra scale)",
     ),
-    option("--repeat", type=int, default=1, metavar="N", help="replay a load so often (default: 1)"),
-    option("--duration", metavar="TIME", help="begin a load again until this time is over, such as 5m"),
+    option(
+        "--repeat",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of times that a load is replayed (default: 1)",
+    ),
+    option("--duration", metavar="TIME", help="repeat a load until this time is over, such as 5m"),
     option("--ramp", metavar="TIME", help="reach the rate in this time, such as 30s (default: at once)"),
     option(
         "--latency",
@@ -79,6 +86,12 @@ SELECTION = (
         metavar="PATTERN",
         allow_from_autoenv=False,
         help="leave out the endpoints that match; may be repeated",
+    ),
+    option(
+        "--recorded-host",
+        multiple=True,
+        metavar="HOST",
+        help="replay only what was recorded at this host, where files hold several; may be repeated",
     ),
 )
 """Which exchanges are replayed, how fast, and how many at a time."""
@@ -110,7 +123,7 @@ MEANING = (
         "--fail-on",
         type=Choice(("contradiction", "breaking", "permitted")),
         default="breaking",
-        help="the least grave kind of difference that fails the replay (default: breaking)",
+        help="the mildest kind of difference that fails the replay (default: breaking)",
     ),
     option(
         "--accept",
@@ -168,6 +181,7 @@ def record_traffic(options: Options) -> int:
         ),
         profile=load(options.profile) if options.profile else None,
         judge=options.judge,
+        print_line=print_line,
     )
 
 
@@ -211,8 +225,8 @@ def _replayed(profile: Profile, options: Options) -> int:
 
     is_alone = options.workers == 1 and options.engine == "processes"
     if is_alone or options.dry_run:
-        return replay_command.run(profile, options)
-    return scale_command.run(profile, options)
+        return replay_command.run(profile, options, print_line=print_line)
+    return scale_command.run(profile, options, print_line=print_line)
 
 
 COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 
 from conformance.embed.bridge import Application, ApplicationTransport
@@ -25,6 +24,7 @@ from conformance.run.session import ActingCase, RunSession
 from conformance.spec import REQUIREMENTS, Impact
 from conformance.target.clock import SystemClock
 from conformance.target.profile.model import Profile, load, of_target
+from conformance.traffic.http_library import httpx
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any, TypeVar
 
-import httpx
+from conformance.traffic.http_library import httpx
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -10,7 +10,7 @@ from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.redact import Secrets
-from conformance.verdicts.findings import Finding, Ledger, Verdict, shown
+from conformance.verdicts.findings import Finding, Ledger, Verdict, described, shown
 from conformance.verdicts.selection import select_rules
 
 SHOWN = 20
@@ -102,7 +102,7 @@ def _block(finding: Finding) -> str:
         [
             f"{finding.verdict.value.upper()} {rule.id} ({rule.section}): {rule.statement}",
             f"  at        {finding.path or 'the answer'} of {finding.endpoint}",
-            f"  expected  {shown(finding.expected)}",
+            f"  expected  {described(finding.expected)}",
             f"  actual    {shown(finding.actual)}",
         ]
     )

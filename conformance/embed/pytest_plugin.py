@@ -38,13 +38,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """``pytest --pyargs cases`` knows the options of the cases; no other command line does."""
-    if "--pyargs" in args and any(_names_cases(argument) for argument in args):
+    """A command line that names the cases of the suite knows their options, and means them where another
+    plugin has options of the same names. No other command line does."""
+    if any(map(_names_cases, args)) or ("--pyargs" in args and any(map(_names_package, args))):
+        from conformance.run.options import as_ours  # the suite is loaded by those who use it
+
         early_config.pluginmanager.import_plugin(PLUGIN)
+        args[:] = as_ours(args)
 
 
 def _names_cases(argument: str) -> bool:
-    """Whether an argument names the cases of the suite, and not a package of that name in a project."""
+    """Whether an argument is a file or folder of the cases, as in a checkout of the suite."""
+    return Path(argument.partition("::")[0]).resolve().is_relative_to(Path(__file__).parents[2] / CASES)
+
+
+def _names_package(argument: str) -> bool:
+    """Whether an argument names the package of the cases, and not one of that name in a project."""
     package = argument.partition("::")[0].partition(".")[0].partition("/")[0]
     if package != CASES:
         return False
@@ -57,7 +66,7 @@ def _names_cases(argument: str) -> bool:
 def portal_judge(request: pytest.FixtureRequest) -> Iterator[PortalJudge]:
     """Judges answers: ``portal_judge.feed(response)`` fails the test with what contradicts the specification;
     what was passed to ``portal_judge.note(response)`` fails it at its end."""
-    from conformance.embed.judge import PortalJudge  # the suite is loaded by those who use it
+    from conformance.embed.judge import PortalJudge  # see above
 
     option = request.config.getoption
     judge = PortalJudge(

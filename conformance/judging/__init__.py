@@ -42,9 +42,9 @@ def judge_of(*, no_cache: bool = False, model: bool = True, share: Share = "all"
     """
     checks = [check for check in CHECKS if model or not check.is_of_model]
     if share == "alone":
-        judge = Judge(checks=[check for check in checks if not check.remembers], says="contradictions")
+        judge = Judge(checks=[check for check in checks if not check.remembers], reports="contradictions")
     elif share == "in order":
-        judge = Judge(checks=[check for check in checks if check.remembers], readings=(), says="shown")
+        judge = Judge(checks=[check for check in checks if check.remembers], readings=(), reports="shown")
     else:
         judge = Judge(checks=checks)
     if no_cache:

@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
 from typing import Generic, TypeVar
 
 import msgspec
 
 from conformance.checks.records import records
 from conformance.checks.registry import Sight
-from conformance.judging.dispatch import Dispatcher, Route, Rows
+from conformance.judging.dispatch import CheckSet, Dispatcher, Route
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
 from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
@@ -35,6 +34,9 @@ MISSES_IN_A_ROW, BYPASSED = 32, 992
 """After so many misses in a row, so many lookups are bypassed."""
 
 Metadata = tuple[Json, ...]
+
+Digest = tuple[int, int]
+"""The length of a text, and its hash."""
 
 _ENCODE = msgspec.json.Encoder().encode
 
@@ -87,9 +89,12 @@ def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
     return type(stamp).__name__, 0, False
 
 
-def cache_key(exchange: Exchange) -> bytes | None:
+def cache_key(exchange: Exchange) -> Digest | None:
     """A digest of all of an exchange but its secrets and its moment: of its metadata, of the request's URL
     and body, and of the envelope without its timestamp. None where it cannot be made.
+
+    The interpreter's keyed hash of 64 bits is enough for it: of the exchanges that are kept, one in some 10¹⁴
+    would be taken for another.
     """
     request, envelope, body = exchange.request, exchange.envelope, None
     if request.body is not ABSENT or exchange.plain is not None:
@@ -98,7 +103,7 @@ def cache_key(exchange: Exchange) -> bytes | None:
         envelope = envelope.copy()
         del envelope["timestamp"]
     text = _encoded((request.method, request.url, request.form, body, metadata(exchange), envelope))
-    return None if text is None else sha256(text).digest()
+    return None if text is None else (len(text), hash(text))
 
 
 NOTHING_TO_READ = b""
@@ -200,7 +205,7 @@ class BoundedCache(dict[Key, Value], Generic[Key, Value]):
 class PartCache:
     """The checks that read one part of the exchanges of a route, and its cache key."""
 
-    rows: Rows
+    checks: CheckSet
     key_of: Callable[[Exchange], Hashable]
     bypass: Bypass
 
@@ -212,8 +217,6 @@ class RouteCache:
     route: Route
     parts: tuple[PartCache, ...]
     bypass: Bypass
-    prefix: bytes
-    """Of the keys of its exchanges: no other route has it."""
     token: object
     """Of the judge and its generation: the cached verdicts of this route hold no longer than that."""
 
@@ -251,7 +254,7 @@ class CachingJudge:
         self._generation = judge.dispatcher.generation
         self._token = object()
         self._routes: dict[Route, RouteCache] = {}
-        self._exchanges: BoundedCache[bytes, CachedVerdicts] = BoundedCache(capacity)
+        self._exchanges: BoundedCache[tuple[RouteCache, Digest], CachedVerdicts] = BoundedCache(capacity)
         self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
         self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
         self._combined: BoundedCache[tuple[Verdicts, ...], Verdicts] = BoundedCache(parts_capacity)
@@ -282,7 +285,7 @@ class CachingJudge:
         if bypass.remaining:
             bypass.remaining -= 1
         elif (key := cache_key(exchange)) is not None:
-            entry = self._exchanges[cache.prefix + key]
+            entry = self._exchanges[cache, key]
         if entry is None:
             return self._judge_anew(cache, key, exchange)
         bypass.misses = 0
@@ -313,7 +316,7 @@ class CachingJudge:
         self._facts.add(entry, data_facts(exchange))
         return verdicts
 
-    def _judge_anew(self, cache: RouteCache, key: bytes | None, exchange: Exchange) -> Verdicts:
+    def _judge_anew(self, cache: RouteCache, key: Digest | None, exchange: Exchange) -> Verdicts:
         """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
         route, parts = cache.route, []
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
@@ -326,25 +329,25 @@ class CachingJudge:
         if shape.is_clean and verdicts.is_clean:
             is_inspected = route.shape is None or route.shape.is_inspected
             entry = CachedVerdicts(cache, verdicts, is_inspected)
-            self._exchanges.add(cache.prefix + key, entry)
+            self._exchanges.add((cache, key), entry)
             cached_verdicts.store(exchange, entry)
         return self._together((shape, verdicts, self._apply(route.moment, exchange)))
 
-    def _apply(self, rows: Rows, exchange: Exchange) -> Verdicts:
+    def _apply(self, checks: CheckSet, exchange: Exchange) -> Verdicts:
         """The verdicts of some checks, the same object where the same holds and is read: a ledger counts it
         at once."""
-        if not rows.groups:
+        if not checks.groups:
             return NO_VERDICTS
-        held, readings, contradictions, bugs = decided = self._judge.decide(rows, exchange)
+        held, readings, contradictions, bugs = decided = self._judge.decide(checks, exchange)
         read = _encoded(readings) if readings else NOTHING_TO_READ
         if contradictions or bugs or read is None:
-            return verdicts_of(decided, rows, exchange)
+            return verdicts_of(decided, checks, exchange)
         if not (readings or any(held)):
             return NO_VERDICTS
-        key = rows, read, *held
+        key = checks, read, *held
         shared = self._shared[key]
         if shared is None:
-            shared = verdicts_of(decided, rows, exchange)
+            shared = verdicts_of(decided, checks, exchange)
             self._shared.add(key, shared)
         return shared
 
@@ -362,18 +365,18 @@ class CachingJudge:
         bypass, cached = part.bypass, None
         if bypass.remaining:
             bypass.remaining -= 1
-            return self._apply(part.rows, exchange)
+            return self._apply(part.checks, exchange)
         key = part.key_of(exchange)
         if key is NOTHING_TO_READ:
             return NO_VERDICTS
         if isinstance(key, bytes) and len(key) > LONGEST_KEY:
-            key = sha256(key).digest()
+            key = len(key), hash(key)
         cached = self._parts[part, key]
         if cached is not None:
             bypass.misses = 0
             return cached
         bypass.note_miss()
-        verdicts = self._apply(part.rows, exchange)
+        verdicts = self._apply(part.checks, exchange)
         if key is not None and verdicts.is_clean:
             self._parts.add((part, key), verdicts)
         return verdicts
@@ -384,8 +387,7 @@ class CachingJudge:
             for sight, key_of in PART_KEYS.items()
             if route.by_sight[sight].groups
         ]
-        prefix, bypass = len(self._routes).to_bytes(4), self._bypass.afresh()
-        cache = self._routes[route] = RouteCache(route, tuple(parts), bypass, prefix, self._token)
+        cache = self._routes[route] = RouteCache(route, tuple(parts), self._bypass.afresh(), self._token)
         return cache
 
     def _empty(self) -> None:

@@ -18,7 +18,7 @@ from conformance.checks.registry import (
     Sight,
     kind_of,
 )
-from conformance.judging.shapes import Says, Shape, shape_of
+from conformance.judging.shapes import Shape, ShapeReport, shape_of
 from conformance.spec import Operation
 from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
 
@@ -39,7 +39,7 @@ class CheckGroup(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Rows:
+class CheckSet:
     """Checks and readings that are applied together. They equal nothing but themselves."""
 
     groups: tuple[CheckGroup, ...]
@@ -49,14 +49,15 @@ class Rows:
     """Of all groups, in their order."""
 
     @classmethod
-    def of(cls, groups: tuple[CheckGroup, ...], *, is_momentary: bool) -> Rows:
+    def of(cls, groups: tuple[CheckGroup, ...], *, is_momentary: bool) -> CheckSet:
         return cls(groups, is_momentary, tuple(check for group in groups for check in group.checks))
 
 
-class Way(NamedTuple):
+class RouteKey(NamedTuple):
     """What the choice of checks depends on."""
 
-    key: str
+    operation: str
+    """Its key."""
     kind: Kind
     ingress: bool
     """Whether the request came through the portal's ingress."""
@@ -68,20 +69,20 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Route:
-    """What judges the exchanges of one way."""
+    """What judges the exchanges of one route key."""
 
     key: str
     shape: Shape | None
     """Of the data; None where none is stated for this response."""
-    by_sight: dict[Sight, Rows]
-    """The rows by what they read of an exchange, those that read least first."""
-    rows: Rows
+    by_sight: dict[Sight, CheckSet]
+    """The checks by what they read of an exchange, those that read least first."""
+    checks: CheckSet
     """The same together."""
-    answer: Rows
+    answer: CheckSet
     """Those that read all but the moment."""
-    moment: Rows
+    moment: CheckSet
     """Those that read the moment as well."""
-    whole: Rows
+    whole: CheckSet
     """Those of the last two."""
 
 
@@ -97,10 +98,10 @@ class Dispatcher:
         checks: tuple[Check, ...],
         *,
         readings: tuple[OpenReading, ...] | None = None,
-        says: Says = "all",
+        reports: ShapeReport = "all",
     ) -> None:
-        """``readings``: those that are read, all by default; ``says``: what shapes say."""
-        self._readings, self._says = readings, says
+        """``readings``: those that are read, all by default; ``reports``: what shapes report."""
+        self._readings, self._reports = readings, reports
         self.unknown_codes: set[str] = set()
         """Access codes that were of no known ingress when they were sent; of very many, some."""
         self.generation = 0
@@ -133,8 +134,8 @@ class Dispatcher:
             request.headers[at][1] in self.ingresses
             or self._is_of_ingress(request.headers[at][1], kind, exchange.n)
         )
-        way = operation.key, kind, ingress, body, pending
-        route = self._routes.get(way) or self._new_route(Way(*way), operation)
+        key = operation.key, kind, ingress, body, pending
+        route = self._routes.get(key) or self._new_route(RouteKey(*key), operation)
         if route.shape is not None:
             route.shape.responses += 1
         return route
@@ -145,7 +146,7 @@ class Dispatcher:
         if route.shape is not None:
             route.shape.responses += 1
 
-    def distrust(self) -> None:
+    def require_every_exchange(self) -> None:
         """Has all checks that remember see every exchange: one of them has forgotten something."""
         if self._is_steady:
             self._is_steady = False
@@ -156,13 +157,15 @@ class Dispatcher:
         """Has every exchange judged anew: a check may judge an equal one otherwise than before."""
         self.generation += 1
 
-    def _new_route(self, way: Way, operation: Operation) -> Route:
-        if way.key not in self._shapes:
-            self._shapes[way.key] = None if operation.data is None else shape_of(operation, self._says)
-        by_sight = rows_by_sight(way, self._checks, steady=self._is_steady, readings=self._readings)
-        route = self._routes[way] = Route(
-            way.key,
-            self._shapes[way.key] if way.kind == "success" and not way.pending else None,
+    def _new_route(self, key: RouteKey, operation: Operation) -> Route:
+        if key.operation not in self._shapes:
+            self._shapes[key.operation] = (
+                None if operation.data is None else shape_of(operation, self._reports)
+            )
+        by_sight = checks_by_sight(key, self._checks, steady=self._is_steady, readings=self._readings)
+        route = self._routes[key] = Route(
+            key.operation,
+            self._shapes[key.operation] if key.kind == "success" and not key.pending else None,
             by_sight,
             _together(by_sight.values()),
             by_sight["answer"],
@@ -185,21 +188,21 @@ class Dispatcher:
 
 
 @lru_cache(maxsize=4096)
-def rows_by_sight(
-    way: Way,
+def checks_by_sight(
+    key: RouteKey,
     checks: tuple[Check, ...],
     *,
     steady: bool,
     readings: tuple[OpenReading, ...] | None = None,
-) -> dict[Sight, Rows]:
-    """The checks and readings of a way, by what they read of an exchange.
+) -> dict[Sight, CheckSet]:
+    """The checks and readings of a route key, by what they read of an exchange.
 
     ``steady``: checks that remember steadily need not see an equal exchange again.
     """
 
     def applies(on: Selection) -> bool:
-        is_sent_so = (way.ingress or not on.ingress) and (way.body or not on.body)
-        return is_sent_so and way.key in on.keys and way.kind in on.kinds
+        is_sent_so = (key.ingress or not on.ingress) and (key.body or not on.body)
+        return is_sent_so and key.operation in on.keys and key.kind in on.kinds
 
     def sight(row: Check) -> Sight:
         return row.on.sight if not row.remembers or (steady and row.remembers == "steadily") else "moment"
@@ -207,7 +210,7 @@ def rows_by_sight(
     applied = [row for row in checks if applies(row.on)]
     chosen = [row for row in (READINGS if readings is None else readings) if applies(row.on)]
     return {
-        wanted: Rows.of(
+        wanted: CheckSet.of(
             _groups(
                 [row for row in applied if sight(row) == wanted],
                 [row for row in chosen if row.on.sight == wanted],
@@ -218,11 +221,11 @@ def rows_by_sight(
     }
 
 
-def _together(several: Iterable[Rows]) -> Rows:
+def _together(several: Iterable[CheckSet]) -> CheckSet:
     several = tuple(several)
-    return Rows.of(
-        tuple(group for rows in several for group in rows.groups),
-        is_momentary=any(rows.groups and rows.is_momentary for rows in several),
+    return CheckSet.of(
+        tuple(group for each in several for group in each.groups),
+        is_momentary=any(each.groups and each.is_momentary for each in several),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -74,7 +74,9 @@ class Node:
         return bool(self.coded) or (self.item is not None and self.item.holds_codes)
 
 
+@lru_cache(maxsize=512)
 def node_of(annotation: Any) -> Node:
+    """The tree of an annotation. Those of models that stand in several are the same."""
     model, item = model_of(annotation), item_of(annotation)
     if model is not None:
         fields = (
@@ -82,12 +84,16 @@ def node_of(annotation: Any) -> Node:
                 tuple(dict.fromkeys([*names_of(name, field), name])),
                 requirement_of(field),
                 field.is_required(),
-                node_of(field.annotation),
+                node_of(_annotation_of(field)),
             )
             for name, field in model.model_fields.items()
         )
         return Node(model, tuple(fields))
     return Node(item=node_of(item)) if item is not None else Node()
+
+
+def _annotation_of(field: FieldInfo) -> Any:
+    return field.annotation
 
 
 def _parts(annotation: Any) -> list[Any]:

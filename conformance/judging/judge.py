@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 from conformance.checks.registry import CHECKS, ROOM, Check, Memory, OpenReading
-from conformance.judging.dispatch import CheckGroup, Dispatcher, Rows
-from conformance.judging.shapes import Says
+from conformance.judging.dispatch import CheckGroup, CheckSet, Dispatcher
+from conformance.judging.shapes import ShapeReport
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import HELD, endpoint_of
 from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Verdicts, combined
 
 Decided = tuple[list[int], list[tuple[str, Json]], list[Contradicted], list[Bug]]
-"""How often each check of the rows held, what was read, what is contradicted, and which checks raised."""
+"""How often each check of the set held, what was read, what is contradicted, and which checks raised."""
 
 
 class Judge:
@@ -29,15 +29,15 @@ class Judge:
         checks: Iterable[Check] = CHECKS,
         room: int = ROOM,
         readings: Iterable[OpenReading] | None = None,
-        says: Says = "all",
+        reports: ShapeReport = "all",
     ) -> None:
-        """``readings`` and ``says`` as the dispatcher's."""
+        """``readings`` and ``reports`` as the dispatcher's."""
         chosen = tuple(checks)
         read = None if readings is None else tuple(readings)
-        self.dispatcher = Dispatcher(chosen, readings=read, says=says)
-        distrust, outdate = self.dispatcher.distrust, self.dispatcher.outdate
+        self.dispatcher = Dispatcher(chosen, readings=read, reports=reports)
+        require_every_exchange, outdate = self.dispatcher.require_every_exchange, self.dispatcher.outdate
         self._memories: dict[Check, Memory] = {
-            check: Memory(room, on_forget=distrust, on_outdated=outdate)
+            check: Memory(room, on_forget=require_every_exchange, on_outdated=outdate)
             if check.remembers == "steadily"
             else Memory(room)
             for check in chosen
@@ -55,16 +55,16 @@ class Judge:
         if route is None:
             return NO_VERDICTS
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
-        return combined([shape, verdicts_of(self.decide(route.rows, exchange), route.rows, exchange)])
+        return combined([shape, verdicts_of(self.decide(route.checks, exchange), route.checks, exchange)])
 
-    def decide(self, rows: Rows, exchange: Exchange) -> Decided:
+    def decide(self, checks: CheckSet, exchange: Exchange) -> Decided:
         """What some checks and readings decide, before it is made verdicts."""
         held: list[int] = []
         readings: list[tuple[str, Json]] = []
         contradictions: list[Contradicted] = []
         bugs: list[Bug] = []
         memories = self._memories
-        for group in rows.groups:
+        for group in checks.groups:
             if group.predicates and not _is_selected(group, exchange, bugs):
                 held += group.zeros
                 continue
@@ -99,7 +99,7 @@ def _is_selected(group: CheckGroup, exchange: Exchange, bugs: list[Bug]) -> bool
     return True
 
 
-def verdicts_of(decided: Decided, rows: Rows, exchange: Exchange) -> Verdicts:
+def verdicts_of(decided: Decided, checks: CheckSet, exchange: Exchange) -> Verdicts:
     """What some checks and readings decided on an exchange, as a value."""
     held, readings, contradictions, bugs = decided
     if not (any(held) or readings or contradictions or bugs):
@@ -107,12 +107,12 @@ def verdicts_of(decided: Decided, rows: Rows, exchange: Exchange) -> Verdicts:
     return Verdicts(
         endpoint_of(exchange),
         exchange.n,
-        tuple((check.decision, times) for check, times in zip(rows.checks, held, strict=True) if times),
+        tuple((check.decision, times) for check, times in zip(checks.checks, held, strict=True) if times),
         tuple(readings),
         tuple(contradictions),
         (),
         tuple(bugs),
-        rows.is_momentary,
+        checks.is_momentary,
         (),
         not contradictions and not bugs,
     )

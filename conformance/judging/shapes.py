@@ -45,12 +45,15 @@ indexes is kept, so that a list of very many items weighs no more than a short o
 ITEMS_COMPARED = 2_000
 """Items of a list of which each contradiction is sought, also where there are ``MOST_ALIKE`` already."""
 
+INSTANCE = "a valid dictionary or instance of "
+"""How pydantic begins to name an object."""
+
 NAME = "shape"
 """What findings and requirements name in place of a check."""
 
 
-Says = Literal["all", "contradictions", "shown"]
-"""What a shape says of an answer: both, what it contradicts, or what it is the first to show."""
+ShapeReport = Literal["all", "contradictions", "shown"]
+"""What a shape reports of an answer: both, what it contradicts, or what it is the first to show."""
 
 
 class Shape:
@@ -59,8 +62,8 @@ class Shape:
     Memory is bounded by the model, not by the traffic.
     """
 
-    def __init__(self, operation: Operation, says: Says = "all") -> None:
-        self._says = says
+    def __init__(self, operation: Operation, reports: ShapeReport = "all") -> None:
+        self._reports = reports
         resource = RESOURCES[(operation.data or "").removesuffix("[]")]
         self.key = operation.key
         self.root = operation.requirement
@@ -88,13 +91,13 @@ class Shape:
     @property
     def is_inspected(self) -> bool:
         """Whether the fields of the response that was counted last are to be inspected."""
-        if self._says == "contradictions":
+        if self._reports == "contradictions":
             return False
         return self.responses <= INSPECTED_AT_FIRST or self.responses % INSPECTED_OF_LATER == 0
 
     def compare(self, exchange: Exchange) -> Verdicts:
         """What the data contradicts; and what it is the first to show, where it is to be inspected."""
-        if self._says == "shown" and not self.is_inspected:
+        if self._reports == "shown" and not self.is_inspected:
             return NO_VERDICTS
         if self.is_exact_in(exchange):
             return self._shown(exchange, extras=[]) if self.is_inspected else NO_VERDICTS
@@ -104,7 +107,7 @@ class Shape:
         shown = NO_VERDICTS
         if self.is_inspected:
             shown = self.inspect(exchange, contradicted={requirement for requirement, _ in contradictions})
-        if self._says == "shown":
+        if self._reports == "shown":
             return shown
         return Verdicts(
             self.key,
@@ -255,11 +258,23 @@ def _places_of(contradictions: Sequence[tuple[str, Contradiction]]) -> tuple[str
     return tuple([contradiction.path for _, contradiction in contradictions])
 
 
-def shape_of(operation: Operation, says: Says = "all") -> Shape:
+def shape_of(operation: Operation, reports: ShapeReport = "all") -> Shape:
     """A fresh shape of an operation whose data is shown."""
-    return Shape(operation, says)
+    return Shape(operation, reports)
+
+
+WORDS = {
+    "Field required": "the field to be present",
+    "a valid string": "a string",
+    "a valid list": "an array",
+    "a valid integer": "an integer",
+    "a valid number": "a number",
+    "a valid boolean": "a boolean",
+    f"{INSTANCE}Enumeration": "an enumeration object",
+}
+"""What pydantic says of a value of another type, in the specification's words."""
 
 
 def _words(message: str) -> str:
     text = message.removeprefix("Value error, ").removeprefix("Input should be ")
-    return {"Field required": "the field to be present"}.get(text, text)
+    return WORDS.get(text) or ("an object" if text.startswith(INSTANCE) else text)

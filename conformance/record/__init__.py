@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -168,13 +168,15 @@ def run(
     *,
     judge: bool = False,
     profile: Profile | None = None,
+    print_line: Callable[[str], None] = print,
 ) -> int:
     """Records until interrupted, and prints what was recorded. Exit code 1 if ``judge`` found a FAIL, else
     0."""
     secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
 
     def show(finding: Finding) -> None:
-        print(secrets.redact(_line(finding)), flush=True)
+        print_line(secrets.redact(_line(finding)))
+        sys.stdout.flush()
 
     recording = serve(
         upstream,
@@ -186,27 +188,33 @@ def run(
         on_finding=show,
     )
     with recording:
-        _announce(recording, upstream, out, options)
+        for line in _announcement(recording, upstream, out, options):
+            print_line(line)
+        sys.stdout.flush()
+        _warn_of(options.host)
         with contextlib.suppress(KeyboardInterrupt):
             while recording.thread.is_alive():
                 recording.thread.join(timeout=0.5)
-    print(f"Recorded {recording.log.count} exchanges to {out}; redacted {len(secrets)} secrets.")
+    print_line(f"Recorded {recording.log.count} exchanges to {out}; redacted {len(secrets)} secrets.")
     for line in recording.log.finder.lines():
-        print(line)
+        print_line(line)
     if recording.log.unanswered:
-        print(f"{recording.log.unanswered} of them got no answer from the portal.")
+        print_line(f"{recording.log.unanswered} of them got no answer from the portal.")
     failed = any(finding.verdict is Verdict.FAIL for finding in ledger.findings)
     return ExitCode.FAILED if failed else ExitCode.CONFORMANT
 
 
-def _announce(recording: Recording, upstream: str, out: str | Path, options: RecordOptions) -> None:
-    print(f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C).", flush=True)
-    if not is_loopback(options.host):
-        print(
-            f"Anyone who can reach {options.host} can use the portal through this recorder.", file=sys.stderr
-        )
+def _announcement(
+    recording: Recording, upstream: str, out: str | Path, options: RecordOptions
+) -> Iterator[str]:
+    yield f"Recording {upstream} at {recording.url} into {out} (stop with Ctrl-C)."
     if options.open_channel:
-        print("The secure channel is opened: clients are given the recorder's public key.", flush=True)
+        yield "The secure channel is opened: clients are given the recorder's public key."
+
+
+def _warn_of(host: str) -> None:
+    if not is_loopback(host):
+        print(f"Anyone who can reach {host} can use the portal through this recorder.", file=sys.stderr)
 
 
 def _line(finding: Finding) -> str:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from conformance.judging import Watch
 from conformance.traffic.capture import Writer
+from conformance.traffic.capture.writer import rewrite
 from conformance.traffic.exchange import Exchange, Plain, Request, Response
 from conformance.traffic.redaction.finder import SecretFinder
-from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.verdicts.findings import Finding
 
 
@@ -27,6 +28,8 @@ class Log:
     unanswered: int = 0
     finder: SecretFinder = field(default_factory=SecretFinder)
     _reported: set[str] = field(default_factory=set)
+    _is_stale: bool = False
+    """Whether a response showed a value before a request said that it is a secret."""
 
     def __post_init__(self) -> None:
         self._writer = Writer(self.path)
@@ -55,6 +58,7 @@ class Log:
                 error=error,
                 plain=plain,
             )
+            self._is_stale |= self.finder.has_returned(secrets_in(exchange), self.secrets)
             self.secrets.add_from(exchange)
             line = self._writer.line(self.finder.register(exchange, self.secrets)).decode()
             self._writer.write_line(self.secrets.redact_line(line).encode())
@@ -63,7 +67,10 @@ class Log:
         self._judge(exchange)
 
     def close(self) -> None:
+        """Closes the capture. What was shown before it was known for a secret is redacted there as well."""
         self._writer.close()
+        if self._is_stale or self.finder.is_late:
+            rewrite(self._writer.path, self.secrets.redact_line)
 
     def _judge(self, exchange: Exchange) -> None:
         if self.judge is None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -25,7 +23,7 @@ from conformance.replay.load.schedule import Schedule
 from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.analysis import planned
-from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
+from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
@@ -36,15 +34,13 @@ from conformance.report.latency.limits import LatencyLimit
 from conformance.spec.endpoints import PROFILE
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal import Portal
-from conformance.target.portal.ingress import refusal_at_ingress
+from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile
+from conformance.traffic.collector import rarely_collected
 from conformance.traffic.redaction.redact import Secrets
 
 __all__ = ["ReplayOptions", "ReplayResult", "replay"]
-
-NEW_OBJECTS = 20_000
-"""New objects after which the garbage collector runs."""
 
 
 def replay(
@@ -72,8 +68,8 @@ def replay(
     )
     secrets = _secrets_of(profile)
     own_placeholders(secrets, options)
-    with _rarely_collected(), Store(files, salvage=options.salvage) as store:
-        plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
+    with rarely_collected(), Store(files, salvage=options.salvage) as store:
+        plan = planned(store, options.selection)
         head = head_of_journal(files, profile)
         earlier = earlier_part(head, options)
         earlier.omit_from(plan)
@@ -203,7 +199,7 @@ def _run(
     """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
     what it changed."""
     gone: TargetUnreachable | None = None
-    blocked: str | None = None
+    blocked: IngressRefusal | None = None
     interrupted = has_crashed = False
     unusable = ""
     changes = ready.machine.changes
@@ -259,7 +255,7 @@ def _restored(changes: ReplayChanges, gone: TargetUnreachable | None) -> list[st
         changes.close()
 
 
-def _blocked(portal: Portal) -> str | None:
+def _blocked(portal: Portal) -> IngressRefusal | None:
     """Why the target's ingress lets nothing through; None where it does. TargetUnreachable: it is silent."""
     try:
         portal.call(PROFILE)
@@ -288,19 +284,6 @@ def _secrets_of(profile: Profile) -> Secrets:
     for value, kind in profile.secrets():
         secrets.add(value, kind)
     return secrets
-
-
-@contextmanager
-def _rarely_collected() -> Iterator[None]:
-    """Has the garbage collector skip older objects, and run less often."""
-    before = gc.get_threshold()
-    gc.set_threshold(NEW_OBJECTS, *before[1:])
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*before)
 
 
 def _to_the_end(work: Coroutine[Any, Any, None], clock: Clock) -> None:

@@ -16,7 +16,7 @@ from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
-from conformance.replay.engine.log import ReplayLog, UncachedLog
+from conformance.replay.engine.log import Find, ReplayLog, UncachedLog, find_nothing
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.sessions import Sessions
@@ -35,6 +35,8 @@ from conformance.replay.recording.turns import turns_of
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.profile.model import Profile
+from conformance.traffic.exchange import Exchange
+from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Ledger
 
@@ -62,9 +64,10 @@ class Uncached:
         secrets: Secrets,
         *,
         kept: int = 0,
+        find: Find = find_nothing,
     ) -> None:
         self.comparer = comparer
-        self.log = UncachedLog(path, secrets, kept=kept)
+        self.log = UncachedLog(path, secrets, kept=kept, find=find)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
         return machine
@@ -106,10 +109,12 @@ class Assembly:
     kept: int = 0
     """Lines of the log that an earlier part of the replay wrote."""
     ledger: Ledger = field(default_factory=lambda: Ledger(REQUIREMENTS))
+    finder: SecretFinder = field(default_factory=SecretFinder)
+    """Finds the secrets of the recording and the target that no place shows."""
 
     def replay(self, on_step: Callable[[ReplayStep], None]) -> Replay:
         progress = Progress(self.plan)
-        correlation = Correlation(used=self.plan.sources)
+        correlation = Correlation(used=self.plan.sources, counts_ids=self.plan.counts_ids)
         noise = load_noise(self.options.noise) if self.options.noise else Noise()
         written = frozenset(self.plan.changing.values())
         parts = self._parts(Comparer(correlation, noise, written), correlation)
@@ -124,18 +129,22 @@ class Assembly:
                 RecordedBaseline(self.plan.exchanges(), correlation),
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
-                credentials=CredentialCheck(self.profile.bot_challenge),
-                meanings=Meanings(stand_ins=rebuilder.context.has_stand_ins),
+                credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
+                meanings=Meanings(frozenset(rebuilder.context.stand_ins)),
             ),
             watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
             parts.log,
             progress,
             self._timing(),
             self.changes,
+            self._find,
         )
         turns = turns_of(self.plan) if self.options.sessions_at_once > 1 else {}
         sessions = Sessions(machine, parts.stepper(machine), on_step=on_step, turns=turns)
         return Replay(self.plan, sessions, self.secrets, self.ledger, noise)
+
+    def _find(self, exchange: Exchange) -> None:
+        self.finder.register(exchange, self.secrets)
 
     def _timing(self) -> Timing:
         """A load does not move the target's clock: its requests are due by ours."""
@@ -147,10 +156,10 @@ class Assembly:
     def _parts(self, comparer: ResponseComparer, correlation: Correlation) -> Parts:
         path = self.options.out / "exchanges.jsonl"
         if not self.options.cache:
-            return Uncached(comparer, path, correlation, self.secrets, kept=self.kept)
+            return Uncached(comparer, path, correlation, self.secrets, kept=self.kept, find=self._find)
         from conformance.replay.fast_lane.caching import Caching  # a replay works without that package
 
-        return Caching(comparer, path, correlation, self.secrets, kept=self.kept)
+        return Caching(comparer, path, correlation, self.secrets, kept=self.kept, find=self._find)
 
     def _rebuilder(self, correlation: Correlation, progress: Progress) -> Rebuilder:
         def keep(secret: Secret) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
@@ -13,39 +14,41 @@ from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load.schedule import rate_of, seconds_of
 from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.explain import explained, foreseen
-from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import listed, plural
 from conformance.target.profile.model import Profile
 
 PRINTED = 50
 """How many differences are printed; the reports contain all."""
 
 
-def run(profile: Profile, arguments: SimpleNamespace) -> int:
+def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[str], None] = print) -> int:
     """Replays. ``--dry-run`` only prints what would be sent; ``--explain`` prints which response each
-    dynamic value comes from. Raises UsageError, CaptureError."""
+    dynamic value comes from. ``print_line`` prints a line of the result. Raises UsageError, CaptureError."""
     options = options_of(arguments)
     options.check(profile)
     check_rows(options.accept, is_updated=options.accept_update)
     if arguments.dry_run or arguments.explain:
-        print("\n".join(_previewed(profile, arguments, options)))
+        for line in _previewed(profile, arguments, options):
+            print_line(line)
     if arguments.dry_run:
         return 0
     result = replay(arguments.files, profile, options, on_notice=_warn)
-    show(result.run, options.out, form=arguments.format)
+    show(result.run, options.out, form=arguments.format, print_line=print_line)
     return result.run.exit_code
 
 
-def show(run: Run, out: Path, *, form: str) -> None:
+def show(run: Run, out: Path, *, form: str, print_line: Callable[[str], None] = print) -> None:
     """Prints a replay that is over, in the form of ``--format``."""
     if form == "json":
         print(run.text(), end="")
         return
     for line in _lines(run, out):
-        print(line)
+        print_line(line)
 
 
 def options_of(arguments: SimpleNamespace) -> ReplayOptions:
@@ -62,6 +65,7 @@ def options_of(arguments: SimpleNamespace) -> ReplayOptions:
         latency=arguments.latency,
         only=arguments.only,
         skip=arguments.skip,
+        recorded_host=arguments.recorded_host,
         accounts=dict(_account_for(text) for text in arguments.account),
         learn=arguments.learn,
         noise=arguments.noise,
@@ -86,7 +90,7 @@ def _warn(notice: str) -> None:
 def _previewed(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:
     """What would be sent, and where each correlated value comes from, as far as the user asks for it."""
     with Store(arguments.files, salvage=options.salvage) as store:
-        plan = planned(store, ReplaySelection(options.only, options.skip, options.impact))
+        plan = planned(store, options.selection)
         if arguments.dry_run:
             yield from foreseen(plan, profile)
         if arguments.explain:
@@ -103,17 +107,43 @@ def _account_for(text: str) -> tuple[str, str]:
 
 
 def _lines(run: Run, out: Path) -> Iterator[str]:
-    details = (run.model_extra or {})["replay"]
-    groups = details["differences"]
+    """The differences first, the verdict and what a reader must not miss last."""
+    yield from _differences(run)
     yield from summary_lines(run, colour=wants_colour(sys.stdout), quiet=True)
-    shown = [group for group in groups if group["meaning"] != "drift"]
-    yield from lines_of(shown[:PRINTED])
-    if len(shown) > PRINTED:
-        yield f"and {len(shown) - PRINTED} more in the reports"
-    drift = sum(group["times"] for group in groups if group["meaning"] == "drift")
-    if drift:
-        yield f"{drift} differences are drift: state, time or data."
-    yield from run.notes
-    compared = f"{details['compared']} of {details['wanted']} exchanges compared"
-    yield f"{len(run.regressions)} regressions; {compared}."
+    yield from _left(run)
+    details = (run.model_extra or {})["replay"]
+    compared = f"{details['compared']:,} of {plural(details['wanted'], 'exchange')} compared"
+    yield f"{plural(len(run.regressions), 'regression')}; {compared}."
     yield from closing_block(run, out)
+
+
+def _differences(run: Run) -> Iterator[str]:
+    """Those of one cause in one line, and last how many are drift."""
+    groups = (run.model_extra or {})["replay"]["differences"]
+    lines = list(lines_of([group for group in groups if group["meaning"] != "drift"]))
+    yield from lines[:PRINTED]
+    if len(lines) > PRINTED:
+        yield f"and {len(lines) - PRINTED} more in the reports"
+    yield from _drift([group for group in groups if group["meaning"] == "drift"])
+    if groups:
+        yield ""
+
+
+def _drift(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How often state, time or data differ, and where first."""
+    times = sum(group["times"] for group in groups)
+    if not times:
+        return
+    counted = "1 difference is" if times == 1 else f"{times:,} differences are"
+    places = dict.fromkeys(f"{group['endpoint']} {group['path'] or 'body'}" for group in groups)
+    yield f"{counted} drift (state, time or data): {listed(places, 3)}."
+
+
+def _left(run: Run) -> Iterator[str]:
+    """What the suite itself failed in, and what of the target is not restored, with the way to do it."""
+    for place, error in run.ending.errors.items():
+        yield f"Error of the suite in {place}: {one_line(error, 600)}"
+    for left in run.ending.left_behind:
+        yield f"Not restored: {one_line(left, 600)}."
+    if run.ending.cleanup:
+        yield f"To restore it: {run.ending.cleanup}"

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import UsageError
-from conformance.replay.compare.meaning import GRAVEST_FIRST, Meaning
+from conformance.replay.compare.difference import Meaning
+from conformance.replay.compare.meaning import GRAVEST_FIRST
 from conformance.replay.compare.outcome import COMPARED, OutcomeTally, State
 from conformance.replay.options import FailOn, ReplayOptions
 from conformance.report.across.accepted import (
@@ -23,8 +24,10 @@ from conformance.report.across.accepted import (
     write,
 )
 from conformance.report.across.baseline import Baseline
+from conformance.report.model.regressions import by_cause
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import one_line
+from conformance.report.model.words import plural
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
@@ -55,7 +58,8 @@ class DecidedDifferences:
             yield f"Removed from the baseline: {place}."
         if self.acceptance.accepted:
             places = len({row.key for _, row in self.acceptance.accepted})
-            yield f"{len(self.acceptance.accepted)} differences at {places} places are accepted."
+            accepted = plural(len(self.acceptance.accepted), "difference")
+            yield f"Accepted by a row: {accepted} at {plural(places, 'place')}."
         for row in self.acceptance.expired:
             yield f"No longer accepted since {row.expires}: {row.endpoint} {row.path} ({row.reason})."
         for row in self.acceptance.unseen:
@@ -229,11 +233,14 @@ def _count(group: dict[str, Json], exchange: int) -> None:
 
 
 def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
-    """The groups as a terminal shows them, drift last."""
-    for group in groups:
-        times = "once" if group["times"] == 1 else f"{group['times']} times"
+    """The groups as a terminal shows them, those of one cause in one line, drift last."""
+    for same in by_cause(groups):
+        group, total = same[0], sum(each["times"] for each in same)
+        times = "once" if total == 1 else f"{total} times"
         accepted = f"; accepted: {group['accepted']}" if group.get("accepted") else ""
-        place = f"{group['endpoint']}  {_place(group)}"
+        others = len({each["endpoint"] for each in same}) - 1
+        more = f" and {others} more endpoint{'s' if others > 1 else ''}" if others else ""
+        place = f"{group['endpoint']}{more}  {_place(group)}"
         yield f"{group['meaning'].upper()} {place}, {times}: {group['basis']}{accepted}"
 
 

@@ -13,6 +13,8 @@ from conformance.replay.compare.outcome import OutcomeTally, State
 from conformance.replay.load.meter import LoadMeter
 from conformance.replay.options import Lag
 from conformance.replay.recording.plan import ReplayPlan
+from conformance.report.model.words import plural
+from conformance.target.portal.ingress import IngressRefusal
 
 LACKING = ("the profile has no account", "[accounts.")
 REASONED = frozenset({State.NOT_COMPARABLE, State.NOT_REPLAYABLE, State.SKIPPED, State.UNWANTED})
@@ -31,7 +33,7 @@ class FinishedReplay:
     """Whether an error of the suite's own ended it."""
     unusable: str = ""
     """What of the command, the profile or a file ended it."""
-    blocked: str | None = None
+    blocked: IngressRefusal | None = None
     """Why the target's ingress lets nothing through; then nothing was sent."""
     left_behind: tuple[str, ...] = ()
     """What was changed and could not be restored, as sentences."""
@@ -88,8 +90,10 @@ def _misfits(finished: FinishedReplay) -> Iterator[str]:
         yield f"The profile does not fit: {problem}. Nothing is held against the target for it."
     kept = finished.tally.kept
     reasons = (outcome.reason for outcome in kept if outcome.state is State.NOT_REPLAYABLE)
+    problems = finished.replay.machine.assessor.credentials.problems
     for reason in dict.fromkeys(reason for reason in reasons if reason.startswith(LACKING)):
-        yield f"The profile does not fit: {reason}."
+        if reason not in problems:
+            yield f"The profile does not fit: {reason}."
 
 
 def _end(finished: FinishedReplay) -> Iterator[str]:
@@ -102,13 +106,14 @@ def _end(finished: FinishedReplay) -> Iterator[str]:
     if finished.unusable:
         yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:
-        yield finished.blocked
+        yield finished.blocked.reason
 
 
 def _counts(finished: FinishedReplay) -> Iterator[str]:
     plan, tally = finished.plan, finished.tally
     states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
-    yield f"{plan.size} recorded exchanges of {plan.sessions} clients: {states or 'none'}."
+    clients = plural(plan.sessions, "client")
+    yield f"{plan.size} recorded exchanges of {clients}: {states or 'none'}."
     yield from plan.notes
     yield from finished.replay.machine.rebuilder.context.notes
     for why, times in plan.ignored.most_common():
@@ -122,7 +127,8 @@ def _weaknesses(replay: Replay) -> Iterator[str]:
     """What was compared more weakly than it stands in the recording."""
     excused = replay.noise.excused
     if excused:
-        yield f"{excused.total()} differences at {len(excused)} places were noise, compared more weakly."
+        count, places = plural(excused.total(), "difference"), plural(len(excused), "place")
+        yield f"{count} at {places} left out as noise: compared by type, shape or range only."
     for value, lives in list(replay.correlation.ambiguous.items())[:10]:
         yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
 

@@ -12,7 +12,7 @@ from conformance.errors import UsageError
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
 from conformance.report.model.run import Run
 from conformance.spec import Impact
 from conformance.target.profile.model import Profile
@@ -62,6 +62,8 @@ class ReplayOptions:
     concurrency: int = 1
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
+    recorded_host: Sequence[str] = ()
+    """The hosts whose requests are replayed; none: all."""
     accounts: Mapping[str, str] = field(default_factory=dict)
     learn: Path | None = None
     noise: Path | None = None
@@ -92,6 +94,10 @@ class ReplayOptions:
     """Which share of the recording is replayed; None: all of it."""
     resume: bool = False
     """Goes on with the replay that left its journal under ``out``."""
+
+    @property
+    def selection(self) -> ReplaySelection:
+        return ReplaySelection(self.only, self.skip, self.impact, frozenset(self.recorded_host))
 
     @property
     def sessions_at_once(self) -> int:

@@ -12,9 +12,11 @@ from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, St
 from conformance.replay.differences import DecidedDifferences, decided, groups_of, plain
 from conformance.replay.notes import FinishedReplay, notes_of
 from conformance.replay.options import ReplayOptions, ReplayResult
+from conformance.replay.recording.overview import recorded_latencies, session_rows
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending
+from conformance.target.portal.ingress import unusable_profile
 from conformance.target.profile.model import Profile
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import Json
@@ -36,7 +38,7 @@ def finish_replay(
     run = finish_run(
         replay.ledger,
         _outputs(replay, options, decision.baseline),
-        details={"replay": _details(finished) | {"fail_on": options.fail_on, "differences": groups}},
+        details={"replay": _overview(finished, options) | {"differences": groups}},
         target_url=profile.portal.url,
         target_profile=options.profile_name or None,
         started=finished.started,
@@ -98,13 +100,14 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
     enough = options.worker is not None or (tally.compared and tally.share >= options.min_share)
     too_little = "" if enough else _too_little(tally, options)
     limits = [] if finished.meter is None else finished.meter.decided()
+    blocked = finished.blocked
     return Ending(
         interrupted=finished.interrupted,
         unreachable=str(finished.gone or ""),
         left_behind=list(finished.left_behind),
         cleanup=changes.cleanup_command if finished.left_behind else "",
-        unusable=finished.unusable,
-        inconclusive=too_little if finished.blocked is None else finished.blocked,
+        unusable=finished.unusable or unusable_profile(blocked, finished.left_behind),
+        inconclusive=too_little if blocked is None else blocked.reason,
         too_slow=[str(result) for result in limits if result.decision == "exceeded"],
     )
 
@@ -141,6 +144,19 @@ def _details(finished: FinishedReplay) -> dict[str, Json]:
         ],
         "ambiguous": len(replay.correlation.ambiguous),
     } | ({} if finished.meter is None else {"load": finished.meter.as_json()})
+
+
+def _overview(finished: FinishedReplay, options: ReplayOptions) -> dict[str, Json]:
+    """The part of ``results.json`` that a replay alone has, with the plan, and with the recorded latencies
+    where no load has them."""
+    plan = finished.plan
+    accounts = finished.replay.machine.rebuilder.context.accounts
+    worker = None if options.worker is None else options.worker.index + 1
+    overview = _details(finished) | {
+        "fail_on": options.fail_on,
+        "plan": session_rows(plan, accounts, worker=worker),
+    }
+    return overview if finished.meter else overview | {"recorded_latency": recorded_latencies(plan)}
 
 
 def _outcome(outcome: ExchangeOutcome) -> dict[str, Json]:

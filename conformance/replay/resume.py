@@ -78,5 +78,4 @@ def _whole_lines(path: Path) -> int:
 
 def _same(plan: ReplayPlan, entry: JournalEntry) -> ExchangeOutcome:
     line = plan.line(entry.position)
-    endpoint = line.operation.key if line.operation else f"{line.request.method} {line.path}"
-    return ExchangeOutcome(plan.number_of(entry.position), State.SAME, endpoint, line=entry.line)
+    return ExchangeOutcome(plan.number_of(entry.position), State.SAME, line.endpoint, line=entry.line)

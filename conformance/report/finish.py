@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from conformance.errors import ExitCode, UsageError
+from conformance.errors import ExitCode, FaultClass, UsageError
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, against_baseline
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Ending, Run, RunFacts
 from conformance.traffic.redaction.redact import Secrets
-from conformance.verdicts.findings import Ledger, Result, Verdict
+from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
 
 NOTHING_TESTED = "Nothing was tested."
 GONE = "the target could not be reached any more"
@@ -90,12 +90,18 @@ def _concluded(run: Run) -> Run:
 
 
 def _results(ledger: Ledger, ending: Ending) -> list[Result]:
-    """The results; a requirement that was not tried because the target went away says so."""
+    """The results; a requirement that was not tried because the target went away, or because the user
+    interrupted the run, says so."""
     results = ledger.results()
-    if not ending.unreachable:
+    if ending.unreachable:
+        reason: str = GONE
+    elif ending.interrupted:
+        reason = NOT_REACHED
+    else:
         return results
+    fault_class: FaultClass | None = "environment" if ending.unreachable else None
     return [
-        replace(result, reason=GONE, fault_class="environment") if _is_unexplained(result) else result
+        replace(result, reason=reason, fault_class=fault_class) if _is_unexplained(result) else result
         for result in results
     ]
 
@@ -105,6 +111,7 @@ def _is_unexplained(result: Result) -> bool:
         result.verdict is Verdict.UNTESTED
         and not result.requirement.untestable
         and result.fault_class is None
+        and not (result.reason or "").startswith(NOT_SELECTED)
     )
 
 

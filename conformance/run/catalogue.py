@@ -12,14 +12,23 @@ import pytest
 
 from conformance.checks import CHECKS
 from conformance.judging.fields import requirements_of
-from conformance.run.planning import ids_of, impact_of, needs_of, shares_of, sign_ins_of, waits_of
+from conformance.run.planning import (
+    after_waits_of,
+    ids_of,
+    impact_of,
+    needs_of,
+    shares_of,
+    sign_ins_of,
+    waits_of,
+)
 from conformance.spec import OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.resources import RESOURCES
 
 
 @dataclass(frozen=True)
 class CaseRow:
-    """One case: what it decides, what it needs, and what it costs. ``waits`` in seconds."""
+    """One case: what it decides, what it needs, and what it costs. ``waits`` in seconds; ``after_waits`` are
+    the requirements that it decides only after it has waited."""
 
     id: str
     requirements: tuple[str, ...]
@@ -29,6 +38,7 @@ class CaseRow:
     waits: float
     reuses: int = 0
     leaves: int = 0
+    after_waits: tuple[str, ...] = ()
 
 
 @dataclass
@@ -48,6 +58,7 @@ def _row(item: pytest.Item) -> CaseRow:
         sign_ins_of(item),
         waits_of(item),
         *shares_of(item),
+        after_waits=after_waits_of(item),
     )
 
 

@@ -30,6 +30,14 @@ def refused_account(portal: Portal) -> Iterator[str]:
     """Why a selection tested too little: the account that most cases sign in with cannot."""
     if portal.has_account("admin") and portal.account("admin").is_refused:
         yield "The account that most cases sign in with, [accounts.admin], cannot sign in."
+        yield from _refusal(portal, "admin")
+
+
+def _refusal(portal: Portal, name: str) -> Iterator[str]:
+    """Why an account's sign-in ended without a token, and what to do."""
+    reason = portal.account(name).refusal if portal.has_account(name) else ""
+    if reason:
+        yield f"{reason[0].upper()}{reason[1:]}{'' if reason.endswith('.') else '.'}"
 
 
 def too_few(results: Sequence[Result], least: int) -> Iterator[str]:
@@ -40,7 +48,9 @@ def too_few(results: Sequence[Result], least: int) -> Iterator[str]:
 
 
 def undecided(results: Sequence[Result], rerun: str, requirements: frozenset[str]) -> Iterator[str]:
-    """Why a ``--rerun`` came to nothing: none of its requirements was decided."""
+    """Why a ``--rerun`` came to nothing: none of its requirements was decided; of a case, nothing at all."""
+    if "::" in rerun:
+        requirements = frozenset(result.requirement.id for result in results)
     if all(result.verdict is Verdict.UNTESTED for result in results if result.requirement.id in requirements):
         yield f"--rerun {rerun} decided nothing. Each untested requirement has its reason."
 
@@ -58,6 +68,7 @@ def _accounts(portal: Portal) -> Iterator[str]:
     for name in wanted:
         if name not in portal.token_holders:
             yield f"[accounts.{name}] never held a token."
+            yield from _refusal(portal, name)
     if not wanted and not portal.token_holders:
         yield "No account ever held a token." if portal.profile.accounts else "The profile has no account."
 

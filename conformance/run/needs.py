@@ -42,7 +42,7 @@ def lacking(profile: Profile, part: str) -> str | None:
         return None if met(profile) else f"the profile has no {what}"
     table, _, name = part.partition(".")
     if table == "accounts":
-        return None if name in profile.accounts else f"the profile has no account [accounts.{name}]"
+        return None if name in profile.accounts else f"the profile has no [accounts.{name}]"
     if table == "records":
         return None if getattr(profile.records, name) else f"the profile names no {name} under [records]"
     if part in BY_KEY:

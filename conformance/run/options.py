@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,6 +39,11 @@ class Option:
         return f"--{self.name.replace('_', '-')}"
 
     @property
+    def prefixed(self) -> str:
+        """Its spelling that no plugin of somebody else has."""
+        return f"--{INI}{self.name}".replace("_", "-")
+
+    @property
     def is_flag(self) -> bool:
         return self.type is None
 
@@ -64,14 +68,18 @@ class Option:
 OPTIONS = (
     Option("target", "the portal's base URL; overrides the profile's", "URL"),
     Option("profile", "the target's profile, a TOML file", "FILE", path),
-    Option("impact", "the most a run may do to the target", choices=IMPACTS),
+    Option(
+        "impact",
+        "the most a run may do to the target (default: read-only, of the bundled portal disruptive)",
+        choices=IMPACTS,
+    ),
     Option("out", "where the reports go (default: reports)", "DIR", path, default=Path("reports")),
     Option("strict", "a WARN counts as a FAIL", type=None),
     Option("baseline", "a file of known failures, which do not fail the run", "FILE", path),
     Option("baseline_update", "write this run's failures into the baseline", type=None),
     Option("baseline_prune", "remove what no longer fails from the baseline", type=None),
     Option("time_budget", "the longest a run may take: 90s, 10m, 1h", "TIME"),
-    Option("wait_for_target", "wait so long for the target to answer before the run: 60s, 5m", "TIME"),
+    Option("wait_for_target", "the longest wait for the target to answer before the run: 60s, 5m", "TIME"),
     Option("rerun", "only the requirement, case or finding with this id; reports go to reports/again", "ID"),
     Option(
         "only",
@@ -85,11 +93,14 @@ OPTIONS = (
     ),
     Option(
         "failed",
-        "only the rules that failed by the last whole report in --out; reports go to its folder again",
+        "only the rules that failed in the last whole report in --out; reports go to its subfolder again",
         type=None,
     ),
     Option(
-        "effort", "how many examples are generated", choices=("quick", "normal", "thorough"), default="quick"
+        "effort",
+        "how many examples are generated (default: quick)",
+        choices=("quick", "normal", "thorough"),
+        default="quick",
     ),
     Option("seed", "the seed of the generated examples (default: 0)", "N", int, default=0),
     Option("min_tested", "exit code 5 if fewer requirements were tested", "N", int, default=0),
@@ -124,13 +135,20 @@ class RunOptions:
 
 
 def add_to_pytest(parser: pytest.Parser) -> None:
-    """Declares the options of ``pytest cases``, on its command line and in its ini file."""
-    group = parser.getgroup("portal conformance")
+    """Declares the options of ``pytest cases``, on its command line and in its ini file. They have a prefix:
+    pytest itself and other plugins have options such as ``--strict`` and ``--profile``."""
+    group = parser.getgroup("portal conformance", "portal conformance (--profile is --conformance-profile)")
     for option in OPTIONS:
-        # pytest has a --strict of its own: that one is read as ours, too.
-        with contextlib.suppress(ValueError):
-            group.addoption(option.spelling, **option.arguments())
+        group.addoption(option.prefixed, dest=f"{INI}{option.name}", **option.arguments())
         parser.addini(f"{INI}{option.name}", option.help, type=option.ini_type)
+
+
+def as_ours(arguments: Iterable[str]) -> Iterator[str]:
+    """Arguments of ``pytest cases`` with the prefix of our options."""
+    prefixed = {option.spelling: option.prefixed for option in OPTIONS}
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        yield f"{prefixed.get(name, name)}{equals}{value}"
 
 
 def value_of(config: pytest.Config, name: str) -> Any:
@@ -139,7 +157,7 @@ def value_of(config: pytest.Config, name: str) -> Any:
     pytest.UsageError: the ini file gives it a value that it cannot have.
     """
     option = BY_NAME[name]
-    value = config.getoption(option.spelling)
+    value = config.getoption(f"{INI}{name}")
     if option.is_flag:
         return bool(value or config.getini(f"{INI}{name}"))
     if option.repeats:
@@ -167,8 +185,8 @@ def as_arguments(options: SimpleNamespace) -> Iterator[str]:
     for option in OPTIONS:
         value = getattr(options, option.name)
         if option.repeats:
-            yield from (f"{option.spelling}={each}" for each in value)
+            yield from (f"{option.prefixed}={each}" for each in value)
         elif option.is_flag and value:
-            yield option.spelling
+            yield option.prefixed
         elif not option.is_flag and value is not None:
-            yield f"{option.spelling}={value}"
+            yield f"{option.prefixed}={value}"

@@ -13,6 +13,7 @@ from conformance.run.needs import lacking
 from conformance.run.schedule import Planned, sign_ins_together
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
+from conformance.target.portal.codes import STEP
 from conformance.target.profile.model import Profile
 
 UNKNOWN_WINDOW = 60.0
@@ -62,6 +63,17 @@ def waits_of(item: pytest.Item) -> float:
     return float(mark.args[0]) if mark else 0.0
 
 
+def after_waits_of(item: pytest.Item) -> tuple[str, ...]:
+    """The requirements that a case decides only after it has waited."""
+    mark = item.get_closest_marker("waits")
+    return tuple(mark.kwargs.get("then", ())) if mark else ()
+
+
+def in_words(case: str) -> str:
+    """What the id of a case says: ``a login session lives as long as stated``."""
+    return case.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+
+
 def is_generator(item: pytest.Item) -> bool:
     """Whether a case waits while others run."""
     return inspect.isgeneratorfunction(getattr(item, "obj", None))
@@ -96,10 +108,15 @@ def _planned(item: pytest.Item, shared: int) -> Planned[pytest.Item]:
 
 
 def forecast(
-    cases: Sequence[Planned[pytest.Item]], *, window: float | None, budget: float | None = None
+    cases: Sequence[Planned[pytest.Item]],
+    *,
+    window: float | None,
+    budget: float | None = None,
+    by_code: Sequence[str] = (),
 ) -> Iterator[str]:
     """The waits that lie ahead of a run, a line each. ``window``: that of the sign-in rate, in seconds;
-    ``budget``: the seconds that the run may take."""
+    ``budget``: the seconds that the run may take; ``by_code``: the accounts that only an authenticator signs
+    in."""
     seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
     length = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
     yield f"about {sign_ins_together(cases)} sign-ins, {allowed} in each window of {length}"
@@ -107,16 +124,33 @@ def forecast(
     waits = {case.item.nodeid: waits_of(case.item) for case in cases if case.waits and waits_of(case.item)}
     ordered = sorted(waits.items(), key=lambda row: -row[1])
     for name, longest in [row for row in ordered if row[1] <= limit][:MENTIONED]:
-        yield f"waits up to {longest:g} s, while others run: {name.rpartition('::')[2]}"
+        yield f"waits up to {longest:g} s, while others run: {in_words(name)}"
     queued = max(0, ceil(sign_ins_together(cases) / allowed) - 1) * seconds
     lasts = max([queued, *(longest for longest in waits.values() if longest <= limit)])
     yield f"the run lasts up to {_minutes(min(lasts, limit))} and what its requests take"
+    if by_code:
+        yield f"a sign-in of {code_waits(by_code)}"
     if budget is not None:
         yield f"what cannot be waited for within {_minutes(budget)} is left out by name"
         for name, longest in [row for row in ordered if row[1] > limit][:MENTIONED]:
-            yield f"leaves out a wait of {longest:g} s and what follows it: {name.rpartition('::')[2]}"
+            yield f"leaves out a wait of up to {longest:g} s and what follows it: {in_words(name)}"
     elif lasts > LONG:
         yield "--time-budget 10m leaves out, by name, what takes longer"
+
+
+def by_authenticator(profile: Profile) -> list[str]:
+    """The accounts that sign in by an authenticator."""
+    return [
+        name
+        for name, account in profile.accounts.items()
+        if account.otp_secret and (account.mfa == "OTP" or account.inbox is None)
+    ]
+
+
+def code_waits(accounts: Sequence[str]) -> str:
+    """What each sign-in by an authenticator may take beside: a code serves once."""
+    names = ", ".join(f"[accounts.{name}]" for name in accounts)
+    return f"{names} waits up to {STEP} s more for a code of the authenticator that was not used yet"
 
 
 def _minutes(seconds: float) -> str:

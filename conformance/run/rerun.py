@@ -25,12 +25,24 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
 
 
 AGAIN = "again"
-"""The folder, within that of a whole run's reports, for the reports of a run that repeats some of it."""
+"""The folder, within that of a whole run's reports, for the reports of a run of some of it."""
 
 
 def repeat_folder(out: Path) -> Path:
-    """Where the reports of a repeated run go."""
+    """Where the reports of a run of some cases go, beside those of the whole run."""
     return out if out.name == AGAIN else out / AGAIN
+
+
+def holds_whole_run(out: Path) -> bool:
+    """Whether a folder has the report of a run of all cases, which a selection is not to replace."""
+    path = out / "results.json"
+    if not path.is_file():
+        return False
+    try:
+        last = Run.read(path)
+    except UsageError:
+        return False
+    return last.command == "run" and not last.scope.selection
 
 
 def failed_rules(out: Path) -> frozenset[str]:
@@ -46,5 +58,5 @@ def failed_rules(out: Path) -> frozenset[str]:
     weighed = ("fail", "warn") if last.strict else ("fail",)
     rules = frozenset(row.id for row in last.requirements if row.verdict in weighed)
     if not rules:
-        raise UsageError(f"--failed: by {path} nothing failed. Run without it.")
+        raise UsageError(f"--failed: nothing failed by {path}. Run without --failed.")
     return rules

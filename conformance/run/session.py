@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self
 
-import httpx
-
 from conformance.errors import SuiteError, TargetUnreachable
 from conformance.judging import Watch, watch
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.finish import Outputs, finish_run
-from conformance.report.model.run import Ending, Run, Scope, Timed
+from conformance.report.model.run import ChangesMade, Ending, Run, Scope, Timed
 from conformance.run import floor
 from conformance.run.costs import CaseCosts
 from conformance.run.options import RunOptions
@@ -23,9 +21,10 @@ from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
-from conformance.target.portal.ingress import refusal_at_ingress
+from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
+from conformance.traffic.http_library import httpx
 from conformance.traffic.log import ExchangeLog, ExchangeWriter
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import Finding, Ledger
@@ -68,7 +67,7 @@ class RunSession:
     timeline: list[Timed] = field(default_factory=list)
     new_findings: list[Finding] = field(default_factory=list)
     unreachable: str | None = None
-    blocked: str | None = None
+    blocked: IngressRefusal | None = None
     scope: Scope = field(default_factory=Scope)
     selected: frozenset[str] = frozenset()
     _diverted_to: Callable[[Exchange], None] | None = None
@@ -94,7 +93,7 @@ class RunSession:
         )
         if options.history is not None:
             history.check(options.history)
-        secrets, acting, costs = Secrets(), ActingCase(), CaseCosts()
+        secrets, acting, costs = Secrets(), ActingCase(), CaseCosts.of(profile)
         ledger = Ledger(REQUIREMENTS, selection=options.rules)
         return cls(
             profile,
@@ -115,6 +114,7 @@ class RunSession:
     def take(self, exchange: Exchange) -> None:
         """Writes an exchange, and judges it unless exchanges are diverted."""
         self.log.write(exchange)
+        self.portal.changes.notice(exchange)
         for listener in self.listeners:
             listener(self.acting(), exchange)
         (self._diverted_to or self.judge_exchange)(exchange)
@@ -184,7 +184,7 @@ class RunSession:
         left_behind = self._restore()
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
-            self._leave_all(self.blocked)
+            self._leave_all(self.blocked.reason)
         self.portal.close()
         self.log.close()
         if self.options.record_costs is not None:
@@ -204,17 +204,28 @@ class RunSession:
                 left_behind=left_behind,
                 cleanup=(self.portal.cleanup_command or "") if left_behind else "",
                 inconclusive=" ".join(self._shortfalls()),
+                unusable=unusable_profile(self.blocked, left_behind),
             ),
             scope=self.scope,
+            changes=self._changes(),
             timeline=self.timeline,
             notes=self._notes(),
         )
 
+    def _changes(self) -> ChangesMade | None:
+        """What the run changed; None where it could change nothing."""
+        if self.options.impact == "read-only":
+            return None
+        counts = self.portal.changes.counts
+        return ChangesMade(attempted=counts.attempted, accepted=counts.accepted, restored=counts.restored)
+
     def _notes(self) -> list[str]:
-        """Why the run ended early, and how many of its requests had no answer."""
-        silent = self.portal.transport.availability.sentence()
+        """Why the run ended early, and how many of its requests had no answer, where any had one."""
+        transport = self.portal.transport
+        silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
-        return [note for note in (self.unreachable, self.blocked, availability) if note]
+        blocked = None if self.blocked is None else self.blocked.reason
+        return [note for note in (self.unreachable, blocked, availability) if note]
 
     def _outputs(self) -> Outputs:
         return Outputs(
@@ -244,7 +255,7 @@ class RunSession:
     def _shortfalls(self) -> Iterator[str]:
         """Why too little was tested to tell, as sentences; none where it is enough."""
         if self.blocked is not None:
-            yield self.blocked
+            yield self.blocked.reason
             return
         results = self.ledger.results()
         yield from floor.too_few(results, self.options.min_tested)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 
-UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def text(value: str) -> str:
@@ -24,8 +24,9 @@ def path(value: str) -> Path:
 
 
 def seconds_of(text: str, *, option: str = "--time-budget") -> float:
-    """``90``, ``90s``, ``10m`` or ``1h`` as seconds. Raises UsageError for anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip())
+    """``90s``, ``10m`` or ``1h`` as seconds. Raises UsageError for anything else, also for a number without a
+    unit: 10 may be meant as minutes."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip())
     if match is None:
-        raise UsageError(f"{option} {text}: write a number with s, m or h, such as 90s or 10m")
+        raise UsageError(f"{option} {text}: write a number with s, m or h, such as 90s or 10m.")
     return float(match[1]) * UNITS[match[2]]

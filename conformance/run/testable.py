@@ -1,14 +1,15 @@
-"""Which musts can be tested with a profile and an impact: by the cases that may run, and the checks that see
-what those send."""
+"""Which rules can be tested with a profile and an impact: by the cases that may run, and the checks and
+readings that see what those send."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from conformance.checks import CHECKS
+from conformance.checks import CHECKS, READINGS
 from conformance.judging.fields import requirements_of
+from conformance.run.needs import lacking
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, Operation
-from conformance.spec.endpoints import LOGIN_MFA_SEND
+from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, IP_WHITELIST_SET, LOGIN_MFA_SEND, LOGOUT
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
 
@@ -19,6 +20,31 @@ TESTABLE = frozenset(row.id for row in REQUIREMENTS.values() if row.can_hold)
 """The requirements of any level that can be seen from outside."""
 
 WAYS_IN = ("admin", "spare", "limited")
+
+FOLLOWS = {
+    "CHANNEL-031": CHANNEL_COMMAND_DEACTIVATE,
+    "IPWHITELIST-006": IP_WHITELIST_SET,
+    "LOGOUT-003": LOGOUT,
+    "SESSION-031": LOGOUT,
+    "TOKEN-011": LOGOUT,
+    "TOKEN-012": LOGOUT,
+}
+"""Rules of what is seen elsewhere after a success of an endpoint: without it nothing decides them."""
+
+NEEDS = {
+    "CONSTANT-065": "accounts.limited",
+    "ERROR-005": "accounts.limited",
+    "LOGIN-028": "inboxes",
+    "LOGIN-073": "inboxes",
+    "OP-002": "inboxes",
+    "SECURE-021": "clock",
+    "SECURE-033": "clock",
+}
+"""What of the profile a rule cannot do without, where the case that decides it can. How long a secure channel
+lasts is the target's choice, and usually longer than a run waits for its end."""
+
+BY_REFUSAL = frozenset({"ORDER-028"})
+"""Rules that a refusal decides, so that they need nothing that the endpoint needs to succeed."""
 
 
 def reachable_musts(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozenset[str]:
@@ -32,7 +58,11 @@ def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozens
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     shut = frozenset(row.key for row in OPERATIONS if row.impact == "read-only" and _is_shut(row, profile))
     possible = TESTABLE.intersection(tried) | by_check
-    return frozenset(rule for rule in possible if not _is_of_these_only(rule, shut))
+    missing = {rule for rule, key in FOLLOWS.items() if key not in keys}
+    missing |= {rule for rule, part in NEEDS.items() if lacking(profile, part) is not None}
+    return frozenset(
+        rule for rule in possible - missing if rule in BY_REFUSAL or not _is_of_these_only(rule, shut)
+    )
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:
@@ -78,16 +108,20 @@ def _reads_mail(profile: Profile) -> bool:
 
 
 def _keys() -> Mapping[str, frozenset[str]]:
-    """By must, the endpoints whose answers decide it."""
+    """By rule, the endpoints whose answers decide it."""
     found: dict[str, set[str]] = {}
+    topics = {row.reading: row for row in REQUIREMENTS.values() if row.reading}
+    for reading in READINGS:
+        row = topics[reading.key]
+        found.setdefault(row.id, set()).update(reading.on.keys.intersection(row.operations or BY_KEY))
     for check in CHECKS:
         found.setdefault(check.requirement, set()).update(check.on.keys)
-    for row in OPERATIONS:
-        if row.data is None:
+    for operation in OPERATIONS:
+        if operation.data is None:
             continue
-        model = RESOURCES[row.data.removesuffix("[]")]
-        for requirement in (*requirements_of(model), f"OP-{row.number:03}"):
-            found.setdefault(requirement, set()).add(row.key)
+        model = RESOURCES[operation.data.removesuffix("[]")]
+        for requirement in (*requirements_of(model), f"OP-{operation.number:03}"):
+            found.setdefault(requirement, set()).add(operation.key)
     return {requirement: frozenset(keys) for requirement, keys in found.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 from conformance.replay import command as replay_command
@@ -11,12 +12,13 @@ from conformance.scale.replays import Start, replay_on_workers
 from conformance.target.profile.model import Profile
 
 
-def run(profile: Profile, arguments: SimpleNamespace) -> int:
-    """Replays on several workers. UsageError, CaptureError, TargetUnreachable."""
+def run(profile: Profile, arguments: SimpleNamespace, *, print_line: Callable[[str], None] = print) -> int:
+    """Replays on several workers. ``print_line`` prints a line of the result. UsageError, CaptureError,
+    TargetUnreachable."""
     options = replay_command.options_of(arguments)
     start = _start_of(arguments.engine)
     finished = replay_on_workers(arguments.files, profile, options, workers=arguments.workers, start=start)
-    replay_command.show(finished, options.out, form=arguments.format)
+    replay_command.show(finished, options.out, form=arguments.format, print_line=print_line)
     return finished.exit_code
 
 

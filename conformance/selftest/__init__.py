@@ -25,7 +25,13 @@ from conformance.errors import UsageError
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.planning import ids_of
 from conformance.selftest import workers
-from conformance.selftest.choice import a_few_of_each, function_of, own_first, touching
+from conformance.selftest.choice import (
+    a_few_of_each,
+    function_of,
+    own_first,
+    touching,
+    without_other_searches,
+)
 from conformance.selftest.fault_run import FaultOutcome, attempt
 from conformance.selftest.pages import write
 from conformance.selftest.verdicts import ProofMatrix, by_name, is_clear, judge, listed
@@ -145,8 +151,8 @@ class FaultRuns:
             yield _group(group), _job(session, representative, _group(group), variants=group)
         if not self.names:
             for seed in SEEDS:
-                chosen = [variant.name for variant in drawn(VARIANTS.values(), seed)]
-                yield _combination(seed), _job(session, representative, _combination(seed), variants=chosen)
+                variants = [variant.name for variant in drawn(VARIANTS.values(), seed)]
+                yield _combination(seed), _job(session, representative, _combination(seed), variants=variants)
         for name, fault in sorted(FAULTS.items(), key=lambda row: bool(row[1].operations)):
             if self._wanted(name):
                 if fault.operations:
@@ -159,7 +165,8 @@ class FaultRuns:
                     )
                 else:
                     cases = a_few_of_each(items, listed(fault))
-                yield name, _job(session, own_first(cases, fault.breaks), name, faults=[name])
+                chosen = own_first(without_other_searches(cases, fault.breaks), fault.breaks)
+                yield name, _job(session, chosen, name, faults=[name])
 
     def _cases_of_variants(self, items: list[pytest.Item]) -> list[pytest.Item]:
         return items if self.thorough else a_few_of_each(items)

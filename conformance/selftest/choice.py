@@ -11,6 +11,8 @@ from conformance.run.planning import ids_of
 KINDS_KEPT = 3
 """Of a case with many parameters so many are run where no endpoint in particular is meant."""
 
+SEARCHES = "/properties/"
+"""The folder of the cases that draw their requests."""
 
 Called = Mapping[str, Sequence[str]]
 """By case, the operations that it called in the clean run."""
@@ -32,6 +34,16 @@ def touching(
             return True
         is_read = not set(operations).isdisjoint(read_beside.get(item.nodeid, ()))
         return is_read and not set(ids_of(item)).isdisjoint(broken)
+
+    return [item for item in items if is_meant(item)]
+
+
+def without_other_searches(items: Sequence[pytest.Item], broken: Collection[str]) -> list[pytest.Item]:
+    """The cases but for the searches of other requirements: they draw from many requests, and take a third of
+    a fault run to find what a case of its own finds at once."""
+
+    def is_meant(item: pytest.Item) -> bool:
+        return SEARCHES not in item.nodeid or not set(ids_of(item)).isdisjoint(broken)
 
     return [item for item in items if is_meant(item)]
 

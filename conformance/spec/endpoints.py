@@ -115,3 +115,6 @@ FILE = "GET /web/v1/system/files/{fileBizId}"
 
 # Transfer orders.
 TRANSFER_ORDERS = "GET /web/v1/admin/transfer/query/orders/workspace/{workspaceId}"
+
+MAILING = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
+"""Those whose success has the portal send a mail."""

@@ -212,6 +212,9 @@ TOKEN_REFUSED = ("ACCESS.TOKEN_MISSING", "4010")
 RECORD_UNKNOWN = ("RESOURCE.NOT_FOUND", "4040")
 """The table has a code for an id that no record has, and one for that of a channel."""
 
+CHALLENGE_FAILED = "4030"
+"""The code of a bot challenge that was not passed."""
+
 ERROR_BY_CODE: Mapping[str, ErrorRow] = MappingProxyType({row.code: row for row in ERRORS})
 
 

@@ -91,9 +91,10 @@ def _holder(note: str) -> dict[str, object]:
 def held(
     locks: Iterable[FileLock], *, on_wait: Callable[[str], None] | None = None, note: str = ""
 ) -> Iterator[None]:
-    """Holds all the locks, in one order for every process, so that no two wait for each other."""
+    """Holds all the locks. Each process takes them in the order of ``locks_of``, so that no two wait for each
+    other."""
     with ExitStack() as stack:
-        for lock in sorted(locks, key=lambda lock: str(lock.path)):
+        for lock in locks:
             stack.enter_context(lock.held(on_wait=on_wait, note=note))
         yield
 
@@ -121,8 +122,12 @@ def history_lock(history: Path) -> FileLock:
     return FileLock(history.with_name(f".{history.name}.lock"), str(history))
 
 
-def locks_of(profile: Profile, *, out: Path, history: Path | None) -> list[FileLock]:
-    """The locks of a run. Raises OSError where a file of theirs cannot be written."""
+def locks_of(profile: Profile, *, out: Path, history: Path | None) -> Iterator[FileLock]:
+    """The locks of a run, to be taken one after the other: where the target is in use, no folder of reports
+    is created. Raises OSError where a file of theirs cannot be written."""
     target = target_lock(profile)
-    locks = [out_lock(out), *([] if target is None else [target])]
-    return locks if history is None else [*locks, history_lock(history)]
+    if target is not None:
+        yield target
+    yield out_lock(out)
+    if history is not None:
+        yield history_lock(history)

@@ -1,16 +1,16 @@
-"""Waits until a target answers, so that a job can start a portal and a run one after the other."""
+"""Waits until a target answers, or restarts: a job can start a portal and a run one after the other, and a
+run can be repeated with each build."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import httpx
-
 from conformance.errors import TargetUnreachable
 from conformance.target.clock import Clock, SystemClock
 from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets
 
 PAUSE = 1.0
@@ -46,9 +46,52 @@ def is_answering(profile: Profile) -> bool:
     return _problem(profile, SystemClock(), None) is None
 
 
-def _problem(profile: Profile, clock: Clock, handler: httpx.BaseTransport | None) -> str | None:
-    """Why the target cannot be tested yet; None where it answers."""
-    answers: list[Exchange] = []
+class RestartWatch:
+    """Notices that a target went away and answers again, or that another process answers in its place.
+
+    A process is told by its public key, where that is the same at two calls in a row. ``handler`` takes the
+    place of the network.
+    """
+
+    def __init__(self, profile: Profile, *, handler: httpx.BaseTransport | None = None) -> None:
+        self._profile = profile
+        self._handler = handler
+        self._is_gone = False
+        self._key: Json = None
+
+    def begin(self) -> None:
+        """Looks at the target as it is now."""
+        first, second = self._look(), self._look()
+        self._is_gone = second is None
+        self._key = second if first == second else None
+
+    def has_restarted(self) -> bool:
+        """Whether the target restarted since ``begin``."""
+        key = self._look()
+        if key is None:
+            self._is_gone = True
+            return False
+        return self._is_gone or (self._key is not None and key != self._key)
+
+    def _look(self) -> Json:
+        """The public key that the target shows, or what it answers in its place; None while it does not
+        answer."""
+        answers: list[Exchange] = []
+        if _problem(self._profile, SystemClock(), self._handler, answers=answers) is not None:
+            return None
+        answer = answers[-1]
+        return {"status": answer.status, "data": answer.at("data") if answer.success else None}
+
+
+def _problem(
+    profile: Profile,
+    clock: Clock,
+    handler: httpx.BaseTransport | None,
+    *,
+    answers: list[Exchange] | None = None,
+) -> str | None:
+    """Why the target cannot be tested yet; None where it answers. ``answers`` gets what it answers."""
+    answers = [] if answers is None else answers
     with Portal.connect(
         profile,
         impact="read-only",

@@ -1,4 +1,4 @@
-"""Twelve ways in which a profile does not fit its target, or the target is none: nothing can be judged."""
+"""Ways in which a profile does not fit its target, or the target is none: nothing can be judged."""
 
 from __future__ import annotations
 
@@ -47,6 +47,10 @@ def wrong_secret(text: str) -> str:
     return re.sub(r'otp_secret = ".*"\ninbox = .*', 'otp_secret = "JBSWY3DPEHPK3PXP"', text, count=1)
 
 
+def wrong_access_code(text: str) -> str:
+    return re.sub(r'(?m)^access_code = ".*"', 'access_code = "of-another-portal"', text)
+
+
 def wrong_secrets(text: str) -> str:
     """Of every account; inboxes lead to another factor."""
     return re.sub(r'otp_secret = ".*"', 'otp_secret = "JBSWY3DPEHPK3PXP"', text)
@@ -68,6 +72,11 @@ def dead_inbox(text: str) -> str:
 
 def empty_password(text: str) -> str:
     return re.sub(r'password = "Pw-.*"', 'password = "${PASSWORD_OF_NOBODY}"', text, count=1)
+
+
+def short_password(text: str) -> str:
+    """The admin's: shorter than the specification allows."""
+    return re.sub(r'password = "Pw-.*"', 'password = "short"', text, count=1)
 
 
 def away(text: str) -> str:
@@ -162,10 +171,14 @@ KINDS = (
         edit=empty_password,
         environ={"PASSWORD_OF_NOBODY": ""},
     ),
+    Misconfiguration(
+        "short-password", 5, "it has 5 characters, and the specification allows 8 to 128", edit=short_password
+    ),
     Misconfiguration("no-account", 5, "The profile has no account.", bare=True),
     Misconfiguration("dead-inbox", 5, NEVER, edit=dead_inbox),
     Misconfiguration("expired-password", 5, NEVER, locking("AUTH.PASSWORD_EXPIRED", 403)),
     Misconfiguration("locked-account", 5, NEVER, locking("AUTH.ACCOUNT_LOCKED", 423)),
+    Misconfiguration("wrong-access-code", 4, ALIKE, edit=wrong_access_code),
     Misconfiguration("excluding-whitelist", 5, ALIKE, refusing("ACCESS.IP_NOT_ALLOWED", 403)),
     Misconfiguration(
         "maintenance-page",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,6 +30,13 @@ def recorded_visit(folder: Path) -> Path:
 
 def profile_of(portal: reference.Running) -> Profile:
     return parse(portal.profile(), {})
+
+
+def without_clock(profile: str) -> str:
+    """A profile without a test clock: time passes by itself."""
+    text, times = re.subn(r"(?ms)^\[clock\]\n.*?(?=^\[|\Z)", "", profile)
+    assert times == 1
+    return text
 
 
 def options_for(out: Path, **options: object) -> ReplayOptions:

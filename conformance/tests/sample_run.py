@@ -253,7 +253,7 @@ def finding(**changes: Any) -> FindingEntry:
         "verdict": "fail",
         "case": "cases/sample.py::test_case",
         "endpoint": INITIATE,
-        "message": "data: expected None, seen {}",
+        "message": "data: expected null, seen {}",
         "expected": None,
         "actual": {},
         "exchanges": [1],

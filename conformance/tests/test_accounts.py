@@ -12,10 +12,15 @@ import pytest
 from conformance.errors import CannotSignIn
 from conformance.spec.endpoints import PASSWORD_FORGOT, PROFILE, ROLES
 from conformance.target.portal import Portal
+from conformance.target.portal.accounts import LONG_FROM
+from conformance.target.portal.sign_ins.advice import clock_offset, otp_advice
 from conformance.target.portal.sign_ins.session import lifetime
 from conformance.target.profile.model import parse
-from conformance.tests.reached import MINIMAL, answer, answering, connected
-from conformance.traffic.exchange import Exchange
+from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope
+from conformance.traffic.exchange import Exchange, Request, Response
+
+NOON = 1_767_268_800
+AT_NOON = "Thu, 01 Jan 2026 12:00:00 GMT"
 
 
 def paths(seen: list[Exchange]) -> list[str]:
@@ -172,6 +177,90 @@ def test_a_wrong_secret_is_found_out_in_one_sign_in() -> None:
     assert not admin.has_held_token
 
 
+@pytest.mark.parametrize("code", ["VALIDATION.INVALID_PARAMETER", "4000"])
+def test_a_password_that_is_too_short_to_be_right_is_named_and_sent_once(code: str) -> None:
+    asked: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return answer(status=400, code=code)
+
+    portal = answering(respond, profile=MINIMAL.replace("the admin's password", "short"))
+    for _ in range(2):
+        with pytest.raises(CannotSignIn, match=r"\[accounts.admin\] password: it has 5 characters") as caught:
+            portal.login.initiate(portal.account("admin"))
+        assert caught.value.fault_class == "credentials"
+
+    assert len(asked) == 1
+
+
+def test_a_password_of_a_lawful_length_that_is_refused_as_malformed_is_the_targets_to_accept() -> None:
+    portal = answering(lambda request: answer(status=400, code="VALIDATION.INVALID_PARAMETER"))
+
+    assert portal.login.initiate(portal.account("admin")).status == 400
+
+
+@pytest.mark.parametrize(
+    "ahead, advice",
+    [
+        (0, "The clocks agree, so [accounts.admin] otp_secret is not the secret of its authenticator"),
+        (300, "The portal's clock is 300 s ahead of this machine's: set the clock that is wrong."),
+        (-90, "The portal's clock is 90 s behind this machine's: set the clock that is wrong."),
+    ],
+)
+def test_a_refused_code_is_blamed_on_the_secret_only_where_the_clocks_agree(ahead: int, advice: str) -> None:
+    refused = answer_at(timestamp=1000 * (NOON + ahead), date="")
+
+    assert otp_advice("admin", refused, is_simulated=False).startswith(advice)
+    assert otp_advice("admin", refused, is_simulated=True).startswith("The clocks agree")
+
+
+def test_a_wrong_secret_and_a_wrong_pattern_say_what_to_check() -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("initiate"):
+            return answer({"sessionId": "s"})
+        if request.url.path.endswith("send"):
+            return answer({"sent": True})
+        return answer(status=400, code="AUTH.MFA_CODE_INVALID")
+
+    by_mail = MINIMAL.replace('otp_secret = "JBSWY3DPEHPK3PXP"', 'inbox = "mail"')
+    reasons = []
+    for profile in (MINIMAL, by_mail + '[inboxes.mail]\nkind = "fixed"\ncode = "111111"\n'):
+        with pytest.raises(CannotSignIn) as caught:
+            answering(respond, profile=profile).account("admin").signed_in()
+        reasons.append(caught.value.reason)
+
+    refused = "[accounts.admin]: login/complete was refused (HTTP 400, AUTH.MFA_CODE_INVALID). "
+    assert reasons[0].startswith(f"{refused}The clocks agree")
+    assert reasons[1].startswith(f"{refused}Check that [inboxes.mail] gives the code of the newest mail")
+
+
+def test_the_time_in_an_envelope_tells_more_of_a_portals_clock_than_a_header_of_its_edge() -> None:
+    refused = answer_at(timestamp=1000 * NOON + 300_000, date=AT_NOON)
+    in_seconds = answer_at(timestamp=NOON, date=AT_NOON)
+
+    assert clock_offset(refused) == 300.0
+    assert clock_offset(in_seconds) == 0.0
+    assert clock_offset(answer_at(timestamp=None, date="soon")) is None
+
+
+def answer_at(*, timestamp: int | None, date: str) -> Exchange:
+    """An answer to a request of noon."""
+    return Exchange(
+        n=1,
+        started="2026-01-01T12:00:00Z",
+        request=Request(method="POST", url="http://portal.example.test/"),
+        response=Response(status=400, headers=[("date", date)], body=envelope(timestamp=timestamp)),
+    )
+
+
+def test_a_bot_challenge_at_sign_in_says_what_to_check() -> None:
+    portal = answering(lambda request: answer(status=403, code="4030"))
+
+    with pytest.raises(CannotSignIn, match=r"\(HTTP 403, 4030\)\. Check \[bot_challenge\] token and header"):
+        portal.account("admin").signed_in()
+
+
 @pytest.mark.parametrize("limit, most", [(2, 2), (5, 5), (100, 5)])
 def test_right_codes_that_cases_give_are_refused_so_often_at_most(limit: int, most: int) -> None:
     def respond(request: httpx.Request) -> httpx.Response:
@@ -239,6 +328,21 @@ def test_a_wrong_code_has_six_digits_and_is_wrong(factor: str) -> None:
         assert right not in wrong or factor == "OTP"
 
 
+@pytest.mark.parametrize("factor", ["OTP", "EMAIL"])
+def test_a_wrong_code_is_redacted_as_one_and_a_right_one_as_a_code(factor: str) -> None:
+    with connected() as (portal, _, _running):
+        admin = portal.account("admin")
+        session = portal.login.initiate(admin)
+        portal.login.send(session, "EMAIL")
+        right, wrong = admin.code(factor), admin.wrong_code(factor)  # type: ignore[arg-type]
+
+        for code in (wrong, right):
+            portal.login.complete(session, method=factor, code=code)
+
+        assert str(portal.secrets.placeholder(wrong)).startswith("[wrong-code-")
+        assert str(portal.secrets.placeholder(right)).startswith("[code-")
+
+
 def test_a_code_that_lay_in_the_inbox_before_the_send_is_never_taken() -> None:
     with connected(edit=lambda text: text.replace('mfa = "OTP"', 'mfa = "EMAIL"')) as (portal, _, _running):
         admin = portal.account("admin")
@@ -271,6 +375,7 @@ def test_a_new_password_can_be_made_again_from_the_run_and_its_number() -> None:
     assert first != second
     assert 8 <= len(first) <= 128
     assert admin.password_of(portal.run_id, 2) == second
+    assert len(first) < len(admin.next_password(LONG_FROM)) <= 128
     assert portal.secrets.placeholder(first) is not None
 
 

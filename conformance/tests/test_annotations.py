@@ -9,7 +9,7 @@ from conformance.cli.annotations import annotated
 from conformance.cli.output import RedactedStream
 from conformance.report.formats.annotations import MOST, annotations_of
 from conformance.report.formats.write import write_all
-from conformance.report.model.run import Regression, Run
+from conformance.report.model.run import Regression, Run, Scope
 from conformance.tests.hostile_portal import hostile
 from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
 from conformance.traffic.redaction.redact import Secrets
@@ -35,14 +35,14 @@ def test_failures_are_errors_and_warnings_warnings(tmp_path: Path) -> None:
     lines = printed(tmp_path, sample(), environment=GITHUB).splitlines()
 
     assert [line.partition("::")[2].partition("::")[0] for line in lines] == [
+        "error title=FAIL SECURE-007",
         "error title=FAIL ENV-008",
         "error title=FAIL ENV-011",
         "error title=FAIL PAGE-026",
         "error title=FAIL LOGIN-030",
-        "error title=FAIL SECURE-007",
         "warning title=WARN ACCOUNT-015",
     ]
-    assert "seen 1, expected 0" in lines[2]
+    assert "seen 1, expected 0" in lines[3]
 
 
 def test_nothing_is_annotated_anywhere_else(tmp_path: Path) -> None:
@@ -59,6 +59,15 @@ def test_the_reports_of_an_earlier_run_are_not_annotated(tmp_path: Path) -> None
 
 def test_a_conformant_run_has_no_annotation() -> None:
     assert list(annotations_of(conformant().run())) == []
+
+
+def test_a_job_that_names_no_portal_is_warned() -> None:
+    run = conformant().run().model_copy(update={"exit_code": 0, "scope": Scope(bundled=True)})
+
+    (warning,) = annotations_of(run)
+
+    assert (warning.level, warning.title) == ("warning", "No portal of yours was judged")
+    assert "name yours by --profile or --target" in warning.text
 
 
 def test_text_of_a_target_neither_ends_nor_begins_a_command(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from conformance.errors import OutOfBudget, OutOfTime, RateLimited
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.clock import SimulatedClock, SystemClock
 from conformance.target.portal.budget import INITIATIONS, Budget, is_cooldown, is_rate_limited, retry_after
-from conformance.target.profile.model import LimitSettings as Budgets
+from conformance.target.profile.tables import LimitSettings as Budgets
 from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope, moved
 from conformance.traffic.exchange import Exchange, Request, Response
 from reference_impl.limits import Limits

@@ -21,7 +21,7 @@ from conformance.spec.endpoints import (
     PROFILE_UPDATE,
 )
 from conformance.target.portal import Portal
-from conformance.target.portal.changes import ChangeLedger
+from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.restoring import restore
 from conformance.target.portal.transport import fetch
 from conformance.tests.reached import answer, answering, connected
@@ -340,3 +340,21 @@ def test_a_ledger_of_another_target_with_something_pending_is_not_gone_on_with(l
         LedgerError, match=r"left changes at http://portal\.example\.test .* `portal-conformance cleanup"
     ):
         ChangeLedger(ledger, run_id="suite-2", target="http://other.example.test")
+
+
+def test_what_the_target_accepted_is_counted_and_what_it_refused_is_no_change(ledger: Path) -> None:
+    with connected(ledger=ledger) as (portal, exchanges, _):
+        portal.changes.creating(INVITE, INVITATION_CANCEL, {"invitationBizId": "{result_id}"}, name="x")
+        refused = portal.call(INVITE, json={"inviteeEmail": "x"}, token=portal.account("admin").token)
+        portal.changes.notice(refused)
+        assert portal.changes.counts == ChangeCounts(attempted=1, accepted=0, restored=0)
+
+        change_password(portal, 1)
+        change_password(portal, 2)
+        rename(portal)
+        for exchange in exchanges:
+            portal.changes.notice(exchange)
+        assert portal.changes.counts == ChangeCounts(attempted=4, accepted=2, restored=0)
+
+        assert portal.restore() == []
+        assert portal.changes.counts == ChangeCounts(attempted=4, accepted=2, restored=2)

@@ -13,6 +13,7 @@ from conformance import record
 from conformance.check import CheckOptions, check
 from conformance.cli import main
 from conformance.errors import CaptureError, UsageError
+from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import Exchange, Json, Request, Response
@@ -284,3 +285,25 @@ def test_without_the_cache_the_results_are_the_same(tmp_path: Path) -> None:
         assert cached[part] == anew[part]
     lines = [(tmp_path / name / "exchanges.jsonl").read_text() for name in ("cached", "anew")]
     assert lines[0] == lines[1]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_cannot_be_read_leaves_the_reports_of_before_and_creates_none(
+    tmp_path: Path, workers: int
+) -> None:
+    good, bad, out = tmp_path / "good.jsonl", tmp_path / "bad.jsonl", tmp_path / "deep" / "reports"
+    with capture.Writer(good) as writer:
+        writer.write(answer("GET /web/v1/system/profile", account()))
+    bad.write_bytes(good.read_bytes() + b"no JSON\n" + good.read_bytes())
+
+    for file in (bad, tmp_path / "nowhere.jsonl"):
+        with pytest.raises(CaptureError):
+            check([file], CheckOptions(out=out, workers=workers))
+        assert not out.parent.exists()
+
+    check([good], CheckOptions(out=out, workers=workers))
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    with pytest.raises(CaptureError):
+        check([bad], CheckOptions(out=out, workers=workers))
+
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before

@@ -227,6 +227,17 @@ def test_a_check_whose_scheduler_dies_ends_and_says_what_is_missing(
     assert "the scheduler went away" in checked.run.ending.inconclusive
 
 
+class DyingConnection:
+    """A connection whose scheduler dies while it is closed: the library's own time-out then fails."""
+
+    def close(self) -> None:
+        raise RuntimeError("Cannot change state of expiring Timeout")
+
+
+def test_a_scheduler_that_dies_while_its_connection_is_closed_is_no_error() -> None:
+    cluster.close(DyingConnection())
+
+
 def test_what_is_not_judged_when_the_scheduler_dies_is_named(
     recording: Path, dask: Dask, scheduler: str
 ) -> None:

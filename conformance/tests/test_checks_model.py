@@ -49,7 +49,7 @@ from conformance.tests.traffic import (
     workspace,
 )
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.verdicts.findings import OtherPlace
+from conformance.verdicts.findings import OtherPlace, endpoint_of
 
 
 def read(n: int, key: str, data: Json, *, seconds: float | None = None, **other: Json) -> Exchange:
@@ -87,6 +87,14 @@ def frozen(n: int, ahead: float) -> Exchange:
     return stamped(n, ahead, key=CHANNELS_QUERY)
 
 
+OTHER_WORKSPACE = workspace(bizId="workspace-9", workspaceName="Elsewhere")
+
+
+def of_no_time(exchange: Exchange) -> Exchange:
+    """Without a timestamp, so that only the sender's clock tells when it was."""
+    return answer(PROFILE, body=envelope(data=exchange.data, timestamp=ABSENT))
+
+
 PROOFS = [
     Proof(
         "AGREE-001",
@@ -95,8 +103,17 @@ PROOFS = [
     ),
     Proof(
         "AGREE-002",
-        [read(1, ROLES, [role()]), read(2, ROLE, role(permissionCodes=["a"])), read(3, ROLES, [role()])],
+        [
+            read(1, ROLES, [role(permissionCodes=["b", "a"])]),
+            read(2, ROLE, role(permissionCodes=["A", "b"])),
+            read(3, ROLES, [role(permissionCodes=["b", "a"])]),
+        ],
         [read(1, ROLES, [role()]), read(2, ROLE, role(roleName="Other")), read(3, ROLES, [role()])],
+    ),
+    Proof(
+        "AGREE-002",
+        [read(1, ROLES, [role()]), read(2, ROLE, role(permissionCodes=None)), read(3, ROLES, [role()])],
+        [read(1, ROLES, [role()]), read(2, ROLE, role(permissionCodes=["a"])), read(3, ROLES, [role()])],
     ),
     Proof(
         "AGREE-003",
@@ -140,6 +157,19 @@ PROOFS = [
         ],
     ),
     Proof(
+        "AGREE-005",
+        [
+            read(1, CHANNELS_QUERY, page(channel()), sent={}),
+            read(2, CHANNELS_QUERY, page(channel(emailConfig={"password": "…"})), sent={"activeOnly": True}),
+            read(3, CHANNELS_QUERY, page(channel()), sent={}),
+        ],
+        [
+            read(1, CHANNELS_QUERY, page(channel(emailConfig={"smtpPort": 25})), sent={}),
+            read(2, CHANNELS_QUERY, page(channel(emailConfig={"smtpPort": 587})), sent={"activeOnly": True}),
+            read(3, CHANNELS_QUERY, page(channel(emailConfig={"smtpPort": 25})), sent={}),
+        ],
+    ),
+    Proof(
         "AGREE-006",
         [
             read(1, CHANNEL_TYPES_QUERY, page(channel_type()), sent={}),
@@ -164,6 +194,41 @@ PROOFS = [
             read(2, TRANSFER_ORDERS, order_page(order(currency="another")), query="size=5"),
             read(3, TRANSFER_ORDERS, order_page(order())),
         ],
+    ),
+    Proof(
+        "AGREE-010",
+        [
+            read(1, WORKSPACES_MINE, [workspace(), OTHER_WORKSPACE]),
+            read(2, OWN_INVITATIONS, [invitation(workspaceName=workspace()["workspaceName"].upper())]),
+            read(3, OWN_INVITATIONS, [invitation(workspaceName="As it was called once")]),
+        ],
+        [
+            read(1, WORKSPACES_MINE, [workspace(), OTHER_WORKSPACE]),
+            read(2, OWN_INVITATIONS, [invitation(workspaceName="Elsewhere")]),
+        ],
+    ),
+    Proof(
+        "AGREE-010",
+        [
+            read(1, ACCOUNTS_QUERY, account_page(account(bizId="account-3", accountName="Kim")), sent={}),
+            read(2, ACCOUNTS_QUERY, account_page(account(bizId="account-4", accountName="Kim")), sent={}),
+            read(3, INVITATIONS, [invitation(inviterBizId="account-4", inviterName="Kim")]),
+        ],
+        [
+            read(1, ACCOUNTS_QUERY, account_page(account(bizId="account-3", accountName="Kim")), sent={}),
+            read(2, ACCOUNTS_QUERY, account_page(account(bizId="account-4", accountName="Lee")), sent={}),
+            read(3, INVITATIONS, [invitation(inviterBizId="account-4", inviterName="Kim")]),
+        ],
+    ),
+    Proof(
+        "MODEL-017",
+        [profile(1, updatedAt=at(minutes=-9)), profile(2, createdAt=at(days=1), updatedAt="tomorrow")],
+        profile(1, updatedAt=at(minutes=-20)),
+    ),
+    Proof(
+        "MODEL-017",
+        [of_no_time(profile(1, updatedAt=at(minutes=-50))), profile(2, updatedAt="2031-05-07T00:00:00.000")],
+        of_no_time(profile(1, updatedAt=at(minutes=-90))),
     ),
     Proof(
         "MODEL-001",
@@ -276,6 +341,22 @@ def test_a_write_is_forgotten_after_a_minute() -> None:
     assert "AGREE-001" in contradicted_by(*trace)
 
 
+def test_another_workspace_of_the_caller_is_another_place() -> None:
+    """What is chosen by its id beside the one that is taken by itself does not look like a change."""
+
+    def chosen(n: int, **other: Json) -> Exchange:
+        headers = {"X-Workspace-Id": "workspace-2"}
+        return read(n, WORKSPACES_CURRENT, workspace(bizId="workspace-2", **other), headers=headers)
+
+    def trace(**other: Json) -> list[Exchange]:
+        mine = [workspace(), workspace(bizId="workspace-2")]
+        own = read(2, WORKSPACES_CURRENT, workspace())
+        return [read(1, WORKSPACES_MINE, mine), own, chosen(3, **other), read(4, WORKSPACES_MINE, mine)]
+
+    assert "AGREE-003" not in contradicted_by(*trace())
+    assert "AGREE-003" in contradicted_by(*trace(institutionBizId="institution-2"))
+
+
 def test_a_sign_in_before_does_not_delay_the_comparison() -> None:
     trace = [SIGN_IN, profile(10), detail(11, accountPhone=OTHER), profile(12)]
 
@@ -320,7 +401,11 @@ def test_a_finding_names_both_places_and_both_values() -> None:
         (1, 2, True),
         (1, True, False),
         (True, False, True),
-        (["a"], ["b"], False),
+        (["a"], ["b"], True),
+        (["a", "b"], ["B", "a"], False),
+        ([{"a": 1}], [], False),
+        ({"port": 25, "password": "x"}, {"port": 25, "password": "y"}, False),
+        ({"port": 25}, {"port": 587}, True),
     ],
 )
 def test_two_values_differ_where_they_surely_mean_different_things(
@@ -398,3 +483,23 @@ def test_a_finding_names_the_answer_with_the_wrong_timestamp() -> None:
     (finding,) = [one for one in judged(*trace).findings if one.requirement == "MODEL-006"]
 
     assert (finding.endpoint, finding.exchanges, finding.path) == (CHANNELS_QUERY, (2,), "timestamp")
+
+
+OF_TWO_ANSWERS = ("MODEL-002", "MODEL-003", "MODEL-005", "MODEL-009")
+"""Rules of this module about one thing that two answers show."""
+
+
+@pytest.mark.parametrize("proof", [proof for proof in PROOFS if proof.requirement in OF_TWO_ANSWERS], ids=str)
+def test_a_finding_of_two_answers_names_the_other_one_with_its_value(proof: Proof) -> None:
+    trace = [proof.wrong] if isinstance(proof.wrong, Exchange) else list(proof.wrong)
+    findings = [row for row in judged(*trace).findings if row.requirement == proof.requirement]
+
+    for finding in findings:
+        place = finding.other
+        assert place is not None
+        assert place.exchange in [exchange.n for exchange in trace]
+        there = next(exchange for exchange in trace if exchange.n == place.exchange)
+        assert endpoint_of(there) == place.endpoint
+        assert place.record in str(there.data)
+        assert place.field in str(there.data)
+    assert findings

@@ -51,6 +51,8 @@ TENANTS = channel(bizId="channel-2", institutionBizId="institution-2")
 SMS = channel(channelCategory="SMS", emailConfig=None)
 COMMANDED = answer(CHANNEL_COMMAND_DEACTIVATE, INACTIVE, sent={"bizId": "channel-1"}, n=3)
 
+OF_SMS = channel_type(bizId="type-2", typeCode="SMS", typeValue=80010102)
+
 PROOFS = [
     Proof("CHANNELTYPE-020", types(channel_type(), bizId="type-1"), types(channel_type(), bizId="type-2")),
     Proof("CHANNELTYPE-021", types(channel_type(), typeCode="mail"), types(channel_type(), typeCode="SMS")),
@@ -69,6 +71,12 @@ PROOFS = [
         types(channel_type(), channel_type(bizId="type-2", **DISABLED)),
         types(channel_type(enabled=False)),
     ),
+    Proof(
+        "CHANNELTYPE-036",
+        [types(channel_type(), OF_SMS), types(channel_type(typeCode="SMS", typeValue=80010102))],
+        [types(channel_type(), {**OF_SMS, "typeValue": 80010101})],
+    ),
+    Proof("CHANNELTYPE-036", types(channel_type()), types(channel_type(), {**OF_SMS, "typeCode": "EMAIL"})),
     Proof("CHANNEL-040", channels(channel(), bizId="channel-1"), channels(channel(), bizId="channel-2")),
     Proof(
         "CHANNEL-041",

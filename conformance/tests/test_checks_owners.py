@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSIONS_HISTORY
 from conformance.tests.proof import Proof
-from conformance.tests.traffic import account, answer, history_item, invitation, page, session
+from conformance.tests.traffic import account, answer, history_item, invitation, judged, page, session
 from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.findings import OtherPlace
 
 
 def by(name: str, key: str, data: Json) -> Exchange:
@@ -44,3 +47,15 @@ PROOFS = [
         [profile("one"), by("one", OWN_INVITATIONS, [invitation(inviteeAccountBizId="account-of-two")])],
     ),
 ]
+
+
+def test_a_finding_names_the_answer_that_says_whose_it_is() -> None:
+    sessions = [by("one", SESSIONS, [session()]), by("two", SESSIONS, [session()])]
+    invitations = by("one", OWN_INVITATIONS, [invitation(inviteeAccountBizId="account-of-two")])
+    trace = [profile("one"), profile("two"), *sessions, invitations]
+    numbered = [replace(exchange, n=number) for number, exchange in enumerate(trace, 1)]
+
+    others = {row.requirement: row.other for row in judged(*numbered).findings}
+
+    assert others["MODEL-007"] == OtherPlace(3, SESSIONS, str(session()["sessionId"]), "sessionId")
+    assert others["MODEL-008"] == OtherPlace(1, PROFILE, "account-of-one", "bizId")

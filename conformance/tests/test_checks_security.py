@@ -51,6 +51,13 @@ PROOFS = [
         answer(SESSIONS, [session(loginTime=at(hours=1), lastActivityTime=at(hours=1))]),
         answer(SESSIONS, [session(loginTime=at(hours=1), lastActivityTime=at(hours=2))]),
     ),
+    Proof(
+        "SESSION-043",
+        answer(
+            SESSIONS, [{**CURRENT, "lastActivityTime": at(minutes=20)}, session(lastActivityTime=at(days=1))]
+        ),
+        answer(SESSIONS, [{**CURRENT, "lastActivityTime": at(hours=1)}]),
+    ),
     Proof("SESSION-024", answer(SESSIONS, [CURRENT, session()]), answer(SESSIONS, [CURRENT, CURRENT])),
     Proof(
         "SESSION-035",

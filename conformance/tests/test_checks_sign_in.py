@@ -23,6 +23,7 @@ from conformance.tests.traffic import (
     TOKEN,
     account,
     answer,
+    coded,
     completed,
     initiated,
     jwt,
@@ -82,6 +83,8 @@ def told_for(email: str, language: str) -> Exchange:
     return answer(PASSWORD_FORGOT, data, sent={"email": email}, headers={"Accept-Language": language})
 
 
+TO_THE_SECOND = int(NOW.timestamp())
+
 PROOFS = [
     Proof("LIMIT-005", [begun(expiresIn=300.0), begun(expiresIn=299)], begun(expiresIn=600)),
     Proof("LIMIT-006", [sent(), sent(method=10011002, codeExpiresIn=0)], sent(codeExpiresIn=30)),
@@ -90,6 +93,11 @@ PROOFS = [
     Proof("LIMIT-009", answer(TOKEN_REFRESH, token_pair()), answer(TOKEN_REFRESH, token_pair(expiresIn=36))),
     Proof("LIMIT-016", [begun(), ended(expiresIn=3600.0), ended(expiresIn=7200)], ended(expiresIn=3599)),
     Proof("LOGIN-021", begun(), begun(mfaMethods=[])),
+    Proof(
+        "LOGIN-085",
+        begun(mfaMethods=[coded("EMAIL", 10011001), coded("OTP", 10011002)]),
+        begun(mfaMethods=[coded("EMAIL", 10011001), coded("EMAIL", 10011001)]),
+    ),
     Proof("LOGIN-023", [sent(), sent(method=10011002, sent=False)], sent(sent=False)),
     Proof(
         "LOGIN-025",
@@ -131,8 +139,17 @@ PROOFS = [
     ),
     Proof(
         "TOKEN-020",
-        [ended(accessToken=jwt(exp=1_900_003_601)), ended(accessToken="opaque")],
-        ended(accessToken=jwt(exp=1_900_007_200)),
+        [ended(accessToken=jwt(exp=TO_THE_SECOND + 3601)), ended(accessToken="opaque")],
+        ended(accessToken=jwt(exp=TO_THE_SECOND + 7200)),
+    ),
+    Proof(
+        "TOKEN-029",
+        [
+            ended(accessToken=jwt(exp=TO_THE_SECOND + 3600 - 500)),
+            ended(accessToken=jwt(exp=TO_THE_SECOND + 900), expiresIn=900),
+            ended(accessToken="opaque"),
+        ],
+        ended(accessToken=jwt(exp=TO_THE_SECOND)),
     ),
     Proof(
         "TOKEN-021",
@@ -162,6 +179,10 @@ def test_what_is_no_jwt_has_no_claims(token: Json) -> None:
 @pytest.mark.parametrize("token, form", [(jwt(), "JWT HS256"), ("opaque", "opaque")])
 def test_the_form_of_the_access_token_is_read(token: str, form: str) -> None:
     assert observed("access-token-form", ended(accessToken=token)) == [form]
+
+
+def test_nothing_shows_of_the_form_of_a_redacted_token() -> None:
+    assert observed("access-token-form", ended(accessToken="[access-token-1]")) == []
 
 
 def test_the_refusal_of_a_permission_is_read() -> None:

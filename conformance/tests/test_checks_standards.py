@@ -14,6 +14,13 @@ from conformance.traffic.exchange import Exchange, Json
 OWN_ZONE = coded("ZONE_1", 95010199, zoneIdCode="UTC", utcOffset="+00:00")
 
 
+SHANGHAI = coded("ASIA_SHANGHAI", 95010102, zoneIdCode="Asia/Shanghai", utcOffset="GMT+08:00")
+
+
+def in_summer(offset: str) -> Json:
+    return coded("EUROPE_PARIS", 95010198, zoneIdCode="Europe/Paris", utcOffset=offset)
+
+
 def profile(**other: Json) -> Exchange:
     return answer(PROFILE, account(**other))
 
@@ -50,6 +57,13 @@ PROOFS = [
     ),
     Proof("CONSTANT-068", zones(OWN_ZONE), zones({**OWN_ZONE, "zoneIdCode": "Asia/Nowhere"})),
     Proof("CONSTANT-070", zones(OWN_ZONE), zones({**OWN_ZONE, "utcOffset": "Asia/Shanghai"})),
+    Proof("CONSTANT-071", [zones(SHANGHAI, OWN_ZONE), zones(in_summer("UTC+2"))], zones(in_summer("+03:00"))),
+    Proof(
+        "CONSTANT-071",
+        zones({**SHANGHAI, "utcOffset": "eight"}),
+        zones({**SHANGHAI, "utcOffset": "+0900"}),
+        silent=True,
+    ),
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.checks.access.sign_in import PROTECTED
 from conformance.checks.access.without_token import PRELOGIN, UNMARKED
-from conformance.spec.endpoints import COUNTRIES, PASSWORD_FORGOT, PROFILE
+from conformance.spec.endpoints import COUNTRIES, PASSWORD_FORGOT, PROFILE, PROFILE_UPDATE
 from conformance.tests.proof import Proof
 from conformance.tests.traffic import (
     NO_TOKEN,
@@ -34,6 +34,11 @@ def bare(key: str, code: str = "ACCESS.TOKEN_MISSING", status: int = 401, **more
 PROOFS = [
     Proof("AUTHN-001", bare(PROFILE, status=401), bare(PROFILE, status=403)),
     Proof("AUTHN-002", bare(PROFILE, "4010"), bare(PROFILE, "UNAUTHORIZED")),
+    Proof(
+        "AUTHN-023",
+        bare(PROFILE_UPDATE),
+        bare(PROFILE_UPDATE, "VALIDATION.INVALID_PARAMETER", status=400),
+    ),
     Proof("AUTHN-004", bare(COUNTRIES, "ANY"), bare(COUNTRIES, status=200)),
     Proof(
         "AUTHN-005",

@@ -15,6 +15,8 @@ from conformance.cli.command import PREFIX, CommandOption
 from conformance.cli.commands import BY_COMMAND, COMMANDS, EXIT_CODES
 from conformance.cli.program import COMPLETE_VARIABLE, loaded
 from conformance.errors import ExitCode
+from conformance.tests.deployment import command, done
+from reference_impl import serve
 
 NOWHERE = "/dev/null/reports"
 
@@ -176,6 +178,25 @@ def test_an_option_is_taken_from_its_environment_variable(name: str, monkeypatch
     assert named.params["profile"] == Path("named.toml")
 
 
+@pytest.mark.parametrize("name", ["run", "plan"])
+@pytest.mark.parametrize("variable", ["QUIET", "BRIEF"])
+def test_the_variable_of_quiet_is_named_after_it_and_its_former_name_works(
+    name: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert loaded(name).make_context(name, []).params["brief"] is False
+    monkeypatch.setenv(f"PORTAL_CONFORMANCE_{variable}", "1")
+
+    assert loaded(name).make_context(name, []).params["brief"] is True
+
+
+@pytest.mark.parametrize("name", ["run", "plan", "doctor", "replay", "mcp"])
+def test_the_help_of_impact_says_its_default(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "(default: read-only" in shown
+
+
 def test_an_empty_environment_variable_is_a_usage_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -194,7 +215,7 @@ def test_variables_are_named_after_the_option_whatever_the_command() -> None:
         context = command.make_context(row.name, [], resilient_parsing=True)
         options = [each for each in command.params if isinstance(each, CommandOption)]
         variables = [each.variable(context) for each in options]
-        names = [str(each.name).upper() for each in options]
+        names = [each.opts[0].lstrip("-").replace("-", "_").upper() for each in options]
         assert set(variables) <= {None, *(f"{PREFIX}_{name}" for name in names)}
 
 
@@ -289,3 +310,60 @@ def test_the_packages_are_programs_too(module: str) -> None:
     printed = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, check=True)
 
     assert re.fullmatch(rb"\d+\.\d+\.\d+\s*", printed.stdout)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--time-budget", "soon"],
+        ["--time-budget", "10"],
+        ["--wait-for-target", "soon"],
+        ["--wait-for-target", "60"],
+        ["--baseline", "nowhere.toml"],
+        ["--baseline-update"],
+        ["--baseline-prune"],
+        ["--history", "/dev/null/runs.db"],
+        ["--rerun", "NOPE-1"],
+        ["--failed"],
+        ["--profile", "clock.toml"],
+    ],
+)
+def test_a_run_that_cannot_be_understood_says_nothing_else_and_creates_nothing(
+    options: list[str], tmp_path: Path
+) -> None:
+    with serve.start() as running:
+        (tmp_path / "p.toml").write_text(running.profile(), encoding="utf-8")
+        clock = running.profile().replace("/clock/advance", "/web/v1/clock")
+        (tmp_path / "clock.toml").write_text(clock, encoding="utf-8")
+        before = sorted(tmp_path.iterdir())
+        run = done(command("run", "--profile", "p.toml", *options), tmp_path / "reports")
+
+    assert run.code == 4
+    assert sorted(tmp_path.iterdir()) == before
+    if "clock.toml" not in options:
+        assert "rules    " not in run.said
+        assert len(run.said.strip().splitlines()) == 1
+
+
+def test_a_plan_offers_what_changes_it_and_takes_the_other_options_of_a_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["plan", "--help"]) == 0
+    shown = capsys.readouterr().out
+
+    assert all(name in shown for name in ("--time-budget", "--effort", "--min-tested", "--only"))
+    assert not any(name in shown for name in ("--baseline", "--history", "--wait-for-target", "--strict"))
+    assert main(["plan", "--baseline", "b.toml", "--strict", "--min-tested", "5000", "--only", "ROLE-*"]) == 0
+    assert "With --min-tested 5000 such a run is inconclusive, exit code 5." in capsys.readouterr().out
+
+
+def test_a_mistake_of_the_suite_is_an_internal_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Here it is one of the shell, which asks for completions and does not say of what."""
+    monkeypatch.setenv(COMPLETE_VARIABLE, "bash_complete")
+    monkeypatch.delenv("COMP_WORDS", raising=False)
+
+    assert main([]) == 3
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == "portal-conformance: internal error: KeyError: 'COMP_WORDS'"

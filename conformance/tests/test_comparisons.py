@@ -171,6 +171,15 @@ def test_a_page_that_forbids_is_a_firewalls(status: int, label: str, is_block: b
     assert is_held_back(paged) is is_block
 
 
+def test_a_page_that_a_firewall_sends_with_200_is_a_refusal() -> None:
+    blocked = answer(
+        ROLES, body={"text": "<html>"}, status=200, form="text", answered={"Content-Type": "text/html"}
+    )
+
+    assert is_refused(blocked) is HELD
+    assert isinstance(is_refused(NO_ENVELOPE), Contradiction)
+
+
 def test_a_refusal_in_the_envelope_is_the_portals_own_however_it_is_labelled() -> None:
     labelled = refusal(ROLES, "ACCESS.PERMISSION_DENIED", 403, answered={"Content-Type": "text/html"})
 

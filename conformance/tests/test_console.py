@@ -11,10 +11,15 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from conformance.cli.layout import laid_out
 from conformance.cli.live.console import wants_pytest
 from conformance.cli.live.views import LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
+from conformance.run.hooks.introduction import introduction
+from conformance.run.options import RunOptions
+from conformance.target.profile.model import of_target
 from conformance.tests.deployment import Done, command, deployed
 from conformance.traffic.redaction.redact import Secrets
 
@@ -54,6 +59,7 @@ def test_nothing_of_pytest_is_shown(faulty: Done) -> None:
         r"^\.+|=====|\d+ (passed|failed)|Generated html|test session", faulty.said, re.MULTILINE
     )
     assert (faulty.out / "cases.html").is_file()
+    assert '<a href="cases.html">' in (faulty.out / "report.html").read_text(encoding="utf-8")
 
 
 def test_quiet_is_one_line(tmp_path: Path) -> None:
@@ -111,6 +117,32 @@ def on_terminal(words: list[str], *, columns: int) -> str:
     return b"".join(pieces).decode()
 
 
+@pytest.mark.parametrize("label", ["accounts.spare  ", "bot_challenge   ", "exit code       "])
+def test_a_long_line_goes_on_below_its_text_whatever_its_label(label: str) -> None:
+    screen = io.StringIO()
+    Console(file=screen, width=60).print(laid_out(f"missing  {label}{'word ' * 20}", 60))
+
+    first, second, *_ = screen.getvalue().splitlines()
+    assert first.startswith(f"missing  {label}word")
+    assert second.startswith(f"{' ' * 25}word")
+
+
+def test_a_word_that_is_wider_than_the_terminal_is_broken_behind_a_sign() -> None:
+    screen = io.StringIO()
+    name = "cases/properties/test_signing_in.py::test_a_sign_in_follows_the_stated_moves"
+
+    Console(file=screen, width=60).print(laid_out(f"decided by  {name} (needs clock)", 60))
+
+    assert [line.strip() for line in screen.getvalue().splitlines()] == [
+        "decided by  cases/properties/test_signing_in.py::test_a_",
+        "sign_in_follows_the_stated_moves (needs clock)",
+    ]
+    begins_with_colons = f"decided by  {'a' * 48}::test_it"
+    screen = io.StringIO()
+    Console(file=screen, width=60).print(laid_out(begins_with_colons, 60))
+    assert not any(line.strip().startswith(":") for line in screen.getvalue().splitlines())
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -159,3 +191,9 @@ def test_a_log_names_long_waits_only() -> None:
 
     assert log.getvalue().startswith("waiting 1 min 0 s for the resend cooldown, until ")
     assert log.getvalue().count("\n") == 1
+
+
+def test_the_first_lines_name_the_commands_that_say_what_keeps_a_rule_from_being_tried() -> None:
+    *_, rules = introduction(of_target("http://127.0.0.1:9", {}), RunOptions(), [], selection="")
+
+    assert re.search(r"the other \d+ are left out: `plan` says by case, and `explain ID` by rule", rules)

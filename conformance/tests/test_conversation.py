@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from conformance.cli import main
 from conformance.cli.command import Options
 from conformance.cli.conversation import hold
-from conformance.target.profile.model import HttpInbox, parse
+from conformance.target.profile.model import parse
+from conformance.target.profile.tables import HttpInbox
 from conformance.target.profile.template import ProfileAnswers, filled
 
 SECRETS = {"CODE": "c", "PW": "a-long-password", "OTP": "JBSWY3DPEHPK3PXP"}
@@ -56,6 +57,22 @@ def test_with_every_variable_set_the_profile_is_tried_out(
     _, tried, _ = held(["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"], path)
 
     assert tried == [path]
+
+
+def test_it_says_at_its_start_what_it_needs_to_try_the_profile_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "OTP", "OTP"]
+    monkeypatch.setenv("PORTAL_ACCESS_CODE", "c")
+    monkeypatch.setenv("ADMIN_OTP_SECRET", SECRETS["OTP"])
+    monkeypatch.delenv("ADMIN_PASSWORD", raising=False)
+    _, _, without_password = held(answers, tmp_path / "1.toml")
+    monkeypatch.setenv("ADMIN_PASSWORD", "a-long-password")
+    _, _, with_all = held(answers, tmp_path / "2.toml")
+
+    first, _, _ = without_password.partition("Address of the portal")
+    assert "ADMIN_PASSWORD is not. Export" in first
+    assert "PORTAL_ACCESS_CODE, ADMIN_PASSWORD, ADMIN_OTP_SECRET are." in with_all
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,29 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
+from conformance.tests.documents import GENERATED, PAGES, ROOT, blocks, commands
+
 GUIDE = [page for page in PAGES if page.name != "messages.md"]
 BASES = (ROOT, ROOT / "conformance", ROOT / "conformance/report")
-WRITTEN = {"exchanges.jsonl", "results.json", "changes.jsonl", "report.html"}
-"""Files that a run writes."""
+WRITTEN = {
+    "exchanges.jsonl",
+    "results.json",
+    "changes.jsonl",
+    "report.html",
+    "results.sarif",
+    "summary.md",
+    "again",
+    "site/",
+}
+"""What a run or a build writes."""
 
 
 @pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.name)
 def test_the_places_that_a_page_names_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    named = set(re.findall(r"`([a-z_]+(?:/[a-z_.]*)+|[a-z_]+\.py|[a-z_]+\.md)`", text)) - WRITTEN
-    missing = [name for name in named if not any((base / name).exists() for base in BASES)]
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_.]*)+|[a-z_]+\.py|[a-z_]+\.md)`", text))
+    placed = [name for name in named if name.removeprefix("reports/") not in WRITTEN | {""}]
+    missing = [name for name in placed if not any((base / name).exists() for base in BASES)]
     beside = [name for name in missing if not list((ROOT / "conformance").rglob(name.rstrip("/")))]
 
     assert beside == []
@@ -42,5 +52,37 @@ def test_every_package_has_its_row_in_the_architecture() -> None:
     assert packages - {"tests"} == set(re.findall(r"^\| `([a-z]+)/` \|", text, re.MULTILINE))
 
 
-def test_the_guide_names_every_generated_file_of_the_messages_page() -> None:
-    assert "docs/generate_messages.py" in (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+def test_the_guide_names_every_script_that_generates_a_page() -> None:
+    guide = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    scripts = sorted((ROOT / "docs").glob("generate_*.py"))
+
+    assert scripts
+    assert [script.name for script in scripts if f"docs/{script.name}" not in guide] == []
+
+
+SHORT = ("--time-budget", "--rerun", "--only", "--failed", "--watch", "--history")
+"""Options of a run that the guides show because it then is short, or because it is about something else."""
+
+
+def test_a_run_of_a_profile_that_a_page_shows_does_not_take_an_hour() -> None:
+    runs = [row for row in commands() if "portal-conformance run --profile" in row.text]
+
+    assert len(runs) > 5
+    long = [row for row in runs if not any(option in row.text for option in SHORT)]
+    assert [row for row in long if row.page not in GENERATED] == []
+
+
+@pytest.mark.parametrize("language", ["yaml", "sh"])
+def test_a_sample_that_names_a_secret_of_the_profile_names_all_of_them(language: str) -> None:
+    secrets = ("PORTAL_ACCESS_CODE", "ADMIN_PASSWORD", "ADMIN_OTP_SECRET")
+    samples = [row.text for row in blocks(language) if row.page == "docs/ci.md" and secrets[0] in row.text]
+
+    assert samples
+    assert [text for text in samples if not all(secret in text for secret in secrets)] == []
+
+
+@pytest.mark.parametrize("name", ["check-a-portal", "ci", "baselines", "reports", "library", "selftest"])
+def test_a_first_guide_links_only_to_pages_of_the_site(name: str) -> None:
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"\]\(\.\./[^)]+\)", text) == []

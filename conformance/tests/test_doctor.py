@@ -6,14 +6,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import httpx
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.errors import FaultClass
-from conformance.target.doctor import Diagnosis, as_json, as_text, examine
+from conformance.target.doctor import Diagnosis, examine
+from conformance.target.doctor.text import as_json, as_text, counts_in_words
 from conformance.target.profile.model import Profile, parse
+from conformance.tests.hostile.certificates import context_with
 from conformance.tests.reached import MINIMAL, answer, without
 from conformance.traffic.exchange import Exchange
 from reference_impl.limits import Limits
@@ -41,6 +50,18 @@ def replacing(pattern: str, by: str, *, within: str = "") -> Edit:
         text,
         count=1,
     )
+
+
+def to_url(address: str) -> Edit:
+    """An edit that puts another address in place of the portal's."""
+
+    def edited(text: str) -> str:
+        url = re.search(r'(?m)^url = "(http[^"]*:\d+)"', text)
+        assert url is not None
+        other = address.format(url=url[1], plain=url[1].removeprefix("http"))
+        return text.replace(f'url = "{url[1]}"', f'url = "{other}"', 1)
+
+    return edited
 
 
 def test_everything_works_on_the_bundled_portal() -> None:
@@ -90,6 +111,102 @@ def test_what_is_wrong_is_named_with_whose_fault_it_is(
     assert said in diagnosis.message
 
 
+@pytest.mark.parametrize(
+    "edit, part, blame, message",
+    [
+        (to_url("{url}/web/v1"), "portal.url", "configuration", 'one does at {url}. Write url = "{url}" in [portal].'),
+        (to_url("{url}/web/v1/system/profile"), "portal.url", "configuration", "the path of {url}/web/v1/system/profile is too much"),
+        (to_url("https{plain}"), "portal.url", "configuration", 'does not speak TLS. Write url = "{url}" in [portal]'),
+        (replacing('access_code = "[^"]*"', 'access_code = ""'), "portal.access_code", "configuration", "it is empty, and requests without one are refused"),
+        (replacing("pattern = .*?\n", "pattern = '\\\\d{8}'\ntimeout = 0.5\n"), "accounts.spare", "configuration", "Your sign-in code"),
+        (replacing('otp_secret = "[A-Z2-7]+"', 'otp_secret = "JBSWY3DPEHPK3PXP"', within="accounts.admin"), "accounts.admin", "credentials", "The clocks agree, so [accounts.admin] otp_secret is not the secret"),
+        (replacing('password = "[^"]*', 'password = "short', within="accounts.admin"), "accounts.admin", "credentials", "it has 5 characters, and the specification allows 8 to 128"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_has_its_cure(edit: Edit, part: str, blame: FaultClass, message: str) -> None:
+    found, _, running = examined(edit)
+
+    wrong = [row for row in found if row.state == "wrong"]
+    assert (wrong[0].part, wrong[0].fault_class) == (part, blame)
+    assert message.format(url=running.url) in wrong[0].message
+    assert not wrong[0].message.startswith(f"[{part}]")
+    assert len(wrong) == 1
+
+
+def test_a_portal_below_a_path_is_found_from_an_address_without_it() -> None:
+    found, _, running = examined(to_url("{url}"), wrap=lambda app: Below(app, "/portal"))
+
+    assert [row.part for row in found if row.state == "wrong"] == ["portal.url"]
+    message = of(found, "portal.url").message
+    assert f"too little: no portal answers there (HTTP 404), but one does at {running.url}/portal" in message
+
+
+class Below:
+    """Serves an application below a path, and nothing elsewhere."""
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self.app, self.path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"].startswith(("/clock", "/inbox")):
+            await self.app(scope, receive, send)
+        elif scope["path"].startswith(f"{self.path}/"):
+            path = scope["path"].removeprefix(self.path)
+            await self.app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
+        else:
+            await PlainTextResponse("Not Found", 404)(scope, receive, send)
+
+
+@contextmanager
+def tls_server(folder: Path) -> Iterator[str]:
+    """The host and port of a server that speaks TLS, and closes what it cannot decrypt."""
+    context = context_with("self-signed", folder)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    client, _ = listening.accept()
+                    with client, suppress(OSError), context.wrap_socket(client, server_side=True):
+                        pass
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+def test_tls_at_the_port_of_an_http_address_is_recognised(tmp_path: Path) -> None:
+    with tls_server(tmp_path) as place:
+        found = examine(parse(MINIMAL.replace("portal.example.test", place), {}))
+
+    assert [(row.part, row.fault_class) for row in found] == [("portal.url", "configuration")]
+    assert f'Write url = "https://{place}" in [portal].' in found[0].message
+
+
+def test_a_target_whose_clock_is_off_is_examined_all_the_same() -> None:
+    found, _, _running = examined(without("clock"), now=lambda: time.time() + 300, clock=False)
+
+    assert "the portal's clock is 300 s ahead" in of(found, "time").message
+    assert "portal's clock is" in of(found, "accounts.admin").message
+    assert of(found, "accounts.spare").state == "works"
+
+
+def test_an_inbox_that_gives_no_code_is_tried_for_one_account() -> None:
+    found, seen, _running = examined(replacing("pattern = .*?\n", "pattern = '\\\\d{8}'\ntimeout = 0.5\n"))
+
+    assert of(found, "accounts.limited").message.startswith("not tried: its code comes by [inboxes.mail]")
+    assert of(found, "accounts.limited").state == "missing"
+    assert len([row for row in seen if row.request.path.endswith("mfa/send")]) == 1
+
+
+def test_an_account_without_an_inbox_is_told_what_mailed_codes_would_add() -> None:
+    found = examined_by(lambda request: answer(status=401, code="4010"), parse(MINIMAL, {}))
+
+    assert of(found, "inboxes").state == "missing"
+
+
 def test_a_wrong_access_code_wastes_no_sign_in() -> None:
     _, seen, _running = examined(replacing('access_code = "', 'access_code = "x'))
 
@@ -125,7 +242,7 @@ def start_profile() -> str:
         return running.profile()
 
 
-@pytest.mark.parametrize("variant", ["pending-code", "pending-code-with-403"])
+@pytest.mark.parametrize("variant", ["pending-code", "pending-code-with-403", "pending-by-another-name"])
 def test_an_account_that_is_told_at_once_that_it_awaits_approval_is_as_it_should_be(variant: str) -> None:
     found, _, _running = examined(variants=[variant])
 
@@ -186,7 +303,7 @@ def test_nothing_at_the_address_is_the_environments_fault() -> None:
     assert [(one.part, one.fault_class) for one in found] == [("portal.url", "environment")]
 
 
-def test_the_text_puts_what_is_wrong_first_and_counts() -> None:
+def test_the_text_puts_what_is_wrong_first_and_the_parts_are_counted() -> None:
     found = [
         Diagnosis("a", "works", "fine"),
         Diagnosis("b", "missing", "not there", "configuration"),
@@ -194,12 +311,13 @@ def test_the_text_puts_what_is_wrong_first_and_counts() -> None:
     ]
 
     assert as_text(found).splitlines() == [
-        "wrong    c  (target) broken",
-        "missing  b  not there",
+        "wrong    c  (cause: the portal) broken",
         "works    a  fine",
-        "",
-        "1 wrong, 1 missing, 1 works",
+        "missing  1 part, listed when nothing is wrong any more (--format json lists them now)",
     ]
+    assert as_text(found[:2]).splitlines() == ["missing  b  not there", "works    a  fine"]
+    assert counts_in_words(found) == "1 part is wrong, 1 is missing, 1 works"
+    assert counts_in_words(found[1:2] * 2) == "no part is wrong, 2 are missing, none works"
     assert json.loads(as_json(found))[2] == {
         "part": "c",
         "state": "wrong",

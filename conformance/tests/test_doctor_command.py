@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -13,7 +14,8 @@ from conformance.cli import main
 from conformance.errors import ProfileError, UsageError
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
-from conformance.target.doctor import Diagnosis, as_text
+from conformance.target.doctor import Diagnosis
+from conformance.target.doctor.text import as_text
 from conformance.target.profile.learned import Learned, as_toml, written
 from conformance.target.profile.model import parse
 from conformance.tests.reached import without
@@ -191,6 +193,8 @@ def test_a_file_is_replaced_whole_with_its_mode_and_behind_its_link(tmp_path: Pa
     "change, code",
     [
         (('url = "http://127.0.0.1:', 'url = "http://127.0.0.1:1'), 6),
+        (('url = "http:', 'url = "https:'), 4),
+        (("\naccess_code", "\ntimeout = 9.0\naccess_code"), 0),
         (('access_code = "', 'access_code = "x'), 4),
         (('password = "', 'password = "x'), 4),
         (('advance = "http://127.0.0.1:', 'advance = "http://127.0.0.2:1'), 4),
@@ -204,6 +208,29 @@ def test_only_an_unreachable_portal_is_exit_code_6(profile: Path, change: tuple[
         profile.write_text(text, encoding="utf-8")
 
         assert main(["doctor", "--profile", str(profile)]) == code
+
+
+def test_the_first_lines_say_what_matters_and_the_last_what_to_do_next(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve.start() as running:
+        profile.write_text(minimal(running), encoding="utf-8")
+        main(["doctor", "--profile", str(profile)])
+        works = capsys.readouterr().out.splitlines()
+        profile.write_text(minimal(running).replace('password = "', 'password = "x'), encoding="utf-8")
+        main(["doctor", "--profile", str(profile)])
+        wrong = capsys.readouterr().out.splitlines()
+
+    assert works[0].startswith(f"{running.url}: no part is wrong, ")
+    counts = re.fullmatch(r"A run with --impact read-only can test (\d+) of the \d+ musts .*", works[1])
+    assert counts is not None
+    assert f"# It can test {counts[1]} musts; a twentieth may stay untested." in works
+    assert works[2].startswith("bot_challenge would add most: +")
+    assert works[3] == ""
+    assert works[-1] == f"Next: `portal-conformance plan --profile {profile}` shows what a run would do."
+    assert wrong[0].startswith(f"{running.url}: 1 part is wrong, ")
+    assert wrong[2].startswith("wrong    accounts.admin ")
+    assert wrong[-1].startswith("Next: mend what is wrong, and call ")
 
 
 def test_all_missing_variables_are_named_at_once() -> None:
@@ -233,6 +260,18 @@ def test_operations_that_unlock_as_much_are_listed_under_one_line() -> None:
     shown = [line.strip() for line in as_text(rows, gains).splitlines()]
 
     assert shown[1:5] == ["+2 rules, each:", '"POST /web/v1/a"', '"POST /web/v1/b"', '"POST /web/v1/c"']
+
+
+def test_of_many_operations_that_unlock_as_much_only_some_are_named() -> None:
+    rows = [
+        Diagnosis(f'operations."POST /web/v1/{name}"', "missing", "no body", "configuration")
+        for name in "abcdefgh"
+    ]
+
+    shown = as_text(rows, {row.part: "+2 rules" for row in rows}).splitlines()
+
+    assert len(shown) == 7
+    assert shown[-1].strip() == "and 4 more (--format json names each)"
 
 
 @pytest.mark.parametrize("described, says", [(True, "as the profile says"), (False, "with what is assumed")])

@@ -49,8 +49,8 @@ def test_a_lawful_answer_passes_and_one_that_contradicts_a_must_raises_with_ever
     text = str(raised.value)
     assert "FAIL ENV-002 (Response envelope): " in text
     assert f"at        success of GET {KEY}" in text
-    assert "expected  " in text
-    assert "actual    'yes'" in text
+    assert "expected  a boolean\n" in text
+    assert 'actual    "yes"' in text
     assert {finding.requirement for finding in raised.value.findings} == {"ENV-002"}
     assert judge.feed(answer(key())) == []
 
@@ -167,7 +167,7 @@ def test_the_fixture_fails_a_test_at_the_feed_or_at_its_end(pytester: pytest.Pyt
 
     normal = pytester.runpytest("-p", "no:cacheprovider")
     normal.assert_outcomes(passed=3, failed=1, errors=1, warnings=1)
-    normal.stdout.fnmatch_lines(["*FAIL ENV-002 (Response envelope)*", "*actual    'yes'*"])
+    normal.stdout.fnmatch_lines(["*FAIL ENV-002 (Response envelope)*", '*actual    "yes"*'])
     strict = pytester.runpytest("-p", "no:cacheprovider", "--portal-strict", "--portal-skip", "ENV-002")
     strict.assert_outcomes(passed=3, failed=1)
 

@@ -75,7 +75,9 @@ def test_one_contradiction_outweighs_all_that_holds() -> None:
 
 
 def test_what_nothing_decided_is_untested_and_says_so() -> None:
-    assert result(ledger()).reason == "nothing that was sent or seen could decide it"
+    assert result(ledger()).reason == (
+        "nothing that was sent or seen could decide it: `portal-conformance explain ID` says what does"
+    )
     assert result(ledger()).verdict is Verdict.UNTESTED
 
 
@@ -151,7 +153,15 @@ def test_a_finding_has_what_a_reader_needs() -> None:
 def test_what_is_absent_is_null_in_a_finding_and_nothing_in_its_message() -> None:
     found = finding_of(requirement(), Contradiction(exchange(), "data.b", "there", ABSENT))
     assert found.actual is None
-    assert found.message == "data.b: expected 'there', seen nothing"
+    assert found.message == 'data.b: expected "there", seen nothing'
+
+
+def test_a_message_shows_values_as_json_and_a_description_in_its_words() -> None:
+    null = finding_of(requirement(), Contradiction(exchange(), "data", None, {"ok": True}))
+    words = finding_of(requirement(), Contradiction(exchange(), "", "a JSON object", "plain text"))
+
+    assert null.message == 'data: expected null, seen {"ok": true}'
+    assert words.message == 'the answer: expected a JSON object, seen "plain text"'
 
 
 def test_a_message_of_its_own_comes_first() -> None:
@@ -226,13 +236,13 @@ def test_the_gravest_verdict_wins(verdicts: list[Verdict], gravest: Verdict) -> 
     assert worst(verdicts) is gravest
 
 
-@pytest.mark.parametrize("value, text", [(ABSENT, "nothing"), ("a", "'a'"), (None, "None"), ([1], "[1]")])
+@pytest.mark.parametrize("value, text", [(ABSENT, "nothing"), ("a", '"a"'), (None, "null"), ([1], "[1]")])
 def test_a_value_is_shown_in_one_line(value: Json, text: str) -> None:
     assert shown(value) == text
 
 
 def test_a_long_value_is_cut_and_says_how_long_it_was() -> None:
-    assert shown("a" * 500) == "'" + "a" * 198 + "… (502 characters)"
+    assert shown("a" * 500) == '"' + "a" * 198 + "… (502 characters)"
 
 
 def test_an_equal_that_holds_is_no_contradiction() -> None:

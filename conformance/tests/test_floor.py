@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from conformance.report.model.run import Scope
 from conformance.run.floor import shortfalls, too_few, undecided
+from conformance.run.hooks.introduction import introduction
+from conformance.run.options import RunOptions
 from conformance.run.testable import MUSTS, reachable_musts
 from conformance.spec import REQUIREMENTS
 from conformance.target.portal import Portal
@@ -139,6 +142,13 @@ def test_a_rerun_that_decides_none_of_what_it_names_came_to_nothing() -> None:
     assert list(undecided(results([second]), second, frozenset({second, first}))) == []
 
 
+def test_a_rerun_of_a_case_decides_whatever_it_comes_across() -> None:
+    first, second, *_ = MUSTS
+
+    assert list(undecided(results([second]), "cases/a.py::b", frozenset({first}))) == []
+    assert list(undecided(results([]), "cases/a.py::b", frozenset({first})))
+
+
 @pytest.fixture(scope="module")
 def profile() -> Profile:
     with start(seed=7) as running:
@@ -153,3 +163,17 @@ def test_less_can_be_tested_with_less_of_a_profile(profile: Profile) -> None:
     anonymous = reachable_musts(profile.model_copy(update={"accounts": {}}), "disruptive", declared)
 
     assert declared <= anonymous < reading < everything <= set(MUSTS)
+
+
+def test_the_first_lines_count_the_rules_that_the_last_lines_count(tmp_path: Path) -> None:
+    profile = parse(
+        'profile = 1\n[portal]\nurl = "https://portal.example.test"\naccess_code = "x"\n'
+        '[accounts.admin]\nemail = "admin@example.test"\npassword = "y"\n',
+        {},
+    )
+    lines = introduction(profile, RunOptions(tmp_path, "read-only"), [], selection="")
+
+    rules = next(line for line in lines if line.startswith("rules "))
+    numbers = re.match(r"rules    (\d+) selected, .*; (\d+) more cannot be seen from outside$", rules)
+    assert numbers
+    assert sum(map(int, numbers.groups())) == len(REQUIREMENTS)

@@ -9,7 +9,7 @@ import runpy
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -89,15 +89,18 @@ def signs_in(running: Running, password: str) -> bool:
     return running.portal.passwords[running.seeded.sign_ins[SPARE].account_id].matches(password)
 
 
-def with_budget(profile: Profile, seconds: float, ledger: Path) -> Portal:
-    clock = SystemClock(time_budget=seconds)
+def with_budget(
+    profile: Profile, seconds: float, ledger: Path, *, monotonic: Callable[[], float] = time.monotonic
+) -> Portal:
+    clock = SystemClock(time_budget=seconds, monotonic=monotonic)
     return Portal.connect(profile, impact="disruptive", clock=clock, ledger=ledger)
 
 
 def test_a_change_is_not_made_where_the_time_budget_leaves_no_way_back(tmp_path: Path) -> None:
     with start(clock=False) as running:
-        with with_budget(parse(running.profile(), {}), 30, tmp_path / "changes.jsonl") as portal:
-            with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves \d+ s"):
+        profile, ledger = parse(running.profile(), {}), tmp_path / "changes.jsonl"
+        with with_budget(profile, 30, ledger, monotonic=lambda: 1_000.0) as portal:
+            with pytest.raises(OutOfTime, match=r"may take \d+ s, and the time budget leaves 30 s"):
                 change_password(portal)
 
             assert portal.restore() == []
@@ -289,6 +292,25 @@ def test_of_two_runs_at_once_the_second_ends_with_4(tmp_path: Path, what: str) -
     assert later.code == 0, later.said
 
 
+def test_the_doctor_leaves_the_accounts_of_a_run_alone_and_keeps_its_ledger(tmp_path: Path) -> None:
+    with deployed(tmp_path) as portal:
+        target = target_lock(load(portal.profile))
+        assert target is not None
+        before = len(portal.received()["requests"])
+        with holding(target) as other:
+            refused = done(command("doctor", "--profile", str(portal.profile)), tmp_path / "none")
+            pid = other.pid
+            requests = len(portal.received()["requests"]) - before
+        with target.held(on_wait=None, note="ledger-of-a-run"):
+            pass
+        done(command("doctor", "--profile", str(portal.profile)), tmp_path / "none")
+
+    assert refused.code == 4, refused.said
+    assert f"is in use by process {pid}" in refused.said
+    assert requests == 0
+    assert target.content()["note"] == "ledger-of-a-run"
+
+
 NAMES = {"target": "target-", "out": ".lock", "history": ".runs.db.lock"}
 
 
@@ -328,3 +350,13 @@ def test_a_long_lived_portal_is_after_each_run_as_it_was(tmp_path: Path, clock: 
             outcome = lodging.run(manner, clock, moment)
 
             assert outcome.is_clean, outcome
+
+
+def test_a_wait_that_is_left_out_is_named_by_the_same_seconds_before_and_after(tmp_path: Path) -> None:
+    with deployed(tmp_path, clock=False) as portal:
+        run = portal.run("--rerun", "LOGIN-033", "--time-budget", "20s")
+    reason = next(row["reason"] for row in run.results["requirements"] if row["id"] == "LOGIN-033")
+
+    announced = re.search(r"leaves out a wait of up to (\d+) s", run.said)
+    assert announced
+    assert reason.startswith(f"a wait of up to {announced[1]} s is left out: waiting for ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 import threading
@@ -16,7 +17,8 @@ import pytest
 from conformance.errors import Untestable
 from conformance.target.clock import SystemClock
 from conformance.target.portal.inboxes import codes_in, reader
-from conformance.target.profile.model import CommandInbox, FixedInbox, HttpInbox, ImapInbox
+from conformance.target.portal.sign_ins.mail_shape import mail_shape
+from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox
 
 EMAIL = "admin@example.test"
 
@@ -135,6 +137,52 @@ def test_where_nothing_comes_in_time_the_inbox_is_named(served: tuple[Served, st
     assert caught.value.fault_class == "environment"
 
 
+def test_an_inbox_that_is_missing_after_a_code_was_sent_has_a_wrong_url(served: tuple[Served, str]) -> None:
+    held, url = served
+    held.status = 404
+    inbox = reader(http(url, timeout=1.0), EMAIL, "mail")
+
+    with pytest.raises(
+        Untestable, match=r"answered with HTTP 404, also after a code .* Check the url"
+    ) as caught:
+        inbox.code_after(inbox.mark(), Clock())
+
+    assert caught.value.fault_class == "configuration"
+
+
+def test_a_mail_that_the_pattern_does_not_match_is_shown_without_its_code(served: tuple[Served, str]) -> None:
+    held, url = served
+    held.text = '[{"text": "Your code is 111 222"}]'
+    inbox = reader(http(url, timeout=1.0), EMAIL, "mail")
+    came = '[{"text": "Hello! Your code is 333 444, see https://x.example.test/?t=abc"}, '
+    came += held.text.removeprefix("[")
+
+    with pytest.raises(Untestable) as caught:
+        inbox.code_after(inbox.mark(), Clock(held.put(came)))
+
+    assert caught.value.reason == (
+        "[inboxes.mail]: something arrived for admin@example.test, and pattern '\\b(\\d{6})\\b' matches "
+        "nothing in it: "
+        '"Hello! Your code is 000 000, see ‹link›" (codes are masked). Change the pattern'
+    )
+    assert caught.value.fault_class == "configuration"
+
+
+@pytest.mark.parametrize(
+    "text, shape",
+    [
+        ("Your code:\n\n  kxqzvw  \n\nBye", "Your code: xxxxxx Xxx"),
+        ("Your code: kxqzvw is valid", "Your code: xxxxxx is valid"),
+        ("AB-CD-EF or aB3", "XX-XX-XX or xX0"),
+        ("thisisalongtokenwithoutdigits", "x" * 29),
+        ("to me@example.test now", "to ‹address› now"),
+        ("w " * 300, "w " * 79 + "w…"),
+    ],
+)
+def test_of_a_mail_only_words_are_shown(text: str, shape: str) -> None:
+    assert mail_shape(text) == shape
+
+
 def test_an_inbox_that_is_not_there_yet_is_empty_and_one_that_fails_is_named(
     served: tuple[Served, str],
 ) -> None:
@@ -237,9 +285,11 @@ class Mailbox:
         if words[1].upper() == "FETCH":
             raw = self.messages[int(words[2])]
             return [f"* 1 FETCH (UID {words[2]} BODY[] {{{len(raw)}}}\r\n".encode() + raw + b")\r\n"]
-        since = int(words[3].split(":")[0]) if "UID" in words[2:] else 0
-        to = command.rpartition("TO ")[2].strip('"').encode()
-        found = [uid for uid, raw in self.messages.items() if to in raw]
+        first, to = re.search(r"UID (\d+):\*", command), re.search(r'TO "([^"]+)"', command)
+        assert first is not None
+        assert to is not None
+        since, address = int(first[1]), to[1].encode()
+        found = [uid for uid, raw in self.messages.items() if address in raw]
         # As servers do it, the last message matches n:* also where n is beyond it.
         kept = [uid for uid in found if uid >= since or (uid == max(found) and since)]
         return [("* SEARCH " + " ".join(map(str, sorted(kept)))).encode() + b"\r\n"]
@@ -281,6 +331,15 @@ def imap() -> Iterator[tuple[Mailbox, int]]:
 def imap_settings(port: int, **changed: object) -> ImapInbox:
     settings: dict[str, object] = {"username": "u", "password": "imap-secret", "ssl": False, **changed}
     return ImapInbox(kind="imap", host="127.0.0.1", port=port, **settings)  # type: ignore[arg-type]
+
+
+def test_a_mail_over_imap_that_the_pattern_does_not_match_is_shown_without_its_code() -> None:
+    with imap() as (mailbox, port):
+        inbox = reader(imap_settings(port, timeout=3.0), EMAIL, "post")
+        mark = inbox.mark()
+
+        with pytest.raises(Untestable, match=r'"Your code The number is 0000\." \(codes are masked\)'):
+            inbox.code_after(mark, Clock(lambda: mailbox.put(8, "The number is 4711.")))
 
 
 def test_mail_over_imap_counts_by_uid_and_by_whom_it_is_to() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from conformance.spec.operations import OPERATIONS
-from conformance.target.profile.model import ACCOUNTS, PLACEHOLDERS, Profile, parse
+from conformance.target.profile.model import Profile, parse
+from conformance.target.profile.tables import ACCOUNTS, PLACEHOLDERS
 from conformance.target.profile.template import GUESSES, text
 
 ENVIRON = {

@@ -9,7 +9,7 @@ import pytest
 from conformance.checks import registry
 from conformance.checks.registry import Check, successes
 from conformance.judging import AnyJudge, Judge, Watch, judge_of, watch
-from conformance.judging.dispatch import rows_by_sight
+from conformance.judging.dispatch import checks_by_sight
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ROLES
 from conformance.tests.traffic import answer, envelope, judged, observed, refusal, role
@@ -128,10 +128,10 @@ def broken_check() -> Iterator[str]:
 
     row = Check("ROLE-013", successes(ROLES), raises, False, "roles.broken", ("ROLE-013", "roles.broken"))
     registry.CHECKS.append(row)
-    rows_by_sight.cache_clear()
+    checks_by_sight.cache_clear()
     yield "check roles.broken"
     registry.CHECKS.remove(row)
-    rows_by_sight.cache_clear()
+    checks_by_sight.cache_clear()
 
 
 def test_a_broken_check_is_the_suites_error_and_never_the_targets(broken_check: str) -> None:

@@ -191,3 +191,32 @@ def test_of_a_list_of_very_many_wrong_items_some_are_kept() -> None:
     contradictions = shape_of(LISTED).contradictions(answer(LISTED.key, data))
 
     assert MOST_ALIKE <= len(contradictions) < 2 * MOST_ALIKE
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"bizId": 7}, "a string"),
+        ({"bizId": ABSENT}, "the field to be present"),
+        ({"accountPortal": "SYSTEM"}, "an enumeration object"),
+    ],
+)
+def test_what_a_shape_expects_is_said_in_the_specifications_words(
+    changes: dict[str, Json], words: str
+) -> None:
+    operation = next(row for row in SHOWN if row.data == "Profile")
+    account = {**traffic.account(), **changes}
+    data = {name: value for name, value in account.items() if value is not ABSENT}
+
+    contradictions = shape_of(operation).contradictions(answer(operation.key, data))
+
+    assert [contradiction.expected for _, contradiction in contradictions] == [words]
+
+
+@pytest.mark.parametrize("operation", SHOWN, ids=lambda row: str(row.key))
+@pytest.mark.parametrize("data", ["a text", 5, {}, []], ids=["text", "number", "object", "array"])
+def test_no_shape_speaks_of_classes_of_python(operation: Operation, data: Json) -> None:
+    contradictions = shape_of(operation).contradictions(answer(operation.key, data))
+
+    expected = [str(contradiction.expected) for _, contradiction in contradictions]
+    assert not any("valid" in words or "instance" in words for words in expected)

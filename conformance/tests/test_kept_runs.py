@@ -38,6 +38,16 @@ def test_a_file_that_is_no_history_is_told_before_anything_is_sent(tmp_path: Pat
     assert received["requests"] == []
 
 
+def test_a_history_may_lie_in_the_folder_that_the_run_creates(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run = done(
+        command("run", "--out", str(out), "--history", str(out / "runs.db"), "--only", "CONSTANT-*"), out
+    )
+
+    assert run.code == 0
+    assert (out / "runs.db").exists()
+
+
 def test_a_history_in_no_folder_is_told_before_anything_is_sent(tmp_path: Path) -> None:
     run = done(
         command("run", "--out", str(tmp_path / "out"), "--history", str(tmp_path / "none" / "runs.db")),

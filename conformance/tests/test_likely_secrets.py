@@ -192,9 +192,16 @@ def _exchange(number: int, values: dict[Place, str]) -> Exchange:
 
 
 def exchange_of(
-    sent: Request, data: Json, *, headers: list[tuple[str, str]] | None = None, number: int = 1
+    sent: Request,
+    data: Json,
+    *,
+    headers: list[tuple[str, str]] | None = None,
+    number: int = 1,
+    page: str = "",
 ) -> Exchange:
+    """A success with data, or a page."""
     body = {"success": True, "code": "2000", "message": "Success", "data": data}
+    body = {"text": page} if page else body
     return Exchange(
         n=number,
         started="2031-05-06T07:08:09Z",

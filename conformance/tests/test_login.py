@@ -20,7 +20,7 @@ from conformance.target.portal.login import (
     refusal,
     sign_in,
 )
-from conformance.target.profile.model import Factor
+from conformance.target.profile.tables import Factor
 from conformance.tests.reached import answer, answering, connected, envelope
 from conformance.traffic.exchange import Exchange, Json, Request, Response
 

@@ -53,7 +53,11 @@ def test_a_run_on_a_target_that_cannot_be_judged_is_not_green(kind: Misconfigura
 
     assert (code, kind.message in printed) == (kind.code, True), printed[-3_000:]
     assert "Traceback" not in printed
-    if code != 4:
+    if kind.name == "wrong-access-code":
+        results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+        assert (results["exit_code"], results["summary"]["fail"]) == (4, 0)
+        assert "Not run" in (out / "summary.md").read_text(encoding="utf-8")
+    elif code != 4:
         results = json.loads((out / "results.json").read_text(encoding="utf-8"))
         badge = json.loads((out / "badge.json").read_text(encoding="utf-8"))
         assert results["exit_code"] == code

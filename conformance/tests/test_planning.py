@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+
 import pytest
 
-from conformance.run.outlook.plan import PlanChoice, as_text, plan
+from conformance.report.model.run import OperationTime, Timed
+from conformance.run.costs import CaseCost, CaseCosts
+from conformance.run.outlook.pace import ASSUMED, Pace, pace_of
+from conformance.run.outlook.plan import PlanChoice, plan
+from conformance.run.outlook.plan_text import as_json, as_line, as_text
 from conformance.run.planning import forecast
 from conformance.run.schedule import Planned
+from conformance.run.search import STATE_MACHINES, growth
 from conformance.run.testable import reachable
-from conformance.spec.endpoints import LOGIN_INITIATE
+from conformance.spec import Impact
+from conformance.spec.endpoints import INVITATIONS, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
 from conformance.target.portal import Portal
-from conformance.target.profile.model import Profile, parse
+from conformance.target.profile.model import Profile, load, parse
+from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
+from conformance.tests.sample_run import URL, conformant, envelope, error, exchange
+from conformance.verdicts.selection import select_rules
 from reference_impl.limits import Limits
 from reference_impl.serve import start
 
@@ -32,7 +46,7 @@ def test_without_a_clock_the_sign_ins_that_cases_share_are_planned_once(text: st
 
     assert "test_ten_sign_ins_begin_in_a_window" in " ".join(alone.untested)
     assert sharing.sign_ins - alone.sign_ins < 13
-    assert "waits 3600 s" in as_text(sharing)
+    assert "waits      up to 3600 s (a sign in goes from its first step to the end" in as_text(sharing)
 
 
 def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: str) -> None:
@@ -41,8 +55,9 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
 
     assert (whole.minutes, whole.left_out) == (60, [])
     assert short.minutes <= 10
-    assert [wait.partition(":")[0] for wait in short.left_out] == ["3600 s"]
-    assert "leaves out a wait of 3600 s: cases/" in as_text(short)
+    assert {wait.partition(":")[0] for wait in short.left_out} == {"3600 s", "600 s"}
+    assert "left out   what follows a wait of 3600 s (a sign in goes from" in as_text(short)
+    assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016"}
 
 
 def test_the_cases_that_are_not_tried_are_counted_by_reason(text: str) -> None:
@@ -50,7 +65,7 @@ def test_the_cases_that_are_not_tried_are_counted_by_reason(text: str) -> None:
 
     assert "  needs --impact disruptive\n" in shown
     assert shown.count("needs --impact") == 2
-    assert "0 changes." in shown
+    assert "\nchanges    0\n" in shown
 
 
 def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
@@ -61,7 +76,130 @@ def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
 
 
 def test_with_a_clock_nothing_is_waited_for(text: str) -> None:
-    assert plan(parse(text, {}), "disruptive").minutes == 0
+    planned = plan(parse(text, {}), "disruptive")
+
+    assert planned.minutes == 0
+    assert "[clock] moves the target's time, so that no wait takes any" in as_text(planned)
+    assert "\nwaits " not in as_text(planned)
+
+
+def test_requests_take_their_time_beside_the_waits(text: str) -> None:
+    slow = Pace(2.0, "reports/results.json")
+    profile = without_clock(text)
+
+    whole = plan(profile, "disruptive", PlanChoice(pace=slow))
+    budgeted = plan(profile, "disruptive", PlanChoice(pace=slow, budget=1200.0))
+    simulated = plan(parse(text, {}), "disruptive", PlanChoice(pace=slow))
+
+    assert whole.seconds > 2.0 * whole.requests > 3600.0
+    assert budgeted.seconds == 1200.0
+    assert simulated.seconds == 2.0 * simulated.requests
+    assert "2000 ms a request as in reports/results.json" in as_text(whole)
+    assert "20 ms a request is assumed before the first run" in as_text(plan(profile, "disruptive"))
+
+
+def test_the_pace_is_that_of_the_last_run_on_the_target(tmp_path: Path) -> None:
+    timing = OperationTime(
+        endpoint="GET /x", group="g", requests=100, total_ms=1.0, median_ms=1.0, p95_ms=1.0, max_ms=1.0
+    )
+    wait = Timed(kind="wait", label="a code", start=0.0, end=52.4)
+    run = conformant().run().model_copy(update={"timings": [timing], "timeline": [wait]})
+    (tmp_path / "results.json").write_text(run.text(), encoding="utf-8")
+
+    assert pace_of(URL, tmp_path).seconds == pytest.approx(0.5)
+    assert pace_of(URL, tmp_path).source == str(tmp_path / "results.json")
+    assert pace_of("http://elsewhere.example.test", tmp_path) == ASSUMED
+    assert pace_of(URL, tmp_path / "nowhere") == ASSUMED
+
+
+def test_a_greater_effort_draws_more_in_property_cases_alone(text: str) -> None:
+    choices = (PlanChoice(effort=effort) for effort in ("quick", "normal"))
+    quick, normal = (plan(parse(text, {}), "disruptive", choice) for choice in choices)
+
+    assert normal.requests > 2 * quick.requests
+    assert normal.cases == quick.cases
+    assert growth("cases/properties/test_initiate.py::test_it", "normal") == 50 / 8
+    assert growth("cases/properties/test_records.py::test_it", "normal") == 40 * 20 / (4 * 12)
+    for module in STATE_MACHINES:
+        assert "search.through" in (files("cases") / "properties" / f"{module}.py").read_text("utf-8")
+
+
+COSTS = {
+    "cases/authentication/test_foreign_tokens.py::test_a_refresh_without_a_token_is_invalid": CaseCost(
+        requests=5, sign_ins=2, mails=3,
+        accounts={
+            "spare": {"mails": 2, "mailed_codes": 1, "wrong_codes": 1},
+            "nobody": {"mails": 1, "wrong_passwords": 2},
+        },
+    )
+}  # fmt: skip
+
+
+def test_a_plan_says_to_whom_mails_go_and_which_sign_ins_are_meant_to_fail(text: str) -> None:
+    def shown(profile: str) -> str:
+        return as_text(plan(parse(profile, {}), "disruptive", measured=COSTS))
+
+    whole = shown(text)
+    alone = shown(without("accounts.spare")(text))
+    few = shown(text.replace("max_mails = 500", "max_mails = 1"))
+    nobody = "addresses that the suite makes up, at example.test"
+    assert "wrong      1 code for spare@example.test, on purpose\n" in whole
+    assert f"wrong      2 passwords for {nobody}, on purpose\n" in whole
+    assert f"mails      3: 2 to spare@example.test, 1 to {nobody}\n" in whole
+    assert "1 code for admin@example.test" in alone
+    unread = plan(parse(text.replace('inbox = "mail"\n', ""), {}), "read-only", measured=COSTS)
+    assert (unread.mails, unread.changes) == (2, 0), "no code is mailed to an account without an inbox"
+    assert plan(parse(text, {}), "read-only").changes == 0
+    assert "mails      1 at most, by [limits] max_mails; without it 2 to spare@example.test" in few
+
+
+def test_a_plan_in_json_names_the_rules_and_endpoints_and_in_a_line_the_totals(text: str) -> None:
+    planned = plan(parse(text, {}), "read-only", PlanChoice(select_rules(["LOGIN-*"], [])))
+    shown = json.loads(as_json(planned))
+
+    assert shown["endpoints"] == planned.endpoints
+    assert LOGIN_INITIATE not in shown["rules"]
+    assert all(rule.startswith("LOGIN-") for rule in shown["rules"])
+    assert shown["floor"] is None
+    assert as_line(planned).endswith(f" · {planned.testable} of {planned.musts} musts")
+
+
+@pytest.mark.parametrize("impact", ["read-only", "mutating"])
+def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
+    impact: Impact, tmp_path: Path
+) -> None:
+    with deployed(tmp_path, seed=7) as portal:
+        planned = plan(load(portal.profile), impact)
+        run = portal.run("--impact", impact, "--record-costs", str(tmp_path / "costs.json"))
+
+    decided = {row["id"] for row in run.results["requirements"] if row["verdict"] != "untested"}
+    costs = [CaseCost(**row) for row in json.loads((tmp_path / "costs.json").read_text("utf-8")).values()]
+    assert decided == set(planned.rules)
+    assert sum(cost.requests for cost in costs) == pytest.approx(planned.requests, rel=0.1)
+    assert sum(cost.sign_ins for cost in costs) == pytest.approx(planned.sign_ins, rel=0.1)
+    assert sum(cost.mails for cost in costs) == sum(
+        counts.get("mails", 0) for cost in costs for counts in cost.accounts.values()
+    )
+
+
+def test_what_each_case_costs_is_counted_by_account() -> None:
+    costs = CaseCosts({"spare@example.test": "spare"})
+    refused = error("AUTH.INVALID_CREDENTIALS")
+    spare, nobody = {"email": "Spare@example.test"}, {"email": "nobody@example.test"}
+    for sent in (spare, nobody):
+        costs.count("a case", exchange(1, LOGIN_INITIATE, sent=sent, answer=refused, status=401))
+    for case in ("a case", None):
+        costs.count(case, exchange(2, PASSWORD_FORGOT, sent=spare, answer=envelope({})))
+    costs.count("a case", exchange(3, LOGIN_MFA_SEND, sent={"sessionId": "s"}, answer=envelope({})))
+    costs.count("a case", exchange(4, INVITATIONS, answer=envelope([])))
+
+    cost = CaseCost(**costs.by_case["a case"])
+    assert (cost.requests, cost.sign_ins, cost.mails) == (5, 2, 2)
+    assert cost.accounts == {
+        "spare": {"wrong_passwords": 1, "mails": 1},
+        "nobody": {"wrong_passwords": 1},
+        "admin": {"mails": 1, "mailed_codes": 1},
+    }
 
 
 class Case:
@@ -85,13 +223,13 @@ def test_a_run_says_what_it_will_wait_for() -> None:
 
     assert list(forecast(cases, window=30.0, budget=600.0)) == [  # type: ignore[arg-type]
         "about 15 sign-ins, 10 in each window of 30 s",
-        "waits up to 60 s, while others run: test_cools_down",
+        "waits up to 60 s, while others run: cools down",
         "the run lasts up to 60 s and what its requests take",
         "what cannot be waited for within 10 minutes is left out by name",
-        "leaves out a wait of 3600 s and what follows it: test_ends",
+        "leaves out a wait of up to 3600 s and what follows it: ends",
     ]
     unknown = list(forecast(cases, window=None))  # type: ignore[arg-type]
-    assert "waits up to 3600 s, while others run: test_ends" in unknown
+    assert "waits up to 3600 s, while others run: ends" in unknown
     assert "the run lasts up to 60 minutes and what its requests take" in unknown
     assert "assumed: [limits] login_window is not given" in unknown[0]
     assert unknown[-1] == "--time-budget 10m leaves out, by name, what takes longer"
@@ -191,3 +329,26 @@ def test_rules_of_an_endpoint_that_lacks_a_part_are_not_foretold(part: str, rule
 
 def test_rules_of_mailed_codes_are_not_foretold_without_an_inbox() -> None:
     assert "LOGIN-006" not in reachable(parse(MINIMAL + BARE, {}), "read-only", ())
+
+
+def test_a_budget_that_is_too_short_for_the_requests_says_that_fewer_rules_are_decided(text: str) -> None:
+    short = plan(without_clock(text), "disruptive", PlanChoice(budget=10.0))
+    long = plan(without_clock(text), "disruptive", PlanChoice(budget=7200.0))
+
+    assert short.beyond_budget > 0
+    assert "more than --time-budget: fewer rules are decided" in as_text(short)
+    assert long.beyond_budget == 0
+    assert "more than --time-budget" not in as_text(long)
+
+
+def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> None:
+    by_code = re.sub(r'inbox = "mail"\n', "", text)
+    planned = plan(without_clock(by_code), "read-only")
+
+    assert "admin" in planned.by_authenticator
+    assert re.search(
+        r"^codes      a sign-in of \[accounts\.admin\].* waits up to 30 s", as_text(planned), re.M
+    )
+    assert "\ncodes " not in as_text(plan(parse(by_code, {}), "read-only")), "the time can be moved"
+    lines = list(forecast([Planned(Case("test_x"), 12)], window=30.0, by_code=["admin"]))  # type: ignore[arg-type]
+    assert any(line.startswith("a sign-in of [accounts.admin] waits up to 30 s more") for line in lines)

@@ -190,7 +190,7 @@ def test_a_record_no_listing_gives_is_untestable_by_name(recorder: Recorder) -> 
 
 def test_what_was_merely_found_is_not_given_for_a_change(recorder: Recorder) -> None:
     with pytest.raises(
-        Untestable, match=r"no \[records\] channel, and a record that a listing shows is not changed"
+        Untestable, match=r"no \[records\] channel, and a run changes only records that the profile names"
     ):
         answering(recorder).own_record("channel")
 
@@ -228,7 +228,7 @@ def test_a_value_that_nobody_gives_is_named(recorder: Recorder) -> None:
 def test_a_change_never_falls_on_a_record_that_was_merely_found(recorder: Recorder) -> None:
     portal = answering(recorder, profile=with_body('{ bizId = "{channel}" }', DELETE))
 
-    with pytest.raises(Untestable, match="a record that a listing shows is not changed"):
+    with pytest.raises(Untestable, match="a run changes only records that the profile names"):
         portal.operation_body(DELETE)
 
     assert recorder.asked == []

@@ -101,6 +101,7 @@ advance = "http://127.0.0.1:8000/clock/advance"
     "text, said",
     [
         (MINIMAL.replace("password =", "pasword ="), 'portal.toml: [accounts.admin] has no key "pasword". Did you mean "password"?'),
+        (MINIMAL.replace("[accounts.admin]", "[acounts.admin]"), 'portal.toml: has no table "acounts". Did you mean "accounts"?'),
         (MINIMAL + "[acounts.spare]\n", 'portal.toml: has no table "acounts". Did you mean "accounts"?'),
         (MINIMAL.replace('password = "a password"', ""), "portal.toml: [accounts.admin] has no password, which is needed."),
         (MINIMAL.replace('access_code = "ingress"', ""), "portal.toml: [portal] has no access_code, which is needed."),
@@ -133,13 +134,24 @@ def test_a_mistake_is_said_with_where_what_and_what_next(text: str, said: str) -
     assert said in mistake(text)
 
 
-def test_every_mistake_is_told_at_once() -> None:
+def test_every_mistake_is_told_at_once_and_a_mistyped_key_as_one() -> None:
     lines = mistake(
-        MINIMAL.replace("password =", "pasword =").replace("access_code", "acces_code")
+        MINIMAL.replace("password =", "pasword =").replace("access_code", "acces_code") + 'mfa = "OPT"\n'
     ).splitlines()
 
-    assert len(lines) == 4
+    assert len(lines) == 3
+    assert 'has no key "acces_code". Did you mean "access_code"?' in lines[0]
+    assert 'has no key "pasword". Did you mean "password"?' in lines[1]
     assert all(line.startswith("portal.toml: ") for line in lines)
+
+
+def test_a_variable_that_is_not_set_names_the_like_that_is() -> None:
+    text = MINIMAL.replace("a password", "${ADMIN_PASSWORD}")
+
+    with pytest.raises(ProfileError, match=r"which is not set\. Did you mean ADMIN_PASWORD, which is set\?"):
+        parse(text, {"ADMIN_PASWORD": "a-long-password", "HOME": "/"})
+    with pytest.raises(ProfileError, match=r"which is not set\.$"):
+        parse(text, {"HOME": "/"})
 
 
 def test_the_environment_and_files_fill_in_what_the_profile_leaves_out(tmp_path: Path) -> None:

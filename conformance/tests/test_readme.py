@@ -1,53 +1,46 @@
-"""What the README says: its commands are commands, its places exist, its totals are the totals."""
+"""What the README says: it is short, its places exist, its totals are the totals."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
-import pytest
-
-from conformance.cli.commands import COMMANDS as ROWS
-from conformance.cli.program import loaded
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = sorted(
-    set(re.findall(r"(?:^    |run: |- |`)(portal-conformance [a-z][^`\n]*)", README, re.MULTILINE))
-)
+LONGEST = 110
+"""Two screens."""
 
 
-@pytest.mark.parametrize("line", COMMANDS)
-def test_a_command_of_the_readme_is_understood(line: str) -> None:
-    words = shlex.split(line.partition(">")[0], comments=True)[1:]
-
-    context = loaded(words[0]).make_context(words[0], words[1:])
-
-    assert context.args == []
-
-
-def test_the_readme_names_every_command() -> None:
-    assert {row.name for row in ROWS} == {line.split()[1] for line in COMMANDS}
+def test_the_readme_fits_two_screens() -> None:
+    assert len(README.splitlines()) <= LONGEST
 
 
 def test_the_places_that_the_readme_names_exist() -> None:
-    named = re.findall(r"`([a-z_]+/[a-z_./]*)`|\((docs/[^)]+)\)|python (benchmarks/[a-z_]+\.py)", README)
-    places = [place for group in named for place in group if place]
+    named = re.findall(r"\]\(((?!#)[^)#]+)", README)
 
-    assert places
-    assert [
-        place for place in places if not place.startswith("reports") and not (ROOT / place).exists()
-    ] == []
+    assert len(named) > 10
+    assert [place for place in named if not (ROOT / place).exists()] == []
 
 
-def test_the_make_targets_of_the_readme_exist() -> None:
-    made = (ROOT / "Makefile").read_text(encoding="utf-8")
+def test_the_table_of_contents_of_the_readme_names_its_sections() -> None:
+    sections = re.findall(r"^## (.+)$", README, re.MULTILINE)
 
-    for target in re.findall(r"(?:^    |`)make ([a-z]+)", README, re.MULTILINE):
-        assert f"\n{target}:" in made
+    assert re.findall(r"\[([^\]]+)\]\(#[a-z-]+\)", README) == sections
+    assert re.findall(r"\]\(#([a-z-]+)\)", README) == [name.lower().replace(" ", "-") for name in sections]
+
+
+def test_the_readme_says_what_each_user_does_first() -> None:
+    first = README.partition("## First steps")[2].partition("\n## ")[0]
+
+    assert [words.split()[1] for words in re.findall(r"^\*\*(.+?)\*\*", first, re.MULTILINE)] == [
+        "check",
+        "implement",
+        "have",
+        "read",
+    ]
 
 
 def test_the_readme_shows_the_totals_of_selftest() -> None:
@@ -58,3 +51,11 @@ def test_the_readme_shows_the_totals_of_selftest() -> None:
         f"{len(FAULTS)} faults, {len(VARIANTS)} variants: {musts} of {musts} musts and {shoulds} of {shoulds}"
         " shoulds are proven able to fail, 0 problems"
     ) in README
+
+
+def test_the_readme_says_how_the_numbers_of_musts_differ() -> None:
+    musts = [row for row in REQUIREMENTS.values() if row.level == "must"]
+    shown, contradicted = sum(row.can_hold for row in musts), sum(not row.untestable for row in musts)
+
+    sentence = f"Of {len(musts)} musts an answer can show {shown} to hold, and contradict {contradicted}."
+    assert sentence in README

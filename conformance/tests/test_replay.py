@@ -217,28 +217,52 @@ def test_a_fault_is_reported_where_changes_are_omissions(recording: Path, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("change", "path", "status", "explained"),
+    ("change", "path", "is_open_still", "explained"),
     [
-        ("POST profile/update", "profile", 200, True),
-        ("POST profile/update", "accounts/admin/a-1", 200, True),
-        ("POST profile/update", "roles", 200, False),
-        ("POST notifications/channels/create", "notifications/channels/query", 200, True),
-        ("POST notifications/channels/query", "notifications/channels/query", 200, False),
-        ("GET profile", "profile", 200, False),
-        ("POST auth/logout", "roles", 401, True),
-        ("POST auth/logout", "roles", 200, False),
+        ("POST profile/update", "profile", False, True),
+        ("POST profile/update", "accounts/admin/a-1", False, True),
+        ("POST profile/update", "roles", False, False),
+        ("POST notifications/channels/create", "notifications/channels/query", False, True),
+        ("POST notifications/channels/query", "notifications/channels/query", False, False),
+        ("GET profile", "profile", False, False),
+        ("POST auth/logout", "roles", True, True),
+        ("POST auth/logout", "roles", False, False),
+        ("POST auth/password/change", "security/sessions", False, True),
+        ("POST auth/password/change", "auth/logout", False, True),
+        ("POST auth/password/change", "auth/token/refresh", False, False),
+        ("POST auth/password/change", "profile", False, False),
+        ("POST security/mfa/otp/revoke", "auth/login/initiate", False, True),
     ],
 )
 def test_a_change_explains_what_shows_it_and_comes_after_it(
-    change: str, path: str, status: int, explained: bool
+    change: str, path: str, is_open_still: bool, explained: bool
 ) -> None:
     method, _, changed = change.partition(" ")
     omissions = Omissions()
     omissions.note(10.0, method, f"/web/v1/system/{changed}", status=200)
 
-    told = omissions.before(20.0, f"/web/v1/system/{path}", status=status)
-    assert told == (f"{method} /web/v1/system/{changed}" if explained else None)
-    assert omissions.before(5.0, f"/web/v1/system/{path}", status=status) is None
+    explanation = omissions.before(20.0, f"/web/v1/system/{path}", is_open_still=is_open_still)
+    assert explanation == (f"{method} /web/v1/system/{changed}" if explained else None)
+    assert omissions.before(5.0, f"/web/v1/system/{path}", is_open_still=is_open_still) is None
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["refresh-is-refused", "session-outlives-logout", "profile-without-token", "invalid-token-is-403"],
+)
+def test_a_password_that_is_not_changed_explains_no_fault_of_tokens(
+    recording: Path, tmp_path: Path, fault: str
+) -> None:
+    result = replayed(recording, tmp_path, skip=["*password/change"], faults=(fault,))
+
+    assert result.run.regressions != []
+    assert result.run.exit_code == 1
+
+
+def test_without_its_password_changes_a_recording_replays_as_well(recording: Path, tmp_path: Path) -> None:
+    result = replayed(recording, tmp_path, skip=["*password/change"])
+
+    assert result.run.regressions == []
 
 
 def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(

@@ -38,9 +38,9 @@ def answer(content: bytes, *headers: tuple[str, str], status: int = 200) -> Wire
     return WireResponse(status=status, raw_headers=raw, body=content)
 
 
-def request(id: str) -> Request:
-    headers: list[Header] = [("Authorization", "Bearer abcdefgh12345678"), ("X-Request-Id", id)]
-    return Request(method="GET", url=URL, headers=headers)
+def request(id: str, *, url: str = URL, token: str = "abcdefgh12345678") -> Request:
+    headers: list[Header] = [("Authorization", f"Bearer {token}"), ("X-Request-Id", id)]
+    return Request(method="GET", url=url, headers=headers)
 
 
 class Replay:
@@ -51,11 +51,13 @@ class Replay:
         self.secrets = Secrets()
         self.log = CachingLog(folder / "exchanges.jsonl", Epoch(Correlation(used=()), self.secrets))
 
-    def first(self, came: WireResponse) -> CachedResponse | None:
+    def first(self, came: WireResponse, sent: Request | None = None) -> CachedResponse | None:
         """The cached response that the first response makes."""
         content, form = body_of(came.body)
         response = Response(status=came.status, headers=came.headers, body=content, form=form)
-        exchange = Exchange(n=0, started="2026-11-22T02:49:34Z", request=request(ID), response=response)
+        exchange = Exchange(
+            n=0, started="2026-11-22T02:49:34Z", request=sent or request(ID), response=response
+        )
         line = self.log.add(exchange)
         self.judge(line.exchange)
         send = Send(0, exchange.request, b"", b"")
@@ -104,6 +106,49 @@ def test_what_differs_by_date_time_and_id_is_recognised_and_recorded_with_its_ow
     assert [tuple(one) for one in second["response"]["headers"]] == whole.headers  # type: ignore[index]
     assert ["X-Request-Id", "request-000002"] in second["request"]["headers"]  # type: ignore[index]
     assert first["response"]["body"] == json.loads(came(ID, STAMP, DATE).body)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("echoed", [False, True])
+def test_responses_that_are_equal_but_for_id_and_times_are_held_once(echoed: bool, replay: Replay) -> None:
+    def came(id: str, seconds: int) -> WireResponse:
+        date = DATE.replace(":34 ", f":{34 + seconds} ")
+        return answer(body(stamp=STAMP + 1000 * seconds), ("date", date), *([("x-id", id)] if echoed else []))
+
+    first = replay.first(came(ID, 0))
+    later = replay.first(came("request-000007", 5), request("request-000007", token="another-0123456"))
+
+    assert first is not None
+    assert later is not None
+    assert later.shares(first)
+    assert later.templates.response is first.templates.response
+    repeats = [
+        (later, came("request-000008", 9), "request-000008"),
+        (first, came("request-000009", 0), "request-000009"),
+        (later, came(ID, 9), ID),
+    ]
+    shown = [replay.again(cached, each, number) for cached, each, number in repeats]
+    written = replay.written()[2:]
+    for (_, each, _), exchange, line in zip(repeats, shown, written, strict=True):
+        assert exchange is not None
+        assert exchange.response is not None
+        assert exchange.response.body == line["response"]["body"] == json.loads(each.body)  # type: ignore[index]
+        assert [tuple(pair) for pair in line["response"]["headers"]] == each.headers  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        request(ID, url=f"{URL}?page=1"),  # its verdicts may differ
+        request(ID, url=URL.replace("roles", "constants/countries")),
+    ],
+)
+def test_equal_responses_to_other_requests_are_not_held_once(other: Request, replay: Replay) -> None:
+    first = replay.first(answer(body(), ("date", DATE)))
+    later = replay.first(answer(body(), ("date", DATE)), other)
+
+    assert first is not None
+    assert later is not None
+    assert not later.shares(first)
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,63 @@ def test_what_cannot_be_restored_is_listed_before_it_is_sent_and_afterwards(
     assert any("Not restored" in note and "backup-codes/generate" in note for note in notes)
 
 
+def answers_own_invitations(walker: Walker) -> None:
+    """Two invitations are accepted and declined, and a channel is removed: all made by the same people."""
+    accounts = walker.profile["accounts"]
+    invitee = Walker(walker.base, walker.profile, hash="invitee")
+    walker.sign_in(accounts["admin"])
+    invitee.sign_in(accounts["spare"])
+    for answer in ("accept", "decline"):
+        sent = {"inviteeEmail": accounts["spare"]["email"], "message": "Hi", "expirationDays": 3}
+        id = walker.post("/invitations", sent)["data"]["bizId"]
+        invitee.post(f"/profile/invitations/{answer}", {"invitationBizId": id, "reason": "No time"})
+    walker.post("/notifications/channels/delete", {"bizId": walker.channel()})
+
+
+def test_what_becomes_of_records_that_the_replay_makes_is_no_loss_but_for_an_acceptance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main
+
+    recording = recorded(tmp_path / "traffic.jsonl", answers_own_invitations)
+    with reference.start() as portal:
+        (tmp_path / "portal.toml").write_text(portal.profile())
+        command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]
+        command += ["--impact", "disruptive", "--out", str(tmp_path / "out")]
+        main([*command, "--dry-run"])
+        foreseen = capsys.readouterr().out.splitlines()
+        code = main(command)
+
+    assert [line.split(":")[0].split()[-1] for line in foreseen if "cannot be restored" in line] == [
+        "/web/v1/system/profile/invitations/accept"
+    ]
+    assert code == 0
+    assert ChangeLedger.read(tmp_path / "out" / LEDGER).pending == []
+    notes = json.loads((tmp_path / "out" / "results.json").read_text())["notes"]
+    assert [note.split(":")[0] for note in notes if note.startswith("Not restored")] == [
+        "Not restored, 1 times POST /web/v1/system/profile/invitations/accept"
+    ]
+
+
+def test_the_terminal_names_what_is_not_restored_and_says_everything_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from conformance.cli import main
+
+    recording = recorded(tmp_path / "traffic.jsonl", changes_password)
+    with reference.start(variants=["password-history"]) as portal:
+        (tmp_path / "portal.toml").write_text(portal.profile())
+        command = ["replay", str(recording), "--profile", str(tmp_path / "portal.toml")]
+        code = main([*command, "--impact", "disruptive", "--out", str(tmp_path / "out")])
+    shown = capsys.readouterr().out.splitlines()
+
+    assert code == 7
+    assert any(line.startswith("Not restored: the password of [accounts.spare]: ") for line in shown)
+    assert any(line.startswith("To restore it: portal-conformance cleanup ") for line in shown)
+    lines = [line for line in shown if line]
+    assert len(lines) == len(set(lines))
+
+
 def test_a_password_that_cannot_be_restored_stands_in_the_ledger_alone(tmp_path: Path) -> None:
     recording = recorded(tmp_path / "traffic.jsonl", changes_password)
 

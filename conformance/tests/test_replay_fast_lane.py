@@ -54,7 +54,7 @@ def test_only_what_reads_and_is_not_part_of_a_sign_in_is_sent_from_a_template(
 ) -> None:
     _, steps = steps_of(polled, tmp_path / "out", concurrency=2)
 
-    operations = {attempt.recorded.request.operation for attempt in from_templates(steps)}
+    operations = {attempt.live.request.operation for attempt in from_templates(steps)}
     assert operations
     assert None not in operations
     assert {each.impact for each in operations if each} == {"read-only"}

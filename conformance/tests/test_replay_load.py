@@ -45,9 +45,15 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
         rate_of(text)
 
 
-@pytest.mark.parametrize("text, seconds", [("30s", 30.0), ("5m", 300.0), ("250ms", 0.25), ("2", 2.0)])
+@pytest.mark.parametrize("text, seconds", [("30s", 30.0), ("5m", 300.0), ("250ms", 0.25), (" 2s ", 2.0)])
 def test_a_time_has_a_unit(text: str, seconds: float) -> None:
     assert seconds_of(text, "--ramp") == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["2", "0.5", "soon", "5 days"])
+def test_a_time_of_a_load_without_a_unit_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=f"--ramp {text}: write a number with ms, s, m or h"):
+        seconds_of(text, "--ramp")
 
 
 def test_requests_are_due_at_the_rate() -> None:
@@ -179,8 +185,8 @@ def test_a_load_compares_what_a_replay_compares(recording: Path, tmp_path: Path)
     assert row["latency"][ALL]["replayed"]["requests"] <= row["requests"]
     assert row["limits"][0]["decision"] == "kept"
     page = (tmp_path / "load" / "report.html").read_text()
-    assert "Latency under load" in page
-    assert "Limits on latency" in page
+    assert "Latency, recorded and replayed" in page
+    assert "p50 &lt;= 3600s" in page
 
 
 def test_a_load_is_repeated(recording: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -22,8 +23,8 @@ if HAS_FAST_LANE:
     from conformance.replay.fast_lane.log import CachingLog
     from conformance.replay.rebuild.correlation import Correlation
 
-    def caching_log(path: Path, secrets: Secrets, **sizes: int) -> CachingLog:
-        return CachingLog(path, Epoch(Correlation(used=()), secrets), **sizes)
+    def caching_log(path: Path, secrets: Secrets, **options: Any) -> CachingLog:
+        return CachingLog(path, Epoch(Correlation(used=()), secrets), **options)
 
     LOGS: list[Callable[[Path, Secrets], ReplayLog]] = [UncachedLog, caching_log]
 else:
@@ -163,6 +164,7 @@ def alike_or_not(number: int, dice: random.Random) -> Exchange:
         headers={
             "X-Request-Id": f"request-{number:08d}",
             "Authorization": f"Bearer token-of-{number // 7}-abcdef",
+            "X-Client-Hash": dice.choice(["client-of-one", "client-later-known-1", "client-31415926"]),
         },
     )
     assert exchange.response is not None
@@ -184,3 +186,22 @@ def test_what_is_other_in_each_line_stays_its_own(
         assert exchange.response is not None
         assert written["response"]["body"]["timestamp"] == exchange.response.body["timestamp"]
         assert ["X-Request-Id", exchange.request.header("x-request-id")] in written["request"]["headers"]
+
+
+@pytest.mark.parametrize("log_of", LOGS)
+def test_the_tokens_of_clients_that_send_the_same_requests_are_redacted_each(
+    log_of: Callable[[Path, Secrets], ReplayLog], tmp_path: Path
+) -> None:
+    log = log_of(tmp_path / "exchanges.jsonl", Secrets())
+    tokens = [f"opaque-token-of-client-{client}" for client in range(5)]
+    for token in tokens * 2:
+        headers = {"Authorization": f"Bearer {token}", "X-Client-Hash": f"hash-of-{token[-8:]}"}
+        log.add(answer(ROLES, [{"roleName": "one"}], headers=headers))
+
+    sent = [dict(msgspec.json.decode(line)["request"]["headers"]) for line in lines_of(log)]
+
+    credentials = [headers["Authorization"] for headers in sent]
+    assert credentials[:5] == credentials[5:]
+    assert len({*credentials}) == 5
+    assert not any(token in text for token in tokens for text in credentials)
+    assert [headers["X-Client-Hash"] for headers in sent[:5]] == [f"hash-of-{each[-8:]}" for each in tokens]

@@ -9,7 +9,9 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
+from conformance.replay.command import show
 from conformance.target.profile.model import parse
+from conformance.tests.sample_run import sample
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
 
@@ -50,3 +52,26 @@ def test_a_portal_that_refuses_the_only_connection_is_unreachable(tmp_path: Path
 
     assert result.run.exit_code == 6
     assert "Nothing answers at http://127.0.0.1:9" in result.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("times", "line"),
+    [
+        ((1,), "1 difference is drift (state, time or data): GET /a data.total."),
+        ((2, 3), "5 differences are drift (state, time or data): GET /a data.total, GET /b body."),
+    ],
+)
+def test_drift_is_counted_and_placed_in_the_terminal(
+    times: tuple[int, ...], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    groups = [
+        {"endpoint": f"GET /{name}", "path": path, "meaning": "drift", "kind": "value", "times": count}
+        for name, path, count in zip("ab", ("data.total", ""), times, strict=False)
+    ]
+    details = {"differences": groups, "compared": 3, "wanted": 3}
+
+    show(sample().run(command="replay").model_copy(update={"replay": details}), tmp_path, form="text")
+
+    shown = capsys.readouterr().out.splitlines()
+    assert line in shown
+    assert "0 regressions; 3 of 3 exchanges compared." in shown

@@ -7,14 +7,21 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from conformance import record
-from conformance.errors import CaptureError
+from conformance.errors import CaptureError, UsageError
+from conformance.replay import replay
+from conformance.replay.compare.outcome import State
 from conformance.replay.recording.analysis import CACHED_BYTES, planned
 from conformance.replay.recording.fingerprint import fingerprint_of
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
+from conformance.spec.endpoints import COUNTRIES
 from conformance.tests.polling import poll
+from conformance.tests.replays import options_for, profile_of
+from conformance.tests.traffic import NO_TOKEN, answer
+from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Request, Response
 from reference_impl import serve as reference
 
@@ -90,6 +97,47 @@ def test_a_file_that_becomes_shorter_is_named(tmp_path: Path) -> None:
         file.write_bytes(exchange_line(1) + b"\n")
         with pytest.raises(CaptureError, match=r"one\.jsonl:2: the file became shorter"):
             list(recorded.lines())
+
+
+def two_hosts(folder: Path) -> Path:
+    """A page of two portals: of one the countries, of the other a page of its own with a token of its own."""
+    at_one = answer(COUNTRIES, [], headers=NO_TOKEN)
+    request = replace(
+        at_one.request,
+        url="http://tenant.example.test/web/v1/tenant/orders",
+        headers=[*at_one.request.headers, ("Authorization", "Bearer a-token-of-the-tenants-portal")],
+    )
+    path = folder / "two.jsonl"
+    with capture.Writer(path) as writer:
+        for _ in range(2):
+            writer.write(at_one)
+        writer.write(replace(at_one, request=request))
+    return path
+
+
+def test_what_was_recorded_at_several_hosts_is_named_and_one_can_be_chosen(tmp_path: Path) -> None:
+    with Store([two_hosts(tmp_path)]) as store:
+        both = planned(store, ReplaySelection())
+        chosen = planned(store, ReplaySelection(hosts=frozenset({"portal.example.test"})))
+        with pytest.raises(UsageError, match="Nothing was recorded at --recorded-host"):
+            planned(store, ReplaySelection(hosts=frozenset({"elsewhere.example.test"})))
+
+    (note,) = both.notes
+    assert "2 hosts is replayed at one portal: portal.example.test (2), tenant.example.test (1)" in note
+    assert note.endswith("Name one with --recorded-host.")
+    assert both.ignored == {}
+    assert chosen.notes == []
+    assert chosen.ignored == {"another host": 1}
+    assert [session >= 0 for session in chosen.session_of] == [True, True, False]
+
+
+def test_a_token_without_a_source_is_not_sent_to_an_endpoint_that_is_not_described(tmp_path: Path) -> None:
+    with reference.start() as portal:
+        result = replay([two_hosts(tmp_path)], profile_of(portal), options_for(tmp_path / "out"))
+
+    assert result.tally.counts[State.NOT_REPLAYABLE] == 1
+    sent = [exchange.request.path for exchange in capture.read(tmp_path / "out" / "exchanges.jsonl")]
+    assert sent == [COUNTRIES.partition(" ")[2]] * 2
 
 
 def exchange_line(number: int) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from conformance.replay.engine.journal import JOURNAL, JournalHead, ReplayJourna
 from conformance.replay.engine.step import ReplayStep
 from conformance.spec.endpoints import COUNTRIES
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for
+from conformance.tests.replays import options_for, without_clock
 from conformance.tests.scripted_client import walk
 from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
@@ -98,7 +97,7 @@ def replayed_until_silent(recording: Path, out: Path, *, answers: int) -> tuple[
 
 def profile_at(port: int, portal: reference.Running) -> str:
     """The profile of a portal that is reached at a port, without a test clock."""
-    text = re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile())
+    text = without_clock(portal.profile())
     return text.replace(portal.url + '"\naccess', f'http://127.0.0.1:{port}"\ntimeout = {TIMEOUT}\naccess')
 
 
@@ -142,7 +141,7 @@ def test_a_killed_replay_leaves_its_exchanges_and_goes_on(recording: Path, tmp_p
     slow, out, profile = tmp_path / "slow.jsonl", tmp_path / "out", tmp_path / "portal.toml"
     total = len(spread(recording, slow, seconds=0.2).read_text().splitlines())
     with reference.start() as portal:
-        profile.write_text(re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile()))
+        profile.write_text(without_clock(portal.profile()))
         command = [sys.executable, "-m", "conformance.cli", "replay", str(slow), "--profile", str(profile)]
         command += ["--impact", "disruptive", "--out", str(out)]
         killed = subprocess.Popen([*command, "--pace", "recorded"], stdout=subprocess.DEVNULL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import tomllib
 from pathlib import Path
@@ -17,7 +16,7 @@ from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
 from conformance.target.profile.model import parse
-from conformance.tests.replays import options_for
+from conformance.tests.replays import options_for, without_clock
 from conformance.tests.scripted_client import Walker
 from reference_impl import serve as reference
 
@@ -75,7 +74,7 @@ def test_nothing_false_is_reported_at_any_concurrency(
     recording: Path, tmp_path: Path, concurrency: int
 ) -> None:
     with reference.start() as portal:
-        profile = parse(re.sub(r"(?ms)^\[clock\].*?\n\n", "", portal.profile()), {})
+        profile = parse(without_clock(portal.profile()), {})
         told = replay([recording], profile, options_for(tmp_path, concurrency=concurrency))
 
     assert [(one.endpoint, one.path, one.recorded, one.replayed) for one in told.run.regressions] == []

@@ -12,13 +12,14 @@ from threading import Thread
 
 import pytest
 
-from conformance.report.model.again import curl, rerun, variables
+from conformance.report.model.again import curl, rerun, rerun_finding, variables
 from conformance.report.model.evidence import SignInRecord, read
 from conformance.report.model.run import Scope
 from conformance.report.model.script import script
-from conformance.report.model.script_text import comparison
+from conformance.report.model.script_text import comparison, script_text
 from conformance.tests.sample_run import (
     CHANGE,
+    COMPLETE,
     INITIATE,
     PROFILE,
     ROLES,
@@ -28,7 +29,7 @@ from conformance.tests.sample_run import (
     finding,
     sample,
 )
-from conformance.traffic.exchange import Exchange, Plain
+from conformance.traffic.exchange import Exchange, Json, Plain
 from reference_impl import serve
 from reference_impl.faults import FAULTS
 
@@ -146,6 +147,7 @@ def test_a_script_signs_in_as_the_account_did() -> None:
     assert "session1 = portal.account('admin').fresh_sign_in()" in told
     assert "step1 = portal.call('GET /web/v1/system/profile', token=session1.token)" in told
     assert "load(Path('staging.toml'), target='https://portal.example.test')" in told
+    assert "portal.clock.on_wait = say" in told
 
 
 def test_a_value_that_an_earlier_step_gave_is_taken_from_that_step() -> None:
@@ -167,6 +169,40 @@ def test_a_value_that_an_earlier_step_gave_is_taken_from_that_step() -> None:
     assert "seen = step2.at('success')" in told
 
 
+def test_an_id_that_should_not_be_found_is_sent_as_it_was() -> None:
+    step = exchange(1, "GET /web/v1/system/roles/WS-0000001", token=True, answer=envelope({}))
+    unknown = {"status": 404, "code": "RESOURCE.NOT_FOUND"}
+    wrong = script(sample().run(), finding(path="code", expected=unknown, exchanges=[1]), [step], known())
+    shape = script(
+        sample().run(), finding(path="data.bizId", expected="a string", exchanges=[1]), [step], known()
+    )
+
+    other = script(
+        sample().run(),
+        finding(path="data.bizId", expected="WS-0000001", exchanges=[1]),
+        [exchange(1, "GET /web/v1/system/roles/WS-0000001", token=True, answer=envelope({"bizId": "R-2"}))],
+        known(),
+    )
+
+    assert other is not None
+    assert "roleBizId='WS-0000001'" in other
+    assert wrong is not None
+    assert "roleBizId='WS-0000001'" in wrong
+    assert shape is not None
+    assert "roleBizId=portal.record('role')" in shape
+
+
+@pytest.mark.parametrize(
+    "scheme, status",
+    [("Token [token-1]", 200), ("Bearer [token-1]", 429)],
+    ids=["another scheme", "a used-up rate"],
+)
+def test_what_a_script_cannot_send_or_bring_about_leaves_it_out(scheme: str, status: int) -> None:
+    step = exchange(1, ROLES, headers=[("Authorization", scheme)], answer=envelope([]), status=status)
+
+    assert script(sample().run(), finding(path="success", expected=False), [step], known()) is None
+
+
 @pytest.mark.parametrize(
     "step",
     [
@@ -186,6 +222,43 @@ def test_where_a_script_would_do_harm_or_lack_something_there_is_none(step: Exch
     assert script(sample().run(), finding(exchanges=[1]), [step], known()) is None
 
 
+def completing(number: int, code: str, *, success: bool = False) -> Exchange:
+    answer = envelope({}) if success else error("AUTH.SESSION_NOT_FOUND")
+    sent: Json = {"sessionId": "9b1f", "method": 10011001, "code": code}
+    return exchange(number, COMPLETE, sent=sent, answer=answer)
+
+
+def test_a_script_sends_the_wrong_code_that_the_run_sent_and_asks_for_the_right_one() -> None:
+    told = script(
+        sample().run(),
+        finding(requirement="LOGIN-030", path="success", expected=True, exchanges=[1, 2]),
+        [completing(1, "[wrong-code-1]"), completing(2, "[code-1]")],
+        known(),
+    )
+
+    assert told is not None
+    wrong = "portal.account('admin').wrong_code('EMAIL')"
+    steps = [line.strip() for line in told.splitlines() if "portal.login" in line or "code1 =" in line]
+    assert steps == [
+        "login1 = portal.login.initiate(portal.account('admin'))",
+        f"step1 = portal.login.complete(login1, method='EMAIL', code={wrong})",
+        "portal.login.send(login1)",
+        "code1 = portal.account('admin').code('EMAIL')",
+        "step2 = portal.login.complete(login1, method='EMAIL', code=code1)",
+    ]
+
+
+def test_a_script_sends_a_code_again_that_the_run_sent_twice_and_needs_both_steps_for_it() -> None:
+    twice = [completing(1, "[code-1]", success=True), completing(2, "[code-1]", success=True)]
+    accepted = finding(requirement="LOGIN-061", path="success", expected=False, exchanges=[1, 2])
+    told = script(sample().run(), accepted, twice, known())
+
+    assert told is not None
+    assert told.count("portal.account('admin').code('EMAIL')") == 1
+    assert told.count("code=code1)") == 2
+    assert script(sample().run(), finding(expected=False, exchanges=[2]), twice[1:], known()) is None
+
+
 @pytest.mark.parametrize(
     "expected, path, compares",
     [
@@ -201,6 +274,23 @@ def test_where_a_script_would_do_harm_or_lack_something_there_is_none(step: Exch
 )
 def test_only_what_is_the_same_in_every_run_is_compared(expected: object, path: str, compares: bool) -> None:
     assert bool(comparison(finding(expected=expected, path=path))) is compares
+
+
+def test_the_email_of_an_account_is_compared_as_it_is_the_same_in_every_run() -> None:
+    own = finding(expected="Admin@example.test", path="data.accountEmail")
+
+    assert comparison(own) == ""
+    assert comparison(own, {"admin@example.test"}) == "ANSWER.at('data.accountEmail')"
+    assert comparison(own.model_copy(update={"requirement": "AGREE-001"}), {"admin@example.test"}) == ""
+
+
+def test_a_script_says_what_it_waits_for() -> None:
+    text = script_text(
+        sample().run(), finding(), ["portal.clock.wait(1.0, 'a cooldown')"], answers=[("step1", True)]
+    )
+
+    assert "    portal.clock.on_wait = say\n    portal.clock.wait" in text
+    assert 'print(f"waiting {seconds:.0f} s for {why}", file=sys.stderr)' in text
 
 
 def test_who_signed_in_is_told_from_the_exchanges(tmp_path: Path) -> None:
@@ -238,3 +328,25 @@ def test_a_script_as_it_stands_shows_the_contradiction_and_nothing_on_a_correct_
 
     assert done.returncode == code, done.stdout + done.stderr
     assert ("data.accountName" in done.stdout) is bool(code)
+
+
+def test_what_reproduces_a_warning_ends_with_1_and_says_that_it_is_one() -> None:
+    run, warned = sample().run(), finding(requirement="LOGIN-080", verdict="warn", path="", exchanges=[1])
+    told = script(run, warned, [exchange(1, ROLES, token=True, answer=envelope([]))], known())
+
+    assert told is not None
+    assert "Exit code 1: the warning was reproduced. Exit code 0: it was not." in told
+    assert "'--rerun', 'LOGIN-080'" in told
+    assert "'--strict'" in told
+    assert rerun(run, "LOGIN-080", is_strict=True).endswith(" --strict")
+    assert "--strict" not in rerun(run, "LOGIN-080")
+
+
+def test_a_finding_of_a_rule_about_every_endpoint_is_seen_again_by_its_case() -> None:
+    run = sample().run()
+    everywhere = finding(requirement="ENV-008", case="cases/errors/test_ids.py::test_an_id[role]")
+    somewhere = finding(requirement="PAGE-026", case="cases/errors/test_ids.py::test_an_id[role]")
+
+    assert shlex.split(rerun_finding(run, everywhere))[3] == "cases/errors/test_ids.py::test_an_id[role]"
+    assert shlex.split(rerun_finding(run, somewhere))[3] == "PAGE-026"
+    assert shlex.split(rerun_finding(run, finding(case="check envelope.data_is_null")))[3] == "ENV-008"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.report.across.baseline import (
     Baseline,
@@ -19,7 +20,8 @@ from conformance.report.across.baseline import (
     write,
 )
 from conformance.report.across.toml_rows import NO_REASON
-from conformance.report.model.run import Run
+from conformance.report.model.run import Regression, Run
+from conformance.report.model.words import counted
 from conformance.tests.sample_run import INITIATE, conformant, finding, sample
 
 TODAY = date(2026, 11, 21)
@@ -75,6 +77,9 @@ def test_an_entry_that_the_run_could_not_decide_is_neither_known_nor_stale() -> 
 
     assert not result.fails
     assert [entry.signature for entry in result.undecided] == [DATA]
+    assert result.record().known == []
+    assert [entry.signature for entry in result.record().undecided] == [DATA]
+    assert counted(result.record()) == "0 new · 0 known · 0 stale · 0 expired · 1 not decided"
 
 
 @pytest.mark.parametrize("exit_code", [2, 3, 5, 6])
@@ -210,3 +215,40 @@ def test_the_outcome_stands_in_the_results() -> None:
     assert [entry["requirement"] for entry in told["known"]] == ["ENV-008"]
     assert [entry["requirement"] for entry in told["stale"]] == ["ENV-001"]
     assert len(told["new"]) == 4
+
+
+def test_a_baseline_is_written_from_the_reports_of_a_finished_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing().write(tmp_path / "results.json")
+    path = tmp_path / "known.toml"
+
+    assert main(["baseline", str(tmp_path), str(path)]) == 0
+
+    listed = load(path)
+    assert not compare(failing(), listed, TODAY).fails
+    shown = capsys.readouterr().out
+    assert f"{path}: 5 rows, 5 of them new." in shown
+    assert "5 rows without a reason" in shown
+
+
+def test_a_baseline_from_reports_keeps_reasons_and_sets_aside_or_removes_what_is_gone(tmp_path: Path) -> None:
+    failing().write(tmp_path / "results.json")
+    path = tmp_path / "known.toml"
+    write(Baseline(str(path), (known(), known("ENV-001 GET /x"))), path)
+
+    assert main(["baseline", str(tmp_path), str(path)]) == 0
+    assert [row.reason for row in load(path).entries if row.signature == DATA] == [known().reason]
+    assert [row.signature for row in load(path).gone] == ["ENV-001 GET /x"]
+
+    assert main(["baseline", str(tmp_path), str(path), "--prune"]) == 0
+    assert load(path).gone == ()
+
+
+def test_a_baseline_from_the_reports_of_a_replay_lists_its_regressions(tmp_path: Path) -> None:
+    place = Regression(exchange=1, endpoint="GET /x", path="data[3].name", kind="value")
+    failing().model_copy(update={"regressions": [place]}).write(tmp_path / "results.json")
+
+    assert main(["baseline", str(tmp_path / "results.json"), str(tmp_path / "known.toml")]) == 0
+
+    assert [row.path for row in load(tmp_path / "known.toml").regressions] == ["data[*].name"]

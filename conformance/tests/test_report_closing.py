@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from conformance.report.formats.closing import closing_block, verdict_line
+from conformance.report.formats.write import write_all
+from conformance.report.model.run import ChangesMade, Run, Scope
 from conformance.tests.sample_run import ACCOUNTS, PROFILE, conformant, envelope, exchange, sample
 
 
@@ -31,3 +35,41 @@ def test_a_replay_counts_its_regressions_as_well() -> None:
     lines = closing_block(sample().run(command="replay"), Path())
 
     assert any(line.endswith(" · 0 regressions") for line in lines)
+
+
+def test_the_last_line_of_a_run_on_the_bundled_portal_says_that_no_other_was_judged() -> None:
+    run = conformant().run().model_copy(update={"exit_code": 0, "scope": Scope(bundled=True)})
+
+    *_, last = closing_block(run, Path("reports"))
+
+    assert last == "exit code  0: nothing failed; no portal of yours was judged, only the bundled one"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (ChangesMade(attempted=17, accepted=3, restored=3), "3 accepted by the target, 3 restored"),
+        (
+            ChangesMade(attempted=17, accepted=0, restored=0),
+            "none: the target accepted none of 17 attempts",
+        ),
+        (ChangesMade(attempted=0, accepted=0, restored=0), "none attempted"),
+    ],
+)
+def test_the_terminal_the_summary_and_the_page_say_what_the_run_changed(
+    changes: ChangesMade, words: str, tmp_path: Path
+) -> None:
+    run = conformant().run(impact="mutating", changes=changes)
+    write_all(run, tmp_path, exchanges=conformant().write(tmp_path / "exchanges.jsonl"))
+
+    assert f"changes    {words}" in list(closing_block(run, tmp_path))
+    assert f"Changes: {words}\n" in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert f"<dt>Changes</dt><dd>{words}</dd>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert Run.read(tmp_path).changes == changes
+
+
+def test_a_run_that_could_change_nothing_says_nothing_of_changes() -> None:
+    run = conformant().run()
+
+    assert "changes" not in run.dump()
+    assert not any(line.startswith("changes") for line in closing_block(run, Path("reports")))

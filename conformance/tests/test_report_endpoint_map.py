@@ -7,6 +7,7 @@ from pathlib import Path
 from conformance.report.formats.html.cells import Cells
 from conformance.report.formats.html.endpoint_map import endpoint_map
 from conformance.report.formats.write import write_all
+from conformance.report.model.run import Regression
 from conformance.spec import BY_KEY, OPERATIONS
 from conformance.tests.sample_run import ACCOUNTS, INITIATE, PROFILE, Sample, conformant, sample
 
@@ -56,3 +57,12 @@ def test_a_tile_leads_to_the_finding_of_its_endpoint(tmp_path: Path) -> None:
     assert f'class="tile t-fail" href="#finding-ENV-008" title="{INITIATE}: failing, 1 rule"' in html
     assert html.index('id="map"') < html.index('id="findings"')
     assert html.count('class="tile t-pass" href="#OP-') > len(BY_KEY) / 2
+
+
+def test_an_endpoint_whose_answers_regressed_in_a_replay_is_failing() -> None:
+    lost = Regression(exchange=3, endpoint=FILES.key, path="data", kind="length", meaning="breaking")
+    shown = endpoint_map(conformant().run(command="replay", regressions=[lost]), {})
+
+    (bad,) = shown.bad
+    assert (bad.key, bad.state, bad.href) == (FILES.key, "fail", "regressions")
+    assert shown.words == "1 failing · 87 tested, nothing found"

@@ -11,6 +11,8 @@ import pytest
 from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import GONE, NOTHING_TESTED, Outputs, exit_code, finish_run
+from conformance.report.formats.annotations import annotations_of
+from conformance.report.formats.closing import exit_reason
 from conformance.report.formats.write import FORMATS
 from conformance.report.model.run import Ending, Regression, Run
 from conformance.tests.sample_run import START, URL, Sample, conformant, sample
@@ -81,6 +83,13 @@ def test_what_a_lost_target_left_untried_says_so(tmp_path: Path) -> None:
     assert reasons == {GONE}
 
 
+def test_what_an_interrupted_run_left_untried_was_not_reached(tmp_path: Path) -> None:
+    run = finished(Sample(), tmp_path, ending=Ending(interrupted=True))
+
+    reasons = {entry.reason for entry in run.requirements if not entry.untestable}
+    assert reasons == {"not reached: the run was interrupted"}
+
+
 def test_a_baseline_decides_about_failures_but_not_about_regressions(tmp_path: Path) -> None:
     made = sample()
     first = finished(made, tmp_path, baseline=Baseline(str(tmp_path / "known.toml")))
@@ -119,3 +128,27 @@ def test_each_report_of_an_inconclusive_run_says_inconclusive(tmp_path: Path, na
     text = (tmp_path / name).read_text(encoding="utf-8")
     assert "nconclusive" in text
     assert name in WITHOUT_REASON or "never held a token" in text.replace("\\", "")
+
+
+EXCEEDED = "--latency 'p95 <= 1.2x' is exceeded for all requests: 52 to 138 ms, and the limit is 1.3 ms."
+ABOUT_FINDINGS = {"results.sarif"}
+"""Formats whose results are findings; what else fails a run has no place there."""
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - SILENT - WITHOUT_REASON - ABOUT_FINDINGS))
+def test_each_report_of_a_load_that_is_too_slow_says_so(tmp_path: Path, name: str) -> None:
+    finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
+
+    text = (tmp_path / name).read_text(encoding="utf-8")
+    for written in ("\\", "&lt;", "&#39;", "&quot;"):
+        text = text.replace(written, {"\\": "", "&lt;": "<"}.get(written, "'"))
+    assert "p95 <= 1.2x" in text
+    assert name == "junit.xml" or name == "results.json" or "Too slow" in text
+    assert "0 requirements failed" not in text
+
+
+def test_a_load_that_is_too_slow_says_so_in_the_terminal_and_on_the_page_of_a_job(tmp_path: Path) -> None:
+    run = finished(conformant(), tmp_path, command="replay", ending=Ending(too_slow=[EXCEEDED]))
+
+    assert exit_reason(run) == "1 limit on latency exceeded"
+    assert [each.text for each in annotations_of(run)] == [EXCEEDED]

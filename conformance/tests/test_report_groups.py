@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.report.formats.annotations import annotations_of
+from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import write_all
-from conformance.report.model.groups import grouped
-from conformance.report.model.run import Run
-from conformance.report.model.severity import RANK, SEVERITIES, severity_of
+from conformance.report.model.groups import gravest_first, grouped
+from conformance.report.model.run import FindingEntry, OtherPlaceEntry, Run
+from conformance.report.model.severity import DISCLOSED, LEFT_ALONE, RANK, SEVERITIES, severity_of
+from conformance.report.model.words import blocking
+from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import SESSIONS
 from conformance.tests.sample_run import (
     ACCOUNTS,
     CHANGE,
@@ -19,10 +25,12 @@ from conformance.tests.sample_run import (
     ROLES,
     conformant,
     envelope,
+    error,
     exchange,
     finding,
     sample,
 )
+from conformance.verdicts.findings import Contradiction, OtherPlace
 
 NONE: frozenset[str] = frozenset()
 
@@ -77,6 +85,10 @@ def test_what_the_baseline_lists_shares_no_group_with_what_is_new() -> None:
     assert len(grouped([listed, new], frozenset({"listed"}))) == 2
 
 
+ACCEPTED = {"status": 200, "success": True, "code": "2000"}
+WRONG = "AUTH.INVALID_CREDENTIALS"
+
+
 @pytest.mark.parametrize(
     "changes, severity",
     [
@@ -120,6 +132,7 @@ def test_what_the_baseline_lists_shares_no_group_with_what_is_new() -> None:
                 "path": "data.name",
                 "expected": "a",
                 "actual": "b",
+                "exchanges": [3, 5],
             },
             "data",
         ),
@@ -136,6 +149,57 @@ def test_what_the_baseline_lists_shares_no_group_with_what_is_new() -> None:
         ({"requirement": "ENV-008", "endpoint": CHANGE, "path": "data.name", "case": "check x"}, "client"),
         (
             {
+                "requirement": "ENUM-002",
+                "endpoint": CHANGE,
+                "path": "data.mfaMethods[0].value",
+                "expected": "the field to be present",
+            },
+            "client",
+        ),
+        (
+            {
+                "requirement": "SESSION-037",
+                "verdict": "warn",
+                "path": "success",
+                "expected": False,
+                "actual": ACCEPTED,
+            },
+            "access",
+        ),
+        ({"requirement": "LOGIN-040", "path": "code", "expected": WRONG, "actual": ACCEPTED}, "access"),
+        (
+            {
+                "requirement": "LOGIN-040",
+                "path": "code",
+                "expected": WRONG,
+                "actual": {**ACCEPTED, "success": False, "status": 500},
+            },
+            "client",
+        ),
+        (
+            {
+                "requirement": "LOGIN-043",
+                "path": "code",
+                "expected": {"status": 400, "code": {"one of": ["4000", "VALIDATION.INVALID_PARAMETER"]}},
+                "actual": ACCEPTED,
+            },
+            "client",
+        ),
+        (
+            {
+                "requirement": "LOGIN-025",
+                "path": "code",
+                "expected": "AUTH.MFA_SEND_COOLDOWN",
+                "actual": ACCEPTED,
+            },
+            "client",
+        ),
+        (
+            {"requirement": "PROFILE-011", "verdict": "warn", "path": "data.accountName", "actual": "x"},
+            "data",
+        ),
+        (
+            {
                 "requirement": "ACCOUNT-020",
                 "verdict": "warn",
                 "path": "status",
@@ -150,6 +214,10 @@ def test_the_severity_follows_from_the_requirement_and_from_what_was_seen(
     changes: dict[str, Any], severity: str
 ) -> None:
     assert severity_of(finding(**changes)) == severity
+
+
+def test_the_rules_that_decide_a_severity_by_name_exist() -> None:
+    assert {*DISCLOSED, *LEFT_ALONE} <= REQUIREMENTS.keys()
 
 
 def test_the_report_shows_and_sorts_by_severity_and_results_name_it(tmp_path: Path) -> None:
@@ -179,4 +247,203 @@ def test_a_finding_in_the_card_of_another_keeps_its_anchor(tmp_path: Path) -> No
     for name in ("finding-ENV-011", "finding-ENV-011-2", "finding-ENV-011-3"):
         assert html.count(f'id="{name}"') == 1
         assert f'href="#{name}"' in html
-    assert "3 FAIL of 1 rule" in html
+    assert "3 FAIL of 1 rule · 0 WARN, on 1 card." in html
+
+
+def test_rules_that_another_value_at_one_place_contradicts_share_a_card_whatever_their_level() -> None:
+    page = finding(requirement="PAGE-029", path="data.pageSize", expected=20, actual=50, verdict="warn")
+    limit = finding(requirement="LIMIT-011", path="data.pageSize", expected=20, actual=50, exchanges=[7])
+    other = finding(requirement="LIMIT-011", path="data.pageSize", expected=20, actual=60, endpoint=ROLES)
+
+    (group,) = grouped([limit, page], NONE)
+
+    assert (group.lead, group.at_once) == (limit, [page])
+    assert len(grouped([limit, page, other], NONE)) == 2
+
+
+def test_a_field_that_lacks_in_a_record_and_in_its_listing_is_one_group() -> None:
+    rows = [
+        finding(requirement="CHANNEL-006", path=path, expected="the field to be present", missing=True)
+        for path in ("data.channelCategory", "data.items[3].channelCategory")
+    ]
+
+    assert len(grouped(rows, NONE)) == 1
+
+
+def test_a_card_is_found_by_each_of_its_findings_verdicts_levels_and_chapters(tmp_path: Path) -> None:
+    made = conformant()
+    page = exchange(40, ACCOUNTS, answer=envelope({"pageSize": 50}))
+    made.add(page)
+    made.contradict("LIMIT-011", page, path="data.pageSize", expected=20)
+    made.contradict("PAGE-029", page, path="data.pageSize", expected=20)
+    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    assert html.count("<article") == 1
+    assert 'data-v="fail warn" data-l="must should" data-c="Limits|Pagination forms: account query"' in html
+    assert "The same value also contradicts" in html
+
+
+def test_the_untested_rules_that_follow_from_a_finding_stand_in_its_card_and_in_no_other(
+    tmp_path: Path,
+) -> None:
+    made = conformant()
+    gone = exchange(40, COMPLETE, answer=error("AUTH.SESSION_NOT_FOUND"), status=404)
+    bare = exchange(41, ROLES, answer=[])
+    made.add(gone, bare)
+    made.contradict("LOGIN-030", gone, path="success", expected=True)
+    made.contradict("ENV-001", bare, path="", expected="a JSON object")
+    for name, reason in (
+        ("LOGIN-033", "[accounts.limited]: its OTP code is refused (HTTP 404, AUTH.SESSION_NOT_FOUND)"),
+        ("LOGIN-038", "[accounts.limited]: its OTP code is refused (HTTP 404, AUTH.SESSION_NOT_FOUND)"),
+        ("ROLE-013", f"{ROLES} was refused (HTTP 200)"),
+        ("FILE-020", "no file is known (HTTP 404, RESOURCE.NOT_FOUND)"),
+    ):
+        made.ledger.tallies.pop(name, None)
+        made.ledger.leave_untested(name, reason)
+    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    cards = {
+        name: html.split(f'id="finding-{name}"')[1].split("</article>")[0]
+        for name in ("LOGIN-030", "ENV-001")
+    }
+
+    assert "2 rules could not be tested because of it" in cards["LOGIN-030"]
+    assert 'href="#LOGIN-033"' in cards["LOGIN-030"]
+    assert "1 rule could not be tested because of it" in cards["ENV-001"]
+    assert html.count("could not be tested because of it") == 2
+
+
+def test_what_was_seen_is_shown_where_it_is_not_the_value_at_the_place(tmp_path: Path) -> None:
+    made = conformant()
+    token = exchange(40, COMPLETE, answer=envelope({"accessToken": "[token-1]"}))
+    made.add(token)
+    made.ledger.decide(
+        "TOKEN-018",
+        Contradiction(token, "data.accessToken", "no claim with profile data", {"claims": ["email"]}),
+        case="cases/sample.py::test_case",
+    )
+    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    seen = html.split("<h4>Seen in #40</h4>")[1].split("</div>")[0]
+
+    assert "claims" in seen
+    assert "[token-1]" in seen
+
+
+def test_two_answers_that_disagree_are_one_group_whichever_comes_later() -> None:
+    def seen(endpoint: str, other: str, record: str) -> FindingEntry:
+        place = OtherPlaceEntry(exchange=3, endpoint=other, record=record, field="roleName")
+        return finding(requirement="AGREE-002", verdict="warn", endpoint=endpoint, other=place)
+
+    rows = [seen(ROLES, PROFILE, "a"), seen(PROFILE, ROLES, "a"), seen(ROLES, PROFILE, "b")]
+
+    assert len(grouped(rows, NONE)) == 1
+    assert len(grouped([*rows, seen(ROLES, ACCOUNTS, "a")], NONE)) == 2
+
+
+def test_a_finding_shows_the_other_answer_also_where_that_rules_this_one_out(tmp_path: Path) -> None:
+    made = conformant()
+    session = {"sessionId": "session-1", "clientIp": "203.0.113.7"}
+    first = exchange(40, SESSIONS, answer=envelope([session]))
+    last = exchange(41, SESSIONS, answer=envelope([{"sessionId": "other"}, session]))
+    made.add(first, last)
+    other = OtherPlace(40, SESSIONS, "session-1", "sessionId")
+    odd = Contradiction(last, "data[1].sessionId", "an entry of the caller's", "session-1", other=other)
+    made.ledger.decide("MODEL-007", odd, case="check owners")
+    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    expected = html.split("Expected · the other answer: #40")[1].split("</div>")[0]
+
+    assert "an entry of the caller&#39;s" in expected
+    assert '<mark class="expected">      <i>sessionId</i>: &#34;session-1&#34;</mark>' in expected
+    assert "2 exchanges: #40 → #41" in html
+
+
+ACCOUNT = "GET /web/v1/system/accounts/admin/{userBizId}"
+RIGHT, WRONG_EMAIL = "admin@example.test", "other@example.test"
+
+
+def _wrong_email() -> FindingEntry:
+    """The profile shows an email that its account did not sign in with."""
+    return finding(
+        requirement="PROFILE-001",
+        endpoint=PROFILE,
+        path="data.accountEmail",
+        expected=RIGHT,
+        actual=WRONG_EMAIL,
+        message=f'data.accountEmail: expected "{RIGHT}", seen "{WRONG_EMAIL}"',
+        signature="PROFILE-001",
+        exchanges=[7],
+    )
+
+
+def _disagreement(**changes: Any) -> FindingEntry:
+    """The account's own record shows the right email, and the profile another one."""
+    place = OtherPlaceEntry(exchange=7, endpoint=PROFILE, record="ACC-001", field="accountEmail")
+    fields = {
+        "requirement": "AGREE-001",
+        "endpoint": ACCOUNT,
+        "path": "data.accountEmail",
+        "expected": WRONG_EMAIL,
+        "actual": RIGHT,
+        "message": f'data.accountEmail: expected "{WRONG_EMAIL}", seen "{RIGHT}"',
+        "other": place,
+        "signature": "AGREE-001",
+        "exchanges": [6, 7, 8],
+    }
+    return finding(**{**fields, **changes})
+
+
+def test_two_answers_that_disagree_share_the_card_of_the_rule_that_rejects_one_of_them() -> None:
+    query = _disagreement(endpoint=ACCOUNTS, path="data.accounts[0].accountEmail")
+
+    (group,) = grouped([_disagreement(), query, _wrong_email()], NONE)
+
+    assert group.lead.requirement == "PROFILE-001"
+    assert group.at_once == [_disagreement(), query]
+
+
+def test_a_disagreement_of_other_values_has_its_own_card() -> None:
+    other = _disagreement(expected="third@example.test")
+
+    assert len(grouped([_wrong_email(), other], NONE)) == 2
+
+
+def test_no_failure_hides_in_the_card_of_a_warning() -> None:
+    warning = _wrong_email().model_copy(update={"verdict": "warn"})
+
+    assert len(grouped([_disagreement(), warning], NONE)) == 2
+
+
+def test_what_is_reckoned_from_a_wrong_count_shares_its_card() -> None:
+    count = {"requirement": "PAGE-008", "path": "data.pagination.totalPages", "expected": 1, "actual": 2}
+    following = {"requirement": "PAGE-010", "path": "data.pagination.hasNext", "expected": True}
+    rows = [finding(**count), finding(**following, actual=False)]
+
+    (group,) = grouped(rows, NONE)
+
+    assert [each.requirement for each in group.findings] == ["PAGE-008", "PAGE-010"]
+    assert len(grouped([rows[0], rows[1].model_copy(update={"endpoint": ROLES})], NONE)) == 2
+
+
+def test_a_rule_about_one_answer_stands_before_a_comparison_of_two() -> None:
+    run = conformant().run().model_copy(update={"findings": [_disagreement(), _wrong_email()]})
+
+    assert [each.requirement for each in gravest_first(run, run.findings)] == ["PROFILE-001", "AGREE-001"]
+    assert [each.requirement.id for each in blocking(run)] == ["PROFILE-001", "AGREE-001"]
+
+
+def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) -> None:
+    run = conformant().run(exit_code=1).model_copy(update={"findings": [_disagreement()]})
+    write_all(run, tmp_path, exchanges=conformant().write(tmp_path / "exchanges.jsonl"))
+    formats = {
+        name: (tmp_path / name).read_text(encoding="utf-8")
+        for name in ("report.html", "summary.md", "findings.csv", "results.sarif", "junit.xml", "ctrf.json")
+    }
+    formats["terminal"] = "\n".join(summary_lines(run, colour=False, quiet=False))
+    formats["annotations"] = "\n".join(each.text for each in annotations_of(run))
+
+    for name, text in formats.items():
+        assert "disagrees with" in text.lower(), name
+        assert not re.search(rf"expected:? [\"`&#3;quot]*{WRONG_EMAIL}", text), name

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from conformance.report.formats.handover import LONGEST, har, http_file, issue_text
-from conformance.report.formats.html.step_labels import step_labels
+from conformance.report.formats.html.card.step_labels import step_labels
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import SignInRecord
 from conformance.tests.sample_run import (
@@ -35,13 +35,21 @@ def test_steps_say_which_code_they_send_and_what_is_sent_again() -> None:
         2: completing(2, "[code-1]"),
         3: completing(3, "[code-1]"),
         4: exchange(4, PROFILE, answer=envelope()),
+        5: completing(5, "[wrong-code-1]"),
     }
 
     assert step_labels(steps, SignInRecord()) == {
         1: "wrong code",
         2: "the account's code",
         3: "the account's code, again",
+        5: "wrong code",
     }
+
+
+def test_of_recorded_traffic_nobody_says_which_of_the_redacted_codes_is_wrong() -> None:
+    steps = {1: completing(1, "[code-1]"), 2: completing(2, "[code-1]")}
+
+    assert step_labels(steps, SignInRecord(), is_live=False) == {2: "again"}
 
 
 def test_a_sign_in_says_whether_its_password_is_the_accounts() -> None:

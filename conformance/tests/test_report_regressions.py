@@ -102,7 +102,7 @@ def test_the_summary_and_the_page_begin_with_them() -> None:
     assert "3 answers differ from the recording, at 2 places." in text
     assert "### What regressed (2 places)" in text
     assert "`data[*].roleName`" in text
-    blocks = page[page.index("What blocks") : page.index('id="search"')]
+    blocks = page[page.index("What fails this replay") : page.index('id="search"')].replace("<wbr>", "")
     assert "data[*].roleName" in blocks
     assert 'href="#regressions"' in blocks
     assert page.index('id="regressions"') < page.index('id="findings"')

@@ -9,19 +9,22 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from conformance.report.formats.sarif import document
-from conformance.report.model.run import BaselineEntry, BaselineOutcome, Run
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, Regression, Run
 from conformance.tests.hostile_portal import hostile
-from conformance.tests.sample_run import conformant, sample
+from conformance.tests.page_runs import replayed
+from conformance.tests.sample_run import PROFILE, conformant, sample
 
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
 UTC_TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"}
 RULE = {
     "type": "object",
-    "required": ["id"],
+    "required": ["id", "shortDescription", "fullDescription", "help"],
     "additionalProperties": False,
     "properties": {
         "id": {"type": "string"},
         "shortDescription": TEXT,
+        "fullDescription": TEXT,
+        "help": TEXT,
         "defaultConfiguration": {
             "type": "object",
             "properties": {"level": {"enum": ["none", "note", "warning", "error"]}},
@@ -68,6 +71,7 @@ RESULT = {
         "level": {"enum": ["none", "note", "warning", "error"]},
         "message": TEXT,
         "locations": {"type": "array", "items": LOCATION},
+        "properties": {"type": "object"},
         "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
         "suppressions": {
             "type": "array",
@@ -124,16 +128,41 @@ FORMAT: dict[str, Any] = {
         },
     },
 }
-"""What the published schema asks of these parts."""
+"""What the published schema asks of these parts, and the page of GitHub of a rule."""
 
 
 def results(run: Run) -> list[dict[str, Any]]:
     return list(json.loads(document(run))["runs"][0]["results"])
 
 
-@pytest.mark.parametrize("make", [sample, conformant, hostile])
-def test_a_file_keeps_to_the_format(make: Any) -> None:
-    jsonschema.validate(json.loads(document(make().run())), FORMAT)
+@pytest.mark.parametrize("run", [sample().run(), conformant().run(), hostile().run(), replayed()])
+def test_a_file_keeps_to_the_format(run: Run) -> None:
+    jsonschema.validate(json.loads(document(run)), FORMAT)
+
+
+def test_what_a_replay_holds_against_the_target_is_a_result_unless_a_finding_is() -> None:
+    contradicting, other = (
+        Regression.model_validate(
+            {"exchange": 7, "endpoint": PROFILE, "path": path, "kind": "type", "basis": "why", **more}
+        )
+        for path, more in (("data", {"requirement": "ENV-008"}), ("data.x[3].y", {}))
+    )
+    whole = json.loads(document(sample().run(command="replay", regressions=[contradicting, other])))["runs"][
+        0
+    ]
+    (regressed,) = (row for row in whole["results"] if row["ruleId"] == "REGRESSION")
+
+    assert whole["tool"]["driver"]["rules"][regressed["ruleIndex"]]["id"] == "REGRESSION"
+    assert regressed["message"]["text"].startswith(f"{PROFILE} at data.x[*].y: another type: recorded null")
+    assert regressed["locations"][0]["physicalLocation"]["region"] == {"startLine": 7}
+
+
+def test_a_result_says_how_grave_it_is_and_a_rule_how_to_see_it_again() -> None:
+    whole = json.loads(document(sample().run()))["runs"][0]
+    severities = {row["ruleId"]: row["properties"]["severity"] for row in whole["results"]}
+
+    assert severities["SECURE-007"] == "access"
+    assert all("--rerun " + rule["id"] in rule["help"]["text"] for rule in whole["tool"]["driver"]["rules"])
 
 
 def test_each_finding_is_a_result_with_its_rule_level_and_line() -> None:

@@ -8,6 +8,7 @@ from markdown_it import MarkdownIt
 
 from conformance.report.across import baseline
 from conformance.report.formats.summary import code, markdown, quoted
+from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import (
     ACCOUNTS,
     PROFILE,
@@ -30,8 +31,8 @@ def test_the_verdict_and_the_numbers_come_first() -> None:
 def test_new_failures_come_before_everything_else() -> None:
     text = markdown(sample().run())
 
-    assert text.index("What blocks (5)") < text.index("1 warning")
-    assert text.index("1 warning") < text.index("untested</summary>")
+    assert text.index("What fails the run (5)") < text.index("1 warning")
+    assert text.index("1 warning") < text.index(" untested, 7 of them cannot be seen from outside</summary>")
 
 
 def test_a_failure_says_what_where_and_how_to_see_it_again() -> None:
@@ -52,13 +53,13 @@ def test_known_failures_are_not_listed_among_what_blocks() -> None:
 
     text = markdown(run.model_copy(update={"baseline": result.record()}))
 
-    assert "What blocks (4)" in text
+    assert "What fails the run (4)" in text
     assert "4 new · 1 known · 1 stale · 0 expired" in text
     assert "stale: `ENV-001 GET /x`" in text
 
 
 def test_a_conformant_run_lists_nothing_that_blocks() -> None:
-    assert "What blocks" not in markdown(conformant().run())
+    assert "What fails" not in markdown(conformant().run())
 
 
 def hostile() -> Sample:
@@ -102,3 +103,25 @@ def test_a_run_with_thousands_of_findings_gives_a_short_summary() -> None:
         )
 
     assert len(markdown(made.run())) < 60_000
+
+
+def test_what_the_summary_leaves_out_is_counted_so_that_the_numbers_add_up() -> None:
+    made = conformant()
+    rows = [row for row in REQUIREMENTS.values() if row.level == "must" and not row.untestable]
+    for at, row in enumerate(rows[:40]):
+        made.ledger.tallies.pop(row.id, None)
+        made.ledger.leave_untested(row.id, f"reason {at // 2}")
+    shoulds = [row.id for row in REQUIREMENTS.values() if row.level == "should" and not row.untestable]
+    for at, name in enumerate(shoulds[:20], 50):
+        made.contradict(name, exchange(at, PROFILE, answer=envelope(at)), path="data", expected=None)
+
+    run = made.run()
+    untested, warnings = (
+        next(part for part in markdown(run).split("<details>")[1:] if title in part)
+        for title in (" untested, ", "warnings</summary>")
+    )
+
+    numbers = [int(line[2:].split(":")[0]) for line in untested.splitlines() if line.startswith("- ")]
+    assert sum(numbers) == run.summary.untested
+    assert "more reasons in the report" in untested
+    assert "- and 5 more warnings in the report" in warnings

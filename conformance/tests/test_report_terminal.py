@@ -10,8 +10,20 @@ import pytest
 from conformance.report.across import baseline
 from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.formats.terminal import summary_lines, waiting, wants_colour
+from conformance.report.model.run import Ending
 from conformance.spec import REQUIREMENTS
-from conformance.tests.sample_run import PROFILE, URL, conformant, envelope, exchange, sample
+from conformance.tests.sample_run import (
+    ACCOUNTS,
+    INITIATE,
+    PROFILE,
+    ROLES,
+    URL,
+    Sample,
+    conformant,
+    envelope,
+    exchange,
+    sample,
+)
 
 AGAIN = f"portal-conformance run --rerun PAGE-026 --target {URL} --profile staging.toml"
 
@@ -58,6 +70,17 @@ def test_the_verdict_comes_last_after_the_failures() -> None:
     assert max(at for at, line in enumerate(lines) if line.startswith("FAIL")) > max(
         at for at, line in enumerate(lines) if line.startswith(("WARN", "OPEN", "UNTESTED"))
     )
+
+
+def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
+    cause = "Nothing answers at http://127.0.0.1:9 (connection refused). Is the portal running?"
+    run = Sample().run(exit_code=6, ending=Ending(unreachable=cause), notes=[cause])
+
+    lines = summary_lines(run, colour=False, quiet=False)
+
+    assert len(lines) == 2
+    assert lines[0] == f"Inconclusive  {cause}"
+    assert f"{run.summary.untested} untested" in lines[1]
 
 
 def test_quiet_leaves_the_verdict_and_what_blocks() -> None:
@@ -107,6 +130,35 @@ def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
     )
 
 
+def test_a_known_failure_is_named_where_the_run_is_green() -> None:
+    run = sample().run()
+    known = [
+        baseline.KnownFailure(one.requirement, one.signature, "fixed in the next release")
+        for one in run.findings
+        if one.verdict == "fail"
+    ]
+    result = baseline.compare(run, baseline.Baseline("known.toml", tuple(known)), date(2026, 11, 21))
+
+    shown = summary_lines(run.model_copy(update={"baseline": result.record()}), colour=False, quiet=False)
+
+    assert f"     known {known[0].signature}: fixed in the next release" in shown
+
+
+def test_what_was_not_tested_and_the_readings_take_few_lines_before_the_findings() -> None:
+    made = sample()
+    for at, row in enumerate(REQUIREMENTS.values()):
+        if row.chapter == "ROLE" and row.level != "open" and not row.untestable:
+            made.ledger.tallies.pop(row.id, None)
+            made.ledger.leave_untested(row.id, f"reason {at}: " + "a long sentence " * 30)
+
+    lines = summary_lines(made.run(), colour=False, quiet=False)
+
+    first = next(at for at, line in enumerate(lines) if line.startswith(("WARN", "FAIL")))
+    assert first <= 15
+    assert all(len(line) <= 120 for line in lines[:first])
+    assert "more reasons in the report" in "\n".join(lines[:first])
+
+
 @pytest.mark.parametrize(
     "environment, stream, wanted",
     [
@@ -131,3 +183,24 @@ def test_a_wait_says_for_what_and_until_when() -> None:
         waiting("the resend cooldown", 61, now=now)
         == "waiting 1 min 1 s for the resend cooldown, until 10:00:31 UTC"
     )
+
+
+def test_failures_of_one_cause_are_one_block_that_names_the_others() -> None:
+    made = conformant()
+    for number, endpoint in ((40, PROFILE), (41, ROLES), (42, ACCOUNTS), (43, INITIATE)):
+        answer = exchange(number, endpoint, answer=envelope(timestamp=1795254787))
+        made.add(answer)
+        made.contradict("ENV-011", answer, path="timestamp", expected="epoch milliseconds")
+    page = exchange(44, ACCOUNTS, answer=envelope({"pageSize": 50}))
+    made.contradict("LIMIT-011", page, path="data.pageSize", expected=20)
+    made.contradict("PAGE-024", page, path="data.pageSize", expected=20)
+    shown = summary_lines(made.run(), colour=False, quiet=True)
+
+    assert [line.partition("  ")[0] for line in shown if line.startswith("FAIL")] == [
+        "FAIL ENV-011",
+        "FAIL PAGE-024",
+    ]
+    others = [line for line in shown if line.startswith("     also ")]
+    assert others[0].startswith("     also in 3 more places: ")
+    assert others[0].endswith(" and 1 more (4 findings in all)")
+    assert others[1] == "     also contradicts LIMIT-011"

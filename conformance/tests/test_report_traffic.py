@@ -52,7 +52,6 @@ def test_the_coverage_of_a_check_is_told() -> None:
 def test_what_became_of_a_replay_is_told() -> None:
     found = told(replay=REPLAY)
 
-    assert found["Results by exchange"] == [("same", "6"), ("regressed", "1")]
     assert found["Not compared, by reason"] == [("#4", "GET /a", "not comparable", "no answer")]
     assert found["Ignored differences (noise)"] == [("GET /a", "data.at", "value", "3")]
 

@@ -253,5 +253,6 @@ def test_a_selection_counts_only_what_it_asked_for() -> None:
     assert [is_left_out(run, row) for row in rows] == [True, False, False]
     assert [is_left_out(of_cases, row) for row in rows] == [True, True, False]
     assert share_of_musts(run) == "0 of 2 selected musts tested"
+    assert share_of_musts(of_cases) == "0 of 1 musts that the selected cases came across tested"
     assert numbers(run).endswith(" · 2 untested")
     assert not is_left_out(run.model_copy(update={"scope": Scope()}), rows[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from conformance.run.rerun import failed_rules
 from conformance.run.testable import deciding
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import running_portal
-from conformance.tests.deployment import deployed
+from conformance.tests.deployment import command, deployed, done
 from conformance.tests.sample_run import conformant, sample
 from conformance.verdicts.selection import is_specific, rules_of, select_rules
 
@@ -124,6 +125,28 @@ def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
     assert "A selection of the cases: --failed." in failed.said
     assert "rules    1 selected" in failed.said
     assert (first.scope.selection, again.scope.selection) == ("--only CONSTANT-*, --skip open", "--failed")
+
+
+@pytest.mark.parametrize("options", [("--only", "LOGIN-*"), ("-k", "test_roles")])
+def test_a_selection_leaves_the_report_of_a_whole_run_where_it_is(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nowhere = ("--target", f"http://127.0.0.1:{free.getsockname()[1]}")
+    reports = tmp_path / "reports"
+    alone = done(command("run", *nowhere, *options), reports)
+    whole = done(command("run", *nowhere), reports)
+    before = (reports / "results.json").read_bytes()
+
+    beside = done(command("run", *nowhere, *options), reports)
+    named = done(command("run", *nowhere, *options, "--out", "mine"), reports)
+
+    assert {run.code for run in (alone, whole, beside, named)} == {6}
+    assert "whole run" not in alone.said + whole.said + named.said
+    assert "reports has the report of a whole run, which stays: this selection writes to" in beside.said
+    assert (reports / "results.json").read_bytes() == before
+    assert (reports / "again" / "results.json").is_file()
+    assert (tmp_path / "mine" / "results.json").is_file()
 
 
 def test_a_plan_of_some_rules_counts_their_cases_only() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.selftest import run, workers
-from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching
+from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching, without_other_searches
 from conformance.selftest.fault_run import FaultOutcome, Turned
 from conformance.selftest.pages import as_json, write
 from conformance.selftest.verdicts import MANY_UNTESTED, ProofMatrix, is_clear, judge
@@ -174,6 +174,13 @@ def test_of_cases_that_read_an_endpoint_beside_their_requests_those_of_the_broke
     beside = {"a": ["GET /x"], "b": ["GET /x"]}
 
     assert touching(items, ["GET /x"], ["MODEL-002"], touched={}, read_beside=beside) == [items[1]]
+
+
+def test_searches_are_run_for_the_faults_of_their_own_requirements() -> None:
+    case, search = item("cases/a/test_a.py::a", "ENV-001"), item("cases/properties/test_b.py::b", "ENV-002")
+
+    assert without_other_searches([case, search], ["ENV-001"]) == [case]
+    assert without_other_searches([case, search], ["ENV-002"]) == [case, search]
 
 
 def test_children_tell_what_came_of_their_jobs() -> None:

@@ -3,24 +3,51 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import subprocess
-import sys
-import venv
 from pathlib import Path
 
 import pytest
 
-from conformance.tests.test_wheel import installed
-
-__all__ = ["installed"]
+from conformance.tests.installation import Installation, installation
+from reference_impl import serve as reference
 
 OWN = """
 import asyncio
 import pathlib
 
-import httpx
 import pytest
+
+@pytest.fixture
+def portal():
+    return "of the project"
+
+@pytest.fixture
+def profile(pytestconfig):
+    return pytestconfig.getoption("--impact")
+
+def test_its_own_fixtures_and_options(portal, profile, pytestconfig):
+    assert (portal, profile) == ("of the project", "mine")
+    assert not pytestconfig.pluginmanager.has_plugin("conformance.plugin")
+
+@pytest.mark.asyncio
+async def test_asynchronous():
+    await asyncio.sleep(0)
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_numbers(number):
+    assert number
+
+def test_fails_as_before():
+    assert "its own" == "failure"
+
+@pytest.mark.skip(reason="its own reason")
+def test_skipped():
+    pass
+"""
+MINE = "from tests.test_own import OWNER\n\n\ndef test_mine():\n    assert OWNER\n"
+JUDGED = """
+import httpx
 
 ENVELOPE = {"version": "2.0.0", "timestamp": 1767225600000, "success": True, "code": "2000",
             "message": "Success", "data": {"keyId": "k-1", "publicKey": "AAAA"}}
@@ -30,102 +57,98 @@ def answer(**changes):
     request = httpx.Request("GET", "http://localhost/web/v1/secure-channel/public-key", headers=headers)
     return httpx.Response(200, json=ENVELOPE | changes, request=request)
 
-@pytest.fixture
-def portal():
-    return "of the project"
-
-def test_its_own_fixture(portal, pytestconfig):
-    assert portal == "of the project"
-    assert pytestconfig.getoption("--profile") == "mine"
-    assert not pytestconfig.pluginmanager.has_plugin("conformance.plugin")
-
-@pytest.mark.asyncio
-async def test_asynchronous():
-    await asyncio.sleep(0)
-
 def test_lawful(portal_judge):
     portal_judge.feed(answer())
-"""
-FAULTY = """
-from tests.test_own import answer
 
 def test_faulty(portal_judge):
     portal_judge.feed(answer(success="yes"))
 """
-OF_ANOTHER_PLUGIN = """
+OF_THE_PROJECT = """
 def pytest_addoption(parser):
-    for name in ("target", "profile", "impact", "out", "baseline", "seed", "only", "skip", "history"):
-        parser.addoption(f"--{name}", help="of another plugin")
+    for name in ("target", "impact", "out", "baseline", "seed", "only", "skip", "history"):
+        parser.addoption(f"--{name}", help="an option of the project")
 """
 
 
 @pytest.fixture(scope="module")
-def python(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel, pytest-asyncio, and the libraries that are installed here."""
-    place = tmp_path_factory.mktemp("environment")
-    venv.create(place / "venv", with_pip=False, symlinks=True)
-    (library,) = (place / "venv").glob("lib/python*/site-packages")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
-    subprocess.run([*pip, "--target", str(library), "pytest-asyncio"], check=True, capture_output=True)
-    # The files of the wheel come before those of an editable installation of the suite.
-    (library / "conformance-wheel.pth").write_text(f"{installed}\n", encoding="utf-8")
-    (library / "libraries.pth").write_text(f"{_libraries()}\n", encoding="utf-8")
-    return place / "venv" / "bin" / "python"
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return installation(tmp_path_factory)
 
 
-def _libraries() -> Path:
-    return Path(pytest.__file__).parents[1]
+def ran(installed: Installation, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return installed.run("python", "-m", "pytest", "-q", *arguments, folder=folder)
 
 
-def ran(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    return subprocess.run(
-        [str(python), "-m", "pytest", "-q", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+def outcomes(run: subprocess.CompletedProcess[str]) -> list[str]:
+    """What pytest says of each test, and its last line without the time."""
+    lines = re.findall(r"^(?:PASSED|FAILED|SKIPPED|ERROR) .*$", run.stdout, re.MULTILINE)
+    last = re.findall(r"^\d+ \w+,.* in ", run.stdout, re.MULTILINE)
+    return sorted(lines) + last
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with its own folder ``tests``, its own ``cases`` and a plugin with options of ours."""
+    """A project with its own folder ``tests``, its own ``cases``, and options with names of ours."""
     for package in ("tests", "cases"):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
-    (tmp_path / "conftest.py").write_text(OF_ANOTHER_PLUGIN, encoding="utf-8")
-    (tmp_path / "tests" / "test_own.py").write_text(OWN, encoding="utf-8")
-    (tmp_path / "cases" / "test_mine.py").write_text("def test_mine(): pass\n", encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(OF_THE_PROJECT, encoding="utf-8")
+    (tmp_path / "tests" / "test_own.py").write_text(f"{OWN}\nOWNER = 'me'\n", encoding="utf-8")
+    (tmp_path / "cases" / "test_mine.py").write_text(MINE, encoding="utf-8")
     return tmp_path
 
 
-def test_the_tests_of_a_project_run_as_before_and_portal_judge_fails_the_faulty_one(
-    python: Path, project: Path
-) -> None:
-    (project / "tests" / "test_faulty.py").write_text(FAULTY, encoding="utf-8")
+ARGUMENTS = ("--impact", "mine", "--profile", "-n", "2", "-rA", "--pyargs", "tests", "cases")
+"""Options of the project, of pytest-profiling and of pytest-xdist."""
 
-    run = ran(python, project, "--profile", "mine", "-n", "2", "--pyargs", "tests", "cases")
+
+def test_the_tests_of_a_project_run_as_before(installed: Installation, project: Path) -> None:
+    before = ran(installed, project, "-p", "no:portal_conformance", *ARGUMENTS)
+    after = ran(installed, project, *ARGUMENTS)
+
+    assert outcomes(before)[-1] == "1 failed, 5 passed, 1 skipped in "
+    assert outcomes(after) == outcomes(before), after.stdout + after.stderr
+    assert before.returncode == after.returncode == 1
+    assert (project / "prof" / "combined.prof").exists(), "--profile is pytest-profiling's"
+
+
+def test_portal_judge_fails_the_test_that_shows_a_faulty_answer(
+    installed: Installation, project: Path
+) -> None:
+    (project / "tests" / "test_judged.py").write_text(JUDGED, encoding="utf-8")
+
+    run = ran(installed, project, "tests/test_judged.py")
 
     assert run.returncode == 1, run.stdout + run.stderr
-    assert "1 failed, 4 passed" in run.stdout, run.stdout + run.stderr
-    assert "FAILED tests/test_faulty.py::test_faulty" in run.stdout
+    assert "1 failed, 1 passed" in run.stdout
+    assert "FAILED tests/test_judged.py::test_faulty" in run.stdout
     assert "FAIL ENV-002 (Response envelope)" in run.stdout
-    assert "actual    'yes'" in run.stdout
+    assert 'actual    "yes"' in run.stdout
 
 
-def test_the_cases_run_from_the_wheel_by_pytest_with_its_own_selection(python: Path, tmp_path: Path) -> None:
-    run = ran(python, tmp_path, "--pyargs", "cases.constants", "--lf", "-k", "countries")
+def test_the_cases_run_from_the_wheel_as_the_guide_prints_it_beside_a_plugin_with_the_same_option(
+    installed: Installation, tmp_path: Path
+) -> None:
+    with reference.start(seed=1) as portal:
+        (tmp_path / "portal.toml").write_text(portal.profile(), encoding="utf-8")
+        run = ran(
+            installed,
+            tmp_path,
+            *("--pyargs", "cases.constants", "--profile", "portal.toml", "--impact=read-only"),
+            *("--lf", "-k", "countries", "-m", "constant and must"),
+        )
 
     results = json.loads((tmp_path / "reports" / "results.json").read_text(encoding="utf-8"))
     assert run.returncode == 0, run.stdout + run.stderr
-    verdicts = {row["id"]: row["verdict"] for row in results["requirements"]}
-    assert verdicts["CONSTANT-020"] == "pass"
-    assert "Selected: -k countries, --lf, cases.constants." in " ".join(run.stdout.split())
+    assert (results["target"]["profile"], results["impact"]) == ("portal.toml", "read-only")
+    assert {row["id"]: row["verdict"] for row in results["requirements"]}["CONSTANT-020"] == "pass"
+    selected = "Selected: -k countries, --lf, -m constant and must, cases.constants."
+    assert selected in " ".join(run.stdout.split())
+    assert not (tmp_path / "prof").exists(), "nothing is profiled"
 
 
-def test_several_processes_are_refused_in_a_sentence(python: Path, tmp_path: Path) -> None:
-    run = ran(python, tmp_path, "--pyargs", "cases", "-n", "2")
+def test_several_processes_are_refused_in_a_sentence(installed: Installation, tmp_path: Path) -> None:
+    run = ran(installed, tmp_path, "--pyargs", "cases", "-n", "2")
 
     lines = [line for line in run.stderr.splitlines() if line.startswith("ERROR")]
     assert run.returncode == 4

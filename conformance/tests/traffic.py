@@ -123,7 +123,8 @@ def observed(topic: str, *exchanges: Exchange) -> list[Json]:
 
 def jwt(**claims: Json) -> str:
     """An access token whose claims can be read; ABSENT leaves one out."""
-    fields = {"sub": "id-1", "iat": 1_900_000_000, "exp": 1_900_003_600, **claims}
+    issued = int(NOW.timestamp())
+    fields = {"sub": "id-1", "iat": issued, "exp": issued + 3600, **claims}
     shown = {name: value for name, value in fields.items() if value is not ABSENT}
     parts = ({"alg": "HS256"}, shown)
     return ".".join(

@@ -257,17 +257,24 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
 
     def at(self, path: str) -> Json:
         """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""
-        if path == "status":
-            return self.status if self.status is not None else ABSENT
-        if path.startswith("headers."):
-            header = None if self.response is None else self.response.header(path.removeprefix("headers."))
-            return ABSENT if header is None else header
+        keys = _steps_in_envelope(path)
+        if keys is None:
+            return self._beside_envelope(path)
         value: Json = self.envelope
-        for step in steps(path):
+        for step in keys:
             if type(value) is not dict or step not in value:
-                return dig(self.envelope, steps(path))
+                return dig(self.envelope, keys)
             value = value[step]
         return value
+
+    def _beside_envelope(self, path: str) -> Json:
+        """The status, or the value of a header."""
+        if self.response is None:
+            return ABSENT
+        if path == "status":
+            return self.response.status
+        header = self.response.header(path.removeprefix("headers."))
+        return ABSENT if header is None else header
 
 
 def _coded(value: Json, name: str, entries: list[tuple[str, dict[str, Json]]]) -> None:
@@ -343,6 +350,12 @@ def steps(path: str) -> tuple[str | int, ...]:
             keys.append(name)
         keys.extend(int(index.rstrip("]")) for index in indexes)
     return tuple(keys)
+
+
+@lru_cache(maxsize=4096)
+def _steps_in_envelope(path: str) -> tuple[str | int, ...] | None:
+    """The steps of a path within the envelope; None of the status and the headers, which are not in it."""
+    return None if path == "status" or path.startswith("headers.") else steps(path)
 
 
 def dig(value: Json, path: Iterable[str | int]) -> Json:

@@ -1,9 +1,11 @@
-"""Replaces a text file in one step, with the mode and at the place of the old one."""
+"""Replaces a file in one step, so that a failure leaves the old one."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 NEW_FILE = 0o666
@@ -33,3 +35,20 @@ def replace_file(path: Path, text: str) -> None:
 def text_of(path: Path) -> str:
     """The text of a file, with its line ends as they are."""
     return path.read_bytes().decode("utf-8")
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A file to write beside another, in whose place it is put at the end. Where the block fails, the other
+    one stays as it was, and the folders that the block created are removed."""
+    new = path.with_name(f"{path.name}.part")
+    created = [folder for folder in path.parents if not folder.exists()]
+    try:
+        yield new
+    except BaseException:
+        new.unlink(missing_ok=True)
+        with suppress(OSError):  # somebody else has put something there
+            for folder in created:
+                folder.rmdir()
+        raise
+    new.replace(path)

@@ -128,9 +128,10 @@ def is_success(exchange: Exchange, *also: Exchange) -> Comparison:
 
 
 def is_refused(exchange: Exchange, *also: Exchange, message: str = "") -> Comparison:
-    """The envelope does not say success, and the HTTP status is no plain 2xx with another kind of body."""
-    accepted = exchange.success or (exchange.envelope is None and (exchange.status or 0) < 300)
-    if not accepted:
+    """The envelope does not say success, and the HTTP status is no plain 2xx with another kind of body. Some
+    firewalls refuse with 200 and a page."""
+    is_plain = exchange.envelope is None and (exchange.status or 0) < 300
+    if not exchange.success and (not is_plain or is_block_page(exchange)):
         return HELD
     return Contradiction(
         exchange, "success", False, summary(exchange), message or "the request was accepted", also

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,12 @@ NOT_SELECTED = "not selected by"
 """How the reason begins of what ``--only``, ``--skip`` or ``--failed`` leave out."""
 
 UNDECIDED = "nothing that was sent or seen could decide it"
-"""The reason of what no case and no check came across."""
+"""How the reason begins of what no case and no check came across."""
+
+NOT_REACHED = "not reached: the run was interrupted"
+"""The reason of what an interrupted run had not come across yet."""
+
+REMEDY = "`portal-conformance explain ID` says what does"
 
 
 class Verdict(StrEnum):
@@ -320,14 +326,14 @@ class Ledger:
 
     def results(self) -> list[Result]:
         """Every requirement with its verdict, in the specification's order."""
-        worst: dict[str, Finding] = {}
+        first: dict[str, Finding] = {}
         for finding in self._findings.values():
-            worst.setdefault(finding.requirement, finding)
+            first.setdefault(finding.requirement, finding)
         tallies, observed = self.tallies, {row.topic for row in self._observations.values()}
         return [
             self._result(
                 requirement,
-                worst.get(requirement.id),
+                first.get(requirement.id),
                 tallies.get(requirement.id, RequirementTally()),
                 observed,
             )
@@ -353,7 +359,7 @@ class Ledger:
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable)
         reason, fault_class = next(
             iter({**tally.reasons, **tally.lacking}.items()),
-            (UNDECIDED, None),
+            (f"{UNDECIDED}: {REMEDY}", None),
         )
         return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)
 
@@ -382,7 +388,7 @@ def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str
 
 def _message(comparison: Contradiction) -> str:
     place = comparison.path or "the answer"
-    return f"{place}: expected {shown(comparison.expected)}, seen {shown(comparison.actual)}"
+    return f"{place}: expected {described(comparison.expected)}, seen {shown(comparison.actual)}"
 
 
 def endpoint_of(exchange: Exchange) -> str:
@@ -391,9 +397,25 @@ def endpoint_of(exchange: Exchange) -> str:
     return match.key if match else f"{exchange.request.method} {exchange.request.path}"
 
 
-def shown(value: Json, limit: int = 200) -> str:
-    """A value as a person reads it in one line."""
-    text = "nothing" if value is ABSENT else repr(value) if isinstance(value, str) else str(value)
+def shown(value: Json) -> str:
+    """A value as a person reads it in one line: as JSON."""
+    if value is ABSENT:
+        return "nothing"
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = str(value)
+    return shortened(text)
+
+
+def described(expected: Json) -> str:
+    """What was expected in one line: a value as JSON; a text of several words is a description."""
+    is_description = isinstance(expected, str) and " " in expected.strip()
+    return shortened(str(expected)) if is_description else shown(expected)
+
+
+def shortened(text: str, limit: int = 200) -> str:
+    """The text, or its beginning and its length."""
     return text if len(text) <= limit else f"{text[: limit - 1]}… ({len(text)} characters)"
 
 

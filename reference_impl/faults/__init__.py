@@ -6,12 +6,18 @@ from reference_impl.faults import (
     accounts,
     agreement,
     constants,
+    dated,
     effects,
+    elsewhere,
     endpoints,
+    ends,
     envelope,
     fields,
     filtered,
     headers,
+    in_company,
+    later_on,
+    nearly,
     notifications,
     others,
     owners,
@@ -26,7 +32,10 @@ from reference_impl.faults import (
     side_effects,
     sign_in,
     steps,
+    stored,
     tokens,
+    traces,
+    twice,
 )
 from reference_impl.faults.consequences import CONSEQUENCES
 from reference_impl.faults.fault import Fault
@@ -58,6 +67,15 @@ _CHAPTERS = (
     filtered,
     side_effects,
     others,
+    nearly,
+    ends,
+    stored,
+    dated,
+    traces,
+    twice,
+    in_company,
+    elsewhere,
+    later_on,
 )
 
 

@@ -147,6 +147,13 @@ FAULTS = (
         apply=_where(CHANNELS_QUERY, "items[]", _one_id, channelHost="mx.example.test"),
     ),
     of(
+        "AGREE-005",
+        "a-channel-asked-for-by-id-has-another-port",
+        CHANNELS_QUERY,
+        apply=_where(CHANNELS_QUERY, "items[].emailConfig", _one_id, smtpPort=2525),
+        also="CHANNEL-063 CHANNEL-064",
+    ),
+    of(
         "AGREE-006",
         "a-type-asked-for-by-id-stands-elsewhere",
         TYPES_QUERY,

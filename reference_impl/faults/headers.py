@@ -10,6 +10,7 @@ from reference_impl.asked import read_body
 from reference_impl.changes import Change, refused_with, rewritten, wrapped
 from reference_impl.faults.fault import of
 from reference_impl.faults.operations import (
+    ACCOUNT_UPDATE,
     ACCOUNTS_QUERY,
     CHANGE,
     COMPLETE,
@@ -25,6 +26,7 @@ from reference_impl.faults.operations import (
     SECURE_SESSION,
     SEND,
     SET_SESSION_CONFIG,
+    TERMINATE,
 )
 from reference_impl.portal import Portal, Record, Session
 from reference_impl.routes import Routes
@@ -32,6 +34,7 @@ from reference_impl.wrappers import Answer, Headers, Seen, collected, replayed
 
 LANGUAGES = ("en", "zh", "zh-Hant", "ja", "vi")
 Names = dict[str, str]
+ACCESS_CODE = "x-portal-access-code"
 SESSION_HEADER = "x-secure-channel-session-id"
 
 
@@ -193,6 +196,33 @@ class AnyChannel:
         await send({"type": "http.response.body", "body": body})
 
 
+def _spoken_as(asked: str, given: str) -> Callable[[Scope, Names], Names]:
+    """Who asks for one language is answered in another."""
+
+    def change(scope: Scope, names: Names) -> Names:
+        return names | {"accept-language": given} if names.get("accept-language") == asked else names
+
+    return change
+
+
+def _code_in_any_case(scope: Scope, names: Names) -> Names:
+    right = scope["app"].state.portal.access_code
+    is_right = names.get(ACCESS_CODE, "").casefold() == right.casefold()
+    return names | {ACCESS_CODE: right} if is_right else names
+
+
+def _code_that_begins_well(scope: Scope, names: Names) -> Names:
+    right = scope["app"].state.portal.access_code
+    return names | {ACCESS_CODE: right} if names.get(ACCESS_CODE, "").startswith(right[:8]) else names
+
+
+def _token_of_a_cookie(scope: Scope, names: Names) -> Names:
+    """Who sends no token in its header is known by a cookie."""
+    cookies = dict(each.strip().partition("=")[::2] for each in names.get("cookie", "").split(";"))
+    token = cookies.get("access_token")
+    return {"authorization": f"Bearer {token}"} | names if token else names
+
+
 def _language_is(*languages: str) -> Callable[[Names], bool]:
     return lambda names: names.get("accept-language", "") in languages
 
@@ -269,6 +299,23 @@ FAULTS = (
         "without-a-language-it-is-japanese",
         apply=_adding(lambda scope, names: {"accept-language": "ja"} | names),
     ),
+    of("HEADER-021", "zh-hant-is-answered-in-zh", apply=_adding(_spoken_as("zh-Hant", "zh"))),
+    of("HEADER-021", "ja-is-answered-in-zh", apply=_adding(_spoken_as("ja", "zh"))),
+    of("HEADER-022", "an-access-code-is-taken-in-any-case", apply=_adding(_code_in_any_case)),
+    of("HEADER-022", "an-access-code-need-only-begin-well", apply=_adding(_code_that_begins_well)),
+    of(
+        "HEADER-023",
+        "sessions-are-terminated-without-access-code",
+        TERMINATE,
+        apply=_adding(_ingress_open, TERMINATE),
+    ),
+    of(
+        "HEADER-023",
+        "an-account-is-updated-without-access-code",
+        ACCOUNT_UPDATE,
+        apply=_adding(_ingress_open, ACCOUNT_UPDATE),
+    ),
+    of("AUTHN-022", "a-token-in-a-cookie-signs-in", apply=_adding(_token_of_a_cookie)),
     of("HEADER-006", "accept-is-required", apply=_turned_away(406, lambda names: "accept" not in names)),
     of("HEADER-007", "chinese-has-other-codes", apply=rewritten(_other_codes_in_chinese)),
     of("HEADER-007", "vietnamese-has-another-status", apply=rewritten(_other_status_in_vietnamese)),

@@ -86,6 +86,10 @@ def _tokens(build: Callable[[Tokens], Tokens]) -> Change:
     return change
 
 
+def _hours_ahead(claims: Claims) -> Claims:
+    return claims | {name: claims[name] + 8 * 3600 for name in ("iat", "exp")}
+
+
 def _unsigned(tokens: Tokens, token: str) -> Claims:
     """The signature is not looked at."""
     try:
@@ -314,6 +318,14 @@ FAULTS = (
         COMPLETE,
         REFRESH,
         apply=_tokens(lambda tokens: Issued(tokens, lambda claims: claims | {"exp": claims["exp"] + 82_800})),
+    ),
+    of(
+        "TOKEN-029",
+        "tokens-are-dated-by-another-zone",
+        COMPLETE,
+        REFRESH,
+        apply=_tokens(lambda tokens: Issued(tokens, _hours_ahead)),
+        also="AUTHN-011",
     ),
     of(
         "LIMIT-008",

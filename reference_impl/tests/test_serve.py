@@ -69,7 +69,9 @@ def test_the_command_serves_and_writes_a_profile(tmp_path: Path) -> None:
 
 def test_the_command_lists_faults_and_variants(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list-faults"]) == main(["--list-variants"]) == 0
-    assert next(iter(VARIANTS)) in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert next(iter(VARIANTS)) in listed
+    assert "profile-without-token  AUTHN-001 AUTHN-002  (GET /web/v1/system/profile)" in listed
 
 
 @pytest.mark.parametrize(("text", "value"), [("login_window=5", 5), ("mfa_code=0.5", 0.5)])

@@ -11,6 +11,7 @@ from reference_impl.variants import (
     gateways,
     habits,
     listings,
+    manners,
     moments,
     others,
     readings,
@@ -18,6 +19,7 @@ from reference_impl.variants import (
     sign_in,
     steps,
     values,
+    views,
     wire,
 )
 from reference_impl.variants.variant import Variant, drawn, grouped, may
@@ -42,6 +44,8 @@ _ROWS = (
     *codes.VARIANTS,
     *effects.VARIANTS,
     *others.VARIANTS,
+    *manners.VARIANTS,
+    *views.VARIANTS,
 )
 _BY_NAME = {variant.name: variant for variant in _ROWS}
 

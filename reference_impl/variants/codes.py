@@ -1,5 +1,6 @@
 """Codes and times that are written in another way, and ids that are counted for each account."""
 
+import re
 from typing import Any
 
 from reference_impl.changes import Change, rewritten, together
@@ -62,7 +63,11 @@ def _ends_at_24(value: Any) -> Any:
 
 
 def _leaps(value: Any) -> Any:
-    return value if value is None else f"{value[:16]}:60Z"
+    return value if value is None else _SECONDS.sub(r"\g<1>60", value)
+
+
+_SECONDS = re.compile(r"([Tt]\d\d:?\d\d:?)\d\d(?:[.,]\d+)?")
+"""Of a time in the basic format as well."""
 
 
 VARIANTS: tuple[Variant, ...] = (

@@ -43,6 +43,7 @@ TELLING = frozenset(
     )
 )
 """Headers that an answer depends on."""
+OF_OTHERS = 80_100_000
 OWN = ("bizId", "createdAt", "updatedAt")
 
 
@@ -78,7 +79,8 @@ class OthersAtWork:
         newest = next(iter(portal.newest(kind)), None)
         if newest is None:
             return
-        own = {"inviteeEmail": f"{name}@example.test".lower(), "typeCode": name}
+        value = OF_OTHERS + self.count
+        own = {"inviteeEmail": f"{name}@example.test".lower(), "typeCode": name, "typeValue": value}
         copied = {
             key: value for key, value in newest.items() if key not in ("bizId", "createdAt", "updatedAt")
         }

@@ -241,6 +241,7 @@ VARIANTS = (
         "permissions-as-codes",
         "the items of the role permissions are not shown",
         chosen(permission_items="codes"),
+        "permission-items",
     ),
     may(
         "whitelist-of-objects",

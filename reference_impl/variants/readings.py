@@ -90,6 +90,8 @@ def _range_of_completion(handler: Handler) -> Handler:
         for at, order in enumerate(orders.values()):
             if at % 7 == 0 and order["createdAt"] < now - 41 * 86400 and order["completedAt"]:
                 order["completedAt"] = order["createdAt"] + 40 * 86400
+            elif at % 7 == 1 and order["completedAt"]:
+                order["completedAt"] = min(order["createdAt"] + 3 * 86400, now)
         kept = {
             id: order
             for id, order in orders.items()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from conformance.checks.model.places import viewer_of
 from conformance.checks.pages import items, no_id_twice
-from conformance.checks.records import in_order, moment, records
+from conformance.checks.records import has_offset, in_order, moment, portal_time, records
 from conformance.checks.registry import Memory, check, reading, successes
 from conformance.spec.endpoints import (
     BACKUP_CODES,
@@ -92,6 +93,23 @@ def a_token_belongs_to_one_session(exchange: Exchange, memory: Memory) -> Iterat
 def activity_follows_the_login(exchange: Exchange) -> Iterator[Comparison]:
     for path, session in records(exchange):
         yield from in_order(exchange, path, session, "loginTime", "lastActivityTime")
+
+
+IN_USE = timedelta(minutes=30)
+"""By how much the time of the last activity may lag: a portal need not note each request."""
+
+
+@check("SESSION-043", on=successes(SESSIONS).at_its_moment())
+def the_current_session_is_active(exchange: Exchange) -> Iterator[Comparison]:
+    """By the portal's own clock, where the answer shows it: asking for the sessions is an activity."""
+    if not is_integer(exchange.at("timestamp")):
+        return
+    now = portal_time(exchange)
+    for path, session in records(exchange):
+        active = moment(session.get("lastActivityTime")) if session.get("isCurrent") is True else None
+        if active is not None and has_offset(session["lastActivityTime"]):
+            held = active >= now - IN_USE
+            yield holds(exchange, f"{path}.lastActivityTime", held, f"shortly before {now.isoformat()}")
 
 
 @check("SESSION-024", on=successes(SESSIONS))

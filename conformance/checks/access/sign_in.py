@@ -30,7 +30,7 @@ from conformance.spec.endpoints import (
 from conformance.spec.tables import LIMITS, MFA_METHODS
 from conformance.traffic.capture.bodies import body_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
-from conformance.traffic.values import is_integer
+from conformance.traffic.values import is_integer, is_redacted
 from conformance.verdicts.comparisons import (
     equal,
     holds,
@@ -83,6 +83,14 @@ _number_rule("LIMIT-009", TOKEN_REFRESH, "data.expiresIn", LIMITS.access_token)
 )
 def a_login_session_names_a_method(exchange: Exchange) -> Iterator[Comparison]:
     yield holds(exchange, "data.mfaMethods", bool(exchange.at("data.mfaMethods")), "at least one method")
+
+
+@check("LOGIN-085", on=successes(LOGIN_INITIATE).by_codes())
+def no_method_is_named_twice(exchange: Exchange) -> Iterator[Comparison]:
+    codes = [entry["code"] for name, entry in exchange.coded if name == "mfaMethods"]
+    if codes:
+        twice = len(codes) != len(set(codes))
+        yield holds(exchange, "data.mfaMethods", not twice, "each method once", actual=codes)
 
 
 @check(
@@ -321,6 +329,28 @@ def exp_follows_from_expires_in(exchange: Exchange) -> Iterator[Comparison]:
         )
 
 
+NEAR = 600.0
+"""Seconds by which the clocks of a portal's servers may differ."""
+
+
+@check(
+    "TOKEN-029",
+    on=successes(LOGIN_COMPLETE, TOKEN_REFRESH)
+    .at_its_moment()
+    .where(
+        lambda exchange: is_integer(exchange.at("data.expiresIn")) and is_integer(exchange.at("timestamp"))
+    ),
+)
+def exp_follows_from_the_answer(exchange: Exchange) -> Iterator[Comparison]:
+    """By the portal's own clock, which the answer shows."""
+    claims, stamp = claims_of(exchange.at("data.accessToken")) or {}, exchange.at("timestamp")
+    if is_integer(claims.get("exp")) and int(stamp) in MILLISECONDS:
+        expected = int(stamp / 1000 + exchange.at("data.expiresIn"))
+        is_near = abs(claims["exp"] - expected) <= NEAR
+        actual = {"exp": claims["exp"]}
+        yield holds(exchange, "data.accessToken", is_near, {"exp": expected}, actual=actual)
+
+
 ALIKE = 2.0
 """Seconds within which two tokens may have been issued at one time."""
 
@@ -343,7 +373,7 @@ def every_access_token_is_new(exchange: Exchange, memory: Memory) -> Iterator[Co
 @reading("access-token-form", on=successes(LOGIN_COMPLETE, TOKEN_REFRESH))
 def form_of_the_access_token(exchange: Exchange) -> Iterator[str]:
     token = exchange.at("data.accessToken")
-    if isinstance(token, str):
+    if isinstance(token, str) and not is_redacted(token):
         yield f"JWT {_header_of(token).get('alg')}" if claims_of(token) is not None else "opaque"
 
 

@@ -73,6 +73,21 @@ def no_token_has_one_of_two_codes(exchange: Exchange) -> Iterator[Comparison]:
     yield one_of(exchange, "code", TOKEN_REFUSED)
 
 
+def is_of_its_body(exchange: Exchange) -> bool:
+    match = exchange.request.operation
+    return match is not None and match.needs_body and is_not_of_its_form(exchange)
+
+
+@check(
+    "AUTHN-023",
+    on=without_token(*PROTECTED)
+    .where(lambda exchange: exchange.status == 401 or is_of_its_body(exchange))
+    .where(may_lack_a_header),
+)
+def no_token_is_told_before_the_form(exchange: Exchange) -> Iterator[Comparison]:
+    yield equal(exchange, "status", 401)
+
+
 @check("AUTHN-004", on=without_token(*UNMARKED).where(told_of_its_token))
 def no_token_is_401_also_where_unmarked(exchange: Exchange) -> Iterator[Comparison]:
     yield equal(exchange, "status", 401)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import OF_SESSIONS, WRITES, Visit, place_of, viewer_of, visit_of
-from conformance.checks.records import are_alike, has_offset, moment, records
+from conformance.checks.records import are_alike, folded, has_offset, moment, records
 from conformance.checks.registry import Memory, answers, check
 from conformance.spec.endpoints import (
     ACCOUNT,
@@ -69,7 +69,10 @@ KINDS = {
         "accountStatus defaultLanguage defaultTimezone defaultCountry createdAt updatedAt",
     ),
     "AGREE-002": _kind(
-        "role", ROLES, ROLE, fields="workspaceBizId roleName roleType description createdAt updatedAt"
+        "role",
+        ROLES,
+        ROLE,
+        fields="workspaceBizId roleName roleType description permissionCodes createdAt updatedAt",
     ),
     "AGREE-003": _kind(
         "workspace",
@@ -89,7 +92,7 @@ KINDS = {
         "notification channel",
         CHANNELS_QUERY,
         fields="institutionBizId channelName channelRemark channelHost channelCategory channelStatus "
-        "createdBy updatedBy createdAt updatedAt",
+        "emailConfig createdBy updatedBy createdAt updatedAt",
     ),
     "AGREE-006": _kind(
         "channel type",
@@ -289,11 +292,26 @@ def are_different(one: Json, other: Json) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return _are_different_texts(one, other)
     if isinstance(one, dict) and isinstance(other, dict):
-        values = one.get("value"), other.get("value")
-        return all(map(is_integer, values)) and values[0] != values[1]
+        return _are_different_objects(one, other)
+    if isinstance(one, list) and isinstance(other, list):
+        texts = all(isinstance(text, str) and text for text in (*one, *other))
+        return texts and set(map(folded, one)) != set(map(folded, other))
     if isinstance(one, bool) or isinstance(other, bool):
         return isinstance(one, bool) and isinstance(other, bool) and one is not other
     return isinstance(one, int | float) and isinstance(other, int | float) and one != other
+
+
+SECRET = "password"
+"""A field of an object that may be masked in another way each time."""
+
+
+def _are_different_objects(first: dict[str, Json], second: dict[str, Json]) -> bool:
+    """Coded fields by their value; other objects by the fields that both have."""
+    values = first.get("value"), second.get("value")
+    if any(value is not None for value in values):
+        return all(map(is_integer, values)) and values[0] != values[1]
+    shared = (first.keys() & second.keys()) - {SECRET}
+    return any(are_different(first[name], second[name]) for name in shared)
 
 
 def _are_different_texts(one: str, other: str) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
 
-from conformance.checks.enumerations import coded, entries, wrong
+from conformance.checks.enumerations import coded, entries
 from conformance.checks.registry import Memory, check, successes
 from conformance.spec import CONSTANT_LISTS
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts
-from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
 FAMILIES: Mapping[str, str] = {
     "accountPortal": "user-portal-types",
@@ -24,21 +26,43 @@ FAMILIES: Mapping[str, str] = {
 }
 """The constants list of a coded field, where the document shows the same values in both."""
 
-Pair = tuple[str, int]
-"""A code and its value."""
+
+class ShownCode(NamedTuple):
+    """A code and its value as one of the two places showed them first: ``the list``, or ``a field``."""
+
+    place: str
+    code: str
+    value: int
+    n: int
+    endpoint: str
+
 
 LIST_OF: Mapping[str, str] = {CONSTANT_LISTS[suffix].endpoint: suffix for suffix in FAMILIES.values()}
+
+
+class FirstCode(NamedTuple):
+    """The code that a value had first, and where it was shown."""
+
+    code: str
+    n: int
+    endpoint: str
 
 
 @check("MODEL-002", on=coded, remembers="steadily")
 def a_value_keeps_its_code(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     for name, entry in exchange.coded:
         key = f"{name} {entry['value']}"
-        before = memory.get(key)
+        before: FirstCode | None = memory.get(key)
         if before is None:
-            before = memory[key] = entry["code"]
-        same = before.casefold() == entry["code"].casefold()
-        yield HELD if same else wrong(exchange, entry, "code", before)
+            before = memory[key] = FirstCode(entry["code"], exchange.n, endpoint_of(exchange))
+        if before.code.casefold() == entry["code"].casefold():
+            yield HELD
+            continue
+        message = f"{entry['value']} of {name} is {before.code} at {before.endpoint}"
+        other = OtherPlace(before.n, before.endpoint, str(entry["value"]), "code")
+        path = f"{exchange.path_to(entry)}.code"
+        compared = contradicts(exchange, path, before.code, entry["code"], message)
+        yield replace(compared, other=other)
 
 
 def _family_of(exchange: Exchange) -> str | None:
@@ -57,37 +81,43 @@ def a_field_and_its_list_agree(exchange: Exchange, memory: Memory) -> Iterator[C
     family = _family_of(exchange)
     if family is not None:
         for index, item in enumerate(entries(exchange)):
-            wanted = _in_the_other(memory, family, "the list", item)
+            wanted = _in_the_other(exchange, memory, family, "the list", item)
             yield from _compared(wanted, exchange, item, f"data[{index}]")
         return
     for name, entry in exchange.coded:
         if name in FAMILIES and is_integer(entry["value"]):
-            wanted = _in_the_other(memory, FAMILIES[name], "fields", entry)
+            wanted = _in_the_other(exchange, memory, FAMILIES[name], "a field", entry)
             yield from _compared(wanted, exchange, entry, "")
 
 
-def _in_the_other(memory: Memory, family: str, place: str, entry: Mapping[str, Json]) -> Pair | None:
-    """The code and value by which the other place showed an entry first; None where it showed neither of the
+def _in_the_other(
+    exchange: Exchange, memory: Memory, family: str, place: str, entry: Mapping[str, Json]
+) -> ShownCode | None:
+    """The entry as the other place showed it first, by its code or value; None where it showed neither of the
     two. What one place says in two ways is another rule's."""
-    pair = place, entry["code"], int(entry["value"])
+    pair = ShownCode(place, entry["code"], int(entry["value"]), exchange.n, endpoint_of(exchange))
     by_code = memory.setdefault(f"{family} code {entry['code'].casefold()}", pair)
-    by_value = memory.setdefault(f"{family} value {pair[2]}", pair)
-    other = by_code if by_code[0] != place else by_value
-    return None if other[0] == place else (other[1], other[2])
+    by_value = memory.setdefault(f"{family} value {pair.value}", pair)
+    other: ShownCode = by_code if by_code.place != place else by_value
+    return None if other.place == place else other
 
 
 def _compared(
-    wanted: Pair | None, exchange: Exchange, entry: Mapping[str, Json], path: str
+    wanted: ShownCode | None, exchange: Exchange, entry: Mapping[str, Json], path: str
 ) -> Iterator[Comparison]:
     """An entry beside its like; without a path its place is looked for, where the two differ."""
     if wanted is None:
         return
-    code, value = wanted
-    if value == entry["value"] and code.casefold() == entry["code"].casefold():
+    is_value = wanted.value != entry["value"]
+    if not is_value and wanted.code.casefold() == entry["code"].casefold():
         yield HELD
         return
     path = path or exchange.path_to(entry)
-    if value != entry["value"]:
-        yield contradicts(exchange, f"{path}.value", value, entry["value"])
+    message = f"{wanted.place} at {wanted.endpoint} has {wanted.code} as {wanted.value}"
+    if is_value:
+        compared = contradicts(exchange, f"{path}.value", wanted.value, entry["value"], message)
+        other = OtherPlace(wanted.n, wanted.endpoint, wanted.code, "value")
     else:
-        yield contradicts(exchange, f"{path}.code", code, entry["code"])
+        compared = contradicts(exchange, f"{path}.code", wanted.code, entry["code"], message)
+        other = OtherPlace(wanted.n, wanted.endpoint, str(wanted.value), "code")
+    yield replace(compared, other=other)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeGuard
+from dataclasses import replace
+from typing import NamedTuple, TypeGuard
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.model.places import viewer_of
@@ -13,7 +14,7 @@ from conformance.spec.endpoints import OWN_INVITATIONS, PROFILE, SESSIONS, SESSI
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import contradicts
-from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
 IDS = {SESSIONS: "sessionId", SESSIONS_HISTORY: "bizId"}
 
@@ -58,15 +59,24 @@ def nothing_of_the_callers_is_anothers(exchange: Exchange, memory: Memory) -> It
     yield compared
 
 
+class Owner(NamedTuple):
+    """The account that was shown an entry first, and the exchange."""
+
+    account: str
+    n: int
+
+
 def _first_of_another(
     exchange: Exchange, memory: Memory, shown: tuple[tuple[str, str], ...], caller: str
 ) -> Comparison:
     for path, identity in shown:
-        owner = memory.get(identity, caller)
-        if owner != caller:
-            message = f"what account {owner} was shown as its own is shown to account {caller}"
-            return contradicts(exchange, path, "an entry of the caller's", exchange.at(path), message)
-        memory[identity] = caller
+        owner: Owner = memory.get(identity) or Owner(caller, exchange.n)
+        if owner.account != caller:
+            id, name = exchange.at(path), path.rpartition(".")[2]
+            message = f"what account {owner.account} was shown as its own is shown to account {caller}"
+            compared = contradicts(exchange, path, "an entry of the caller's", id, message)
+            return replace(compared, other=OtherPlace(owner.n, endpoint_of(exchange), str(id), name))
+        memory[identity] = owner
     return HELD
 
 
@@ -77,9 +87,9 @@ def own_invitations_are_addressed_to_the_caller(exchange: Exchange, memory: Memo
     if viewer is None:
         return
     if _key_of(exchange) == PROFILE:
-        memory[viewer] = exchange.at("data.bizId")
+        memory[viewer] = exchange.at("data.bizId"), exchange.n
         return
-    caller = memory.get(viewer)
+    caller, profile = memory.get(viewer, (None, 0))
     if not _is_text(caller):
         return
     for path, record in records(exchange):
@@ -90,7 +100,8 @@ def own_invitations_are_addressed_to_the_caller(exchange: Exchange, memory: Memo
             yield HELD
         else:
             message = f"an invitation of account {invitee} is shown to account {caller}"
-            yield contradicts(exchange, f"{path}.inviteeAccountBizId", caller, invitee, message)
+            compared = contradicts(exchange, f"{path}.inviteeAccountBizId", caller, invitee, message)
+            yield replace(compared, other=OtherPlace(profile, PROFILE, caller, "bizId"))
 
 
 def _is_text(value: Json) -> TypeGuard[str]:

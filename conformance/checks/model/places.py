@@ -67,10 +67,11 @@ def visit_of(exchange: Exchange) -> Visit:
 
 
 def place_of(exchange: Exchange) -> tuple[str, int]:
-    """Where records are read: another query, and another body of a query, is another place."""
+    """Where records are read: another query, body of a query or workspace is another place."""
     request = exchange.request
     asked = 0 if request.body is ABSENT and exchange.plain is None else _hash_of(exchange.sent)
-    return request.url, asked
+    workspace = request.header("x-workspace-id")
+    return request.url if workspace is None else f"{request.url} {workspace}", asked
 
 
 def _hash_of(sent: Json) -> int:

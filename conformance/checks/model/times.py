@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
 
 from conformance.checks.envelope import MILLISECONDS
 from conformance.checks.model.agreement import LAG, LISTED
 from conformance.checks.model.places import place_of, viewer_of
-from conformance.checks.records import DATED, has_offset, moment, records
+from conformance.checks.records import DATED, has_offset, moment, portal_time, records
 from conformance.checks.registry import Memory, answers, check, successes, with_data
 from conformance.spec import OPERATIONS
-from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, WORKSPACES_MINE
+from conformance.spec.endpoints import (
+    ACCOUNT,
+    ACCOUNTS_QUERY,
+    FILE,
+    INVITATIONS,
+    MFA,
+    OWN_INVITATIONS,
+    SESSIONS,
+    SESSIONS_CONFIG,
+    SESSIONS_HISTORY,
+    WORKSPACES_MINE,
+)
 from conformance.traffic.exchange import NO_ENVELOPE, Exchange, Request
 from conformance.traffic.facts import data_fact
 from conformance.verdicts.comparisons import contradicts
-from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.findings import HELD, Comparison, OtherPlace, endpoint_of
 
 PAGES_KEPT = 300
 """Of how many pages the times of their records are remembered."""
@@ -55,22 +67,32 @@ def a_record_does_not_grow_older(exchange: Exchange, memory: Memory) -> Iterator
     if viewer is None or not latest:
         return
     key = f"{viewer} {place_of(exchange)}"
-    kept: tuple[Updates, float] = memory.get(key) or ({}, exchange.time)
-    before, first = kept
+    kept: tuple[Updates, float, int] = memory.get(key) or ({}, exchange.time, 0)
+    before, first, n = kept
     if before is latest or before == latest:
         yield HELD
         return
     both = before.keys() & latest.keys()
     older = [id for id in latest if id in both and _is_before(latest[id], before[id])]
     if not older:
-        _keep(memory, key, (latest, exchange.time))
+        _keep(memory, key, (latest, exchange.time, exchange.n))
         if any(moment(latest[id]) is not None for id in both):
             yield HELD
     elif exchange.time > first + LAG:
         for id in older:
-            path = next(path for path, record in records(exchange) if record.get("bizId") == id)
-            message = f"{latest[id]} is shown, after {before[id]} was shown for this record"
-            yield contradicts(exchange, f"{path}.updatedAt", f"not before {before[id]}", latest[id], message)
+            expected = f"not before {before[id]}"
+            yield _moved(exchange, id, "updatedAt", expected, (before[id], latest[id]), n)
+
+
+def _moved(
+    exchange: Exchange, id: str, name: str, expected: str, times: tuple[str, str], n: int
+) -> Comparison:
+    """A time of a record that another answer of the same place, exchange ``n``, showed otherwise."""
+    path = next(path for path, record in records(exchange) if record.get("bizId") == id)
+    before, now = times
+    message = f"{now} is shown, after {before} was shown for this record"
+    compared = contradicts(exchange, f"{path}.{name}", expected, now, message)
+    return replace(compared, other=OtherPlace(n, endpoint_of(exchange), id, name))
 
 
 def _keep(memory: Memory, key: str, value: object) -> None:
@@ -108,17 +130,63 @@ def the_time_of_creation_does_not_move(exchange: Exchange, memory: Memory) -> It
     if not latest:
         return
     key = f"{exchange.request.parts.netloc} {place_of(exchange)}"
-    before: Creations = memory.get(key) or {}
+    kept: tuple[Creations, int] = memory.get(key) or ({}, 0)
+    before, n = kept
     if before is not latest:
         for id in latest.keys() & before.keys():
             if _is_before(latest[id], before[id]) or _is_before(before[id], latest[id]):
-                path = next(path for path, record in records(exchange) if record.get("bizId") == id)
-                message = f"{latest[id]} is shown, after {before[id]} was shown for this record"
-                yield contradicts(exchange, f"{path}.createdAt", before[id], latest[id], message)
+                yield _moved(exchange, id, "createdAt", before[id], (before[id], latest[id]), n)
                 return
-        _keep(memory, key, latest)
+        _keep(memory, key, (latest, exchange.n))
     if before:
         yield HELD
+
+
+PAST = (
+    "createdAt", "updatedAt", "acceptedAt", "loginTime", "lastActivityTime", "verifiedAt", "lastLoginAt",
+    "passwordChangedAt",
+)  # fmt: skip
+"""Times of what has happened."""
+
+SHOWN_AT = (*UPDATED, MFA, SESSIONS, SESSIONS_CONFIG, SESSIONS_HISTORY, INVITATIONS, OWN_INVITATIONS, FILE)
+
+AHEAD, FAR_AHEAD = 600.0, 3600.0
+"""Seconds by which two clocks of a portal may differ; and its clock from the sender's, where no timestamp
+shows it."""
+
+
+class Latest(NamedTuple):
+    """A time that an answer shows, and its place."""
+
+    text: str
+    path: str
+
+
+@data_fact
+def latest_of_the_past(exchange: Exchange) -> tuple[Latest, ...]:
+    """The latest of the times that are written in one way; such texts are in the order of their times."""
+    latest: dict[tuple[int, str], Latest] = {}
+    for path, record in records(exchange):
+        for name in PAST:
+            text = record.get(name)
+            if isinstance(text, str) and has_offset(text):
+                written = len(text), text[-6:] if text[-1:] not in "Zz" else "Z"
+                if written not in latest or text > latest[written].text:
+                    latest[written] = Latest(text, f"{path}.{name}")
+    return tuple(latest.values())
+
+
+@check("MODEL-017", on=successes(*dict.fromkeys(SHOWN_AT)).at_its_moment())
+def the_past_is_over(exchange: Exchange) -> Iterator[Comparison]:
+    stamp, now = (exchange.envelope or NO_ENVELOPE).get("timestamp"), portal_time(exchange)
+    shows_its_time = type(stamp) is int and stamp in MILLISECONDS
+    latest = now + timedelta(seconds=AHEAD if shows_its_time else FAR_AHEAD)
+    for text, path in latest_of_the_past(exchange):
+        time = moment(text)
+        if time is not None and time <= latest:
+            yield HELD
+        elif time is not None:
+            yield contradicts(exchange, path, f"no time after {now.isoformat()}", text)
 
 
 NEAR, FAR = 60.0, 300.0

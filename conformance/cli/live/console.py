@@ -13,6 +13,7 @@ from conformance.cli.output import RedactedStream
 from conformance.report.formats.terminal import Pen, wants_colour
 from conformance.run.hooks.stash import FINAL
 from conformance.run.hooks.terminal import closing_lines
+from conformance.run.planning import in_words
 
 SHOWN_BY_PYTEST = (
     "--collect-only", "--co", "--pdb", "--trace", "--fixtures", "--fixtures-per-test", "--markers",
@@ -74,7 +75,7 @@ class RunConsole:
             self._is_started = True
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.progress.case = nodeid.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+        self.progress.case = in_words(nodeid)
 
     def pytest_runtest_logfinish(self) -> None:
         self.progress.ended += 1

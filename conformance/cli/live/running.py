@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
 from conformance.cli.live.console import RunConsole, console_for
+from conformance.report.formats.html import link_cases
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL
@@ -54,4 +56,6 @@ def run(options: Iterable[str], *, further: Sequence[str], out: Path, quiet: boo
             code = pytest.main([*words, "--capture=sys"], plugins=[ending, Display(console)])
         if ending.has_reports:
             shutil.move(page, out / PAGE)
+            with suppress(OSError):  # the report's page could not be written
+                link_cases(out, PAGE)
     return int(code)

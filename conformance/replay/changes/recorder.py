@@ -19,7 +19,7 @@ from conformance.replay.changes.ways import (
     SwitchUndo,
 )
 from conformance.replay.rebuild.actions import NoteChange
-from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, OTP_SETUP, OTP_VERIFY
+from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring import cleanup_command, restored_in_words
@@ -97,7 +97,7 @@ class ReplayChanges:
         own = self._created.get(id_in(change.body) or "") or self._own_by_name(change)
         if change.key in PASSWORDS:
             self._note_password(change)
-        elif own is not None:
+        elif own is not None and change.key != INVITATION_ACCEPT:
             if change.key in REMOVALS:
                 self._open[change.position] = [-own]
         elif change.key in NO_WAY_BACK:

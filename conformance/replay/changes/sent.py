@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.replay.changes.ways import NO_WAY_BACK, PASSWORDS, UNDO
+from conformance.replay.changes.reading import id_in
+from conformance.replay.changes.ways import NO_WAY_BACK, OF_A_RECORD, PASSWORDS, UNDO, CreationUndo
 from conformance.replay.rebuild.actions import NoteChange
 from conformance.replay.rebuild.rebuild import Rebuilt
 from conformance.replay.rebuild.sign_ins import Client
@@ -39,23 +40,37 @@ def change_of(position: int, recorded: Exchange, rebuilt: Rebuilt, client: Clien
 
 def changes_foreseen(plan: ReplayPlan) -> Iterator[str]:
     """What a replay would change: what is restored afterwards, and what cannot be, and why."""
-    changes = Counter(_changing(plan))
-    for key, times in sorted(changes.items()):
-        if key not in NO_WAY_BACK:
-            yield f"{times:7} {key}: restored afterwards."
+    changes = Counter(plan.changing[position] for position in _changing(plan))
+    losses = Counter(plan.changing[position] for position in _losing(plan))
+    for key, times in sorted((changes - losses).items()):
+        own = "on records that the replay itself makes" if key in NO_WAY_BACK else "restored afterwards"
+        yield f"{times:7} {key}: {own}."
     yield from losses_foreseen(plan)
 
 
 def losses_foreseen(plan: ReplayPlan) -> Iterator[str]:
     """What a replay would change for good, and why nothing restores it."""
-    for key, times in sorted(Counter(_changing(plan)).items()):
-        if key in NO_WAY_BACK:
-            yield f"{times:7} {key}: cannot be restored: {NO_WAY_BACK[key]}."
+    for key, times in sorted(Counter(plan.changing[position] for position in _losing(plan)).items()):
+        yield f"{times:7} {key}: cannot be restored: {NO_WAY_BACK[key]}."
 
 
-def _changing(plan: ReplayPlan) -> Iterator[str]:
-    """The operations of what would be sent and changes something that outlives the replay."""
+def _changing(plan: ReplayPlan) -> Iterator[int]:
+    """The positions of what would be sent and changes something that outlives the replay."""
     for position in plan.changing:
         is_sent = plan.session_of[position] >= 0 and position not in plan.refused
         if is_sent and is_noted(plan.changing[position]):
-            yield plan.changing[position]
+            yield position
+
+
+def _losing(plan: ReplayPlan) -> Iterator[int]:
+    """Those of them that nothing restores. What becomes of a record that the recording made is no loss."""
+    for position in _changing(plan):
+        key = plan.changing[position]
+        if key in NO_WAY_BACK and not (key in OF_A_RECORD and _is_own(plan, position)):
+            yield position
+
+
+def _is_own(plan: ReplayPlan, position: int) -> bool:
+    """Whether a request is about a record that another request of the recording created."""
+    source = plan.sources.get(id_in(plan.line(position).sent) or "")
+    return source is not None and isinstance(UNDO.get(plan.changing.get(source, "")), CreationUndo)

@@ -112,6 +112,9 @@ UNDO: Mapping[str, Undo] = {
 REMOVALS = frozenset({CHANNEL_DELETE, CHANNEL_TYPE_DELETE, INVITATION_CANCEL, CURRENCY_GRANT_REVOKE})
 """The operations that remove a record: one of the replay's own is then restored, any other one is lost."""
 
+OF_A_RECORD = REMOVALS | {INVITATION_DECLINE}
+"""The operations by which a record ends: of one that the replay itself made, nothing is lost."""
+
 NO_WAY_BACK: Mapping[str, str] = {
     BACKUP_CODES_GENERATE: "the account's earlier backup codes become invalid",
     OTP_SETUP: "the account gets another authenticator",

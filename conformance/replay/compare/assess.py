@@ -11,17 +11,19 @@ from conformance.judging import Watch, judge_of, watch
 from conformance.replay.compare.baseline import RecordedBaseline
 from conformance.replay.compare.comparer import ResponseComparer
 from conformance.replay.compare.credentials import CredentialCheck
-from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference
 from conformance.replay.compare.json_comparison import JsonComparison
-from conformance.replay.compare.meaning import Meaning, MeaningOfDifference, Meanings
+from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.owners import SessionOwners
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.portal.budget import is_rate_limited
 from conformance.traffic.exchange import Json
+from conformance.verdicts.comparisons import is_from_before_the_portal
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 KEYS_STAY_SECRET = "SECURE-007"
@@ -69,13 +71,14 @@ class Assessor:
         if pair.omitted_change is None or not outcome.differences:
             return outcome
         self._align(pair, mark)
-        return _after_omitted_change(outcome, pair.omitted_change)
+        return _after_omitted_change(outcome, pair)
 
     def _align(self, pair: ReplayedExchange, mark: int) -> None:
         """Drops the identities that were learned since the journal had ``mark`` entries, and learns those of
         what corresponds: where records are missing, others stand in their places."""
         self.correlation.forget_since(mark)
-        JsonComparison(self.correlation, pair.recorded_body, pair.live_body).align()
+        bodies = pair.recorded_body, pair.live_body
+        JsonComparison(self.correlation, *bodies, operation=pair.operation).align()
 
     def _outcome(self, pair: ReplayedExchange, findings: Sequence[Finding]) -> ExchangeOutcome:
         reason = _why_not_comparable(pair)
@@ -88,6 +91,9 @@ class Assessor:
             if not new:
                 return _without_difference(pair)
             return _weighed_outcome(pair, [(each, self._against(pair, finding)) for finding, each in new])
+        held_back = _why_held_back(pair)
+        if held_back is not None:
+            return _not_comparable(pair, held_back, tuple(differences))
         if pair.idle_seconds and any(each.kind in ("status", "code") for each in differences):
             reason = f"it was recorded after {pair.idle_seconds:.0f} s of waiting, which this pace omits"
             return _not_comparable(pair, reason, tuple(differences))
@@ -163,6 +169,16 @@ def _why_not_comparable(pair: ReplayedExchange) -> str | None:
     return None
 
 
+def _why_held_back(pair: ReplayedExchange) -> str | None:
+    """Why a recorded refusal says nothing of the portal. That sign-ins are limited is stated."""
+    recorded, live = pair.recorded, pair.live
+    if is_from_before_the_portal(recorded):
+        return f"what stood before the recorded portal answered in its place (HTTP {recorded.status})"
+    if is_rate_limited(recorded) and not is_rate_limited(live) and pair.operation != LOGIN_INITIATE:
+        return "the recorded portal refused it for its rate limit"
+    return None
+
+
 def _not_comparable(
     pair: ReplayedExchange, reason: str, differences: tuple[Difference, ...] = ()
 ) -> ExchangeOutcome:
@@ -176,16 +192,22 @@ def _without_difference(pair: ReplayedExchange) -> ExchangeOutcome:
     return ExchangeOutcome(pair.number, State.SAME, pair.endpoint, line=pair.live.n)
 
 
-def _after_omitted_change(outcome: ExchangeOutcome, change: str) -> ExchangeOutcome:
-    """After a change that is not replayed, only a contradiction is held against the target."""
+def _after_omitted_change(outcome: ExchangeOutcome, pair: ReplayedExchange) -> ExchangeOutcome:
+    """After a change that is not replayed, only a contradiction is held against the target, and that it does
+    not know the caller any more: no change that is left out takes that away."""
     weighed = list(zip(outcome.differences, outcome.meanings, strict=True)) if outcome.meanings else []
-    forbidden = [pair for pair in weighed if pair[1].meaning is Meaning.CONTRADICTION]
+    is_unknown = pair.recorded.success and pair.live.status == 401
+    held = [
+        (difference, meaning)
+        for difference, meaning in weighed
+        if meaning.meaning is Meaning.CONTRADICTION or (is_unknown and difference.kind in ("status", "code"))
+    ]
     if outcome.state is not State.REGRESSED:
         return outcome
-    if forbidden:
-        differences, meanings = zip(*forbidden, strict=True)
+    if held:
+        differences, meanings = zip(*held, strict=True)
         return replace(outcome, differences=tuple(differences), meanings=tuple(meanings))
-    reason = f"it was recorded after {change}, which is left out"
+    reason = f"it was recorded after {pair.omitted_change}, which is left out"
     return replace(outcome, state=State.NOT_COMPARABLE, reason=reason, meanings=())
 
 
@@ -214,6 +236,8 @@ def _weighed_outcome(
 def _is_about(finding: Finding, difference: Difference) -> bool:
     """Whether a finding is about the place of a difference, or about a place around or within it."""
     path, other = finding.path, difference.path
+    if not other:
+        return not path.startswith(("status", "headers."))
     return (
         path == other
         or path.startswith((f"{other}.", f"{other}["))

@@ -15,7 +15,7 @@ from conformance.replay.recording.kinds import PLACEHOLDER
 from conformance.replay.recording.values import claims_of
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import ABSENT, Exchange, Json, steps
-from conformance.verdicts.findings import Finding, Ledger
+from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 
 @dataclass
@@ -41,14 +41,18 @@ class RecordedBaseline:
         """The contradictions of a response that the recording has nowhere, each once, one for a place.
 
         Nothing is new where the recording lacks what would show whether it was so before, nor at a place with
-        the recorded value: the cause of the contradiction is then elsewhere.
+        the recorded value: the cause of the contradiction is then elsewhere. What is stated is new also where
+        the recorded value was redacted, and at an entry of a list that was shorter.
         """
         if recorded.request.lacks:
             return
         places: set[str] = set()
         for finding in findings:
             old, new = recorded.at(finding.path), live.at(finding.path)
-            if old is ABSENT or new is ABSENT or self._is_unchanged(old, new):
+            is_stated = finding.verdict is Verdict.FAIL
+            if new is ABSENT or self._is_unchanged(old, new, is_stated=is_stated):
+                continue
+            if old is ABSENT and not (is_stated and _is_a_further_entry(recorded, finding.path)):
                 continue
             if finding.signature not in self.reported and finding.signature not in self.signatures:
                 self.reported.add(finding.signature)
@@ -57,10 +61,21 @@ class RecordedBaseline:
                 places.add(finding.path)
                 yield finding, Difference("value", tuple(steps(finding.path)), old, new)
 
-    def _is_unchanged(self, old: Json, new: Json) -> bool:
+    def _is_unchanged(self, old: Json, new: Json, *, is_stated: bool) -> bool:
         """Whether a value is the recorded one, or its counterpart. A token may change in its claims."""
         if isinstance(old, str) and PLACEHOLDER.search(old):
-            return True
+            return not is_stated
         if not isinstance(old, str) or claims_of(old) is not None:
             return bool(old == new)
         return bool(old == new) or self.correlation.live.get(old) == new
+
+
+def _is_a_further_entry(recorded: Exchange, path: str) -> bool:
+    """Whether a path leads to an entry that the recorded list was too short to have."""
+    list_path, bracket, _ = path.rpartition("[")
+    while bracket:
+        entries = recorded.at(list_path)
+        if isinstance(entries, list):
+            return int(path[len(list_path) + 1 :].partition("]")[0]) >= len(entries)
+        list_path, bracket, _ = list_path.rpartition("[")
+    return False

@@ -10,7 +10,17 @@ from conformance.replay.compare.difference import Difference, Kind
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.written import LISTINGS, is_left, is_moving_time, without_left
+from conformance.replay.compare.written import (
+    COUNTS,
+    LISTINGS,
+    has_moved_range,
+    is_left,
+    is_moving_time,
+    names_a_record,
+    other_lifetime,
+    shows_others,
+    without_left,
+)
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import ABSENT, Json, Response
@@ -20,8 +30,6 @@ MOST = 50
 
 GROWING = frozenset({SESSIONS, SESSIONS_HISTORY})
 """Lists that every sign-in makes longer, that of the recording and that of the replay as well."""
-
-COUNTS = frozenset({"totalRecords", "totalPages", "hasNext"})
 
 
 class ResponseComparison(NamedTuple):
@@ -61,7 +69,10 @@ class Comparer:
         differences.extend(_media_types(old, new))
         before, after = pair.recorded.envelope, pair.live.envelope
         is_stable = True
-        if before is None or after is None:
+        if (old.state == "json") != (new.state == "json") and not old.is_unknown and not new.is_unknown:
+            differences.append(Difference("type", (), pair.recorded_body, pair.live_body))
+            is_stable = False
+        elif before is None or after is None:
             if not old.is_unknown:
                 bodies = self._bodies(pair, pair.recorded_body, pair.live_body)
                 differences.extend(bodies.differences)
@@ -75,11 +86,15 @@ class Comparer:
         return ResponseComparison(differences, is_stable and not differences)
 
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
-        comparison = JsonComparison(self.correlation, old, new)
+        comparison = JsonComparison(self.correlation, old, new, operation=pair.operation)
         differences = comparison.differences()
+        lifetime = other_lifetime(old, new, _moments(pair)) if _is_post(pair) else None
+        if lifetime is not None:
+            differences.append(lifetime)
         if not differences:
             return ResponseComparison(differences, comparison.is_stable)
-        if pair.operation in GROWING and any(_is_of_length(each) for each in differences):
+        is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
+        if is_growing and any(_is_of_length(each) for each in differences):
             differences = [each for each in differences if not self._is_by_growth(pair.operation, each)]
         differences = self._without_left(pair, old, new, differences)
         # An excused difference is counted each time: nothing here is stable.
@@ -92,16 +107,20 @@ class Comparer:
     ) -> list[Difference]:
         """The differences without what an earlier replay of the recording left at the target, and without
         times that move with the clock."""
-        operation, moments = pair.operation, (pair.recorded.time, pair.live.time)
-        if LISTINGS.get(operation) in self.written and any(each.kind == "length" for each in differences):
-            shorter = without_left(old, new)
+        operation, moments = pair.operation, _moments(pair)
+        is_written = LISTINGS.get(operation) in self.written and not names_a_record(pair.recorded.sent)
+        if is_written and any(each.kind == "length" for each in differences):
+            shorter = new if shows_others(operation, old, new, pair.email) else without_left(old, new)
             if shorter != new:
-                differences = JsonComparison(self.correlation, old, shorter).differences()
+                differences = JsonComparison(
+                    self.correlation, old, shorter, operation=operation
+                ).differences()
                 self.noise.note(operation, Difference("length", ("data",), None, None))
         left = [
             each
             for each in differences
-            if is_left(operation, each, self.written) or is_moving_time(each, moments)
+            if is_moving_time(each, moments)
+            or is_left(operation, each, self.written if is_written or operation not in LISTINGS else ())
         ]
         for each in left:
             self.noise.note(operation, each)
@@ -116,12 +135,23 @@ class Comparer:
 
 
 def _success_and_code(before: dict[str, Json], after: dict[str, Json]) -> Iterator[Difference]:
-    """One succeeded and the other did not, or for another reason: all other differences follow from that."""
-    if before.get("code") != after.get("code"):
+    """One succeeded and the other did not, or for another reason: all other differences follow from that.
+    Another code says whether it succeeded."""
+    is_other_code = before.get("code") != after.get("code")
+    if is_other_code:
         yield Difference("code", ("code",), before.get("code"), after.get("code"))
-    if before.get("success") is not after.get("success"):
-        kind: Kind = "value" if isinstance(after.get("success"), bool) else "type"
+    is_flag = isinstance(after.get("success"), bool)
+    if before.get("success") is not after.get("success") and not (is_other_code and is_flag):
+        kind: Kind = "value" if is_flag else "type"
         yield Difference(kind, ("success",), before.get("success"), after.get("success"))
+
+
+def _moments(pair: ReplayedExchange) -> tuple[float, float]:
+    return pair.recorded.time, pair.live.time
+
+
+def _is_post(pair: ReplayedExchange) -> bool:
+    return pair.recorded.request.method == "POST"
 
 
 def _is_of_length(difference: Difference) -> bool:

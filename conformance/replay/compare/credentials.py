@@ -3,16 +3,17 @@ the profile, not against the target."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE
+from conformance.spec.tables import CHALLENGE_FAILED
 from conformance.target.portal.login import METHODS, refusal
-from conformance.target.profile.model import BotChallenge
+from conformance.target.profile.tables import BotChallenge
 from conformance.traffic.exchange import Exchange
 
-CHALLENGE_FAILED = "4030"
+PERMISSION_DENIED = "ACCESS.PERMISSION_DENIED"
 
 
 @dataclass
@@ -20,36 +21,51 @@ class CredentialCheck:
     """Takes each pair of responses once. ``problems`` are those of the profile, each once, in order."""
 
     bot_challenge: BotChallenge = field(default_factory=BotChallenge)
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    """The accounts that stand for another recorded one, and its email."""
     problems: dict[str, None] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    """The accounts whose password or code is refused and never was accepted, and the problem."""
     _accepted: set[tuple[str, str]] = field(default_factory=set)
 
     def problem(self, pair: ReplayedExchange) -> str | None:
         """Why a refusal is the profile's: a secret in it was accepted when recorded, and is not here."""
-        recorded, live = pair.recorded, pair.live
-        if not recorded.success or live.response is None:
+        live = pair.live
+        if live.response is None:
             return None
         secrets = list(self._secrets(pair))
         if live.success:
             self._accepted.update(secrets)
             return None
-        problem = next(
-            (self._sentence(kind, owner, live) for kind, owner in secrets if self._is_new(kind, owner, live)),
-            None,
-        )
+        problem = self._lacking_permission(pair)
+        for kind, owner in secrets:
+            if self._is_new(kind, owner, live):
+                problem = self._sentence(kind, owner, live)
+                if owner:
+                    self.refused[owner] = problem
         if problem is not None:
             self.problems[problem] = None
         return problem
 
     def _secrets(self, pair: ReplayedExchange) -> Iterator[tuple[str, str]]:
-        """The kinds of secrets that a request of the recording sends, each with its owner."""
+        """The kinds of secrets that a request of the recording sends and that were accepted, each with its
+        owner. A bot token may have been accepted where something else was refused."""
         recorded = pair.recorded
-        if pair.account is not None and pair.operation == LOGIN_INITIATE:
+        if recorded.success and pair.account is not None and pair.operation == LOGIN_INITIATE:
             yield "password", pair.account
-        if pair.account is not None and pair.operation == LOGIN_COMPLETE:
+        if recorded.success and pair.account is not None and pair.operation == LOGIN_COMPLETE:
             yield "code", pair.account
         sent = recorded.sent if isinstance(recorded.sent, dict) else {}
-        if "turnstileToken" in sent or recorded.request.header(self.bot_challenge.header.lower()) is not None:
+        is_sent = "turnstileToken" in sent or recorded.request.header(self.bot_challenge.header.lower())
+        if is_sent and recorded.code != CHALLENGE_FAILED:
             yield "bot token", ""
+
+    def _lacking_permission(self, pair: ReplayedExchange) -> str | None:
+        """Why another account than the recorded one may not do what that one did."""
+        email = self.stand_ins.get(pair.account or "")
+        if email is None or not pair.recorded.success or pair.live.code != PERMISSION_DENIED:
+            return None
+        return f"[accounts.{pair.account}] stands for {email} and may not do all of it ({refusal(pair.live)})"
 
     def _is_new(self, kind: str, owner: str, live: Exchange) -> bool:
         return live.code == REFUSED_BY[kind] and (kind, owner) not in self._accepted

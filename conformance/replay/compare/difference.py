@@ -1,8 +1,9 @@
-"""One difference between a recorded response and the live one: its kind, its place, both values."""
+"""A difference between a recorded response and the live one: its kind, place and values, and its meaning."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 from conformance.traffic.exchange import Json
@@ -30,3 +31,38 @@ class Difference:
 
     def within(self, *steps: str | int) -> Difference:
         return Difference(self.kind, (*steps, *self.place), self.recorded, self.replayed)
+
+
+class Meaning(StrEnum):
+    """The four kinds of difference, the gravest first."""
+
+    CONTRADICTION = "contradiction"
+    """The replayed response contradicts the specification where the recorded one does not."""
+    BREAKING = "breaking"
+    """The specification permits it, and a client of the recorded portal may not work any more."""
+    PERMITTED = "permitted"
+    """The specification leaves it open, and a tolerant client does not care."""
+    DRIFT = "drift"
+    """State, time or data."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningOfDifference:
+    """``basis`` is the requirement that is contradicted, or the sentence or gap that permits it."""
+
+    meaning: Meaning
+    basis: str
+    requirement: str = ""
+    """The requirement that states or shows it otherwise."""
+
+
+def permitted(basis: str) -> MeaningOfDifference:
+    return MeaningOfDifference(Meaning.PERMITTED, basis)
+
+
+def breaking(basis: str) -> MeaningOfDifference:
+    return MeaningOfDifference(Meaning.BREAKING, basis)
+
+
+def drift(basis: str) -> MeaningOfDifference:
+    return MeaningOfDifference(Meaning.DRIFT, basis)

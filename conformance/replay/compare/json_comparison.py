@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 
 from conformance.replay.compare.difference import Difference
-from conformance.replay.compare.order import content_key, names, same_in_another_order
+from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,
     PLACEHOLDER,
     is_address,
     is_alike,
+    is_counted,
     is_opaque,
     kind_of,
     magnitude,
+    record_of,
     shape_of,
 )
 from conformance.replay.recording.values import claims_of
@@ -25,7 +28,12 @@ from conformance.traffic.exchange import ABSENT, Json
 _WORD = re.compile(r"[\w.@:+-]{4,}")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
-EQUAL_AS_IS = frozenset({str, int})
+CREATED = "createdAt"
+STAYING = (CREATED, "updatedAt")
+"""Times of a record that stay while nobody changes it."""
+
+NUMBERS = frozenset({int})
+EQUAL_AS_IS = NUMBERS | {str}
 """Types whose equal values need no further comparison."""
 
 
@@ -35,14 +43,16 @@ class JsonComparison:
     ``is_stable``: it will come out alike as long as the correlation's generation lasts.
     """
 
-    __slots__ = ("_correlation", "_live", "_recorded", "_same_flags", "is_stable")
+    __slots__ = ("_correlation", "_is_equal_same", "_live", "_operation", "_recorded", "is_stable")
 
-    def __init__(self, correlation: Correlation, recorded: Json, live: Json) -> None:
+    def __init__(self, correlation: Correlation, recorded: Json, live: Json, *, operation: str = "") -> None:
         self.is_stable = True
+        self._operation = operation
         self._correlation = correlation
         self._recorded = recorded
         self._live = live
-        self._same_flags = _flags(recorded) == _flags(live)
+        self._is_equal_same = not correlation.counts_ids and _flags(recorded) == _flags(live)
+        """Whether equal objects need no further comparison."""
 
     def differences(self) -> list[Difference]:
         """Every difference. Identities at corresponding places are paired."""
@@ -65,13 +75,14 @@ class JsonComparison:
         return [Difference("type", (), old, new)]
 
     def _objects(self, old: dict[str, Json], new: dict[str, Json]) -> list[Difference]:
-        if self._same_flags and old == new:
+        if self._is_equal_same and old == new:
             return []
         differences: list[Difference] = []
+        skipped = NUMBERS if self._correlation.counts_ids else EQUAL_AS_IS
         for name, value in old.items():
             other = new.get(name, ABSENT)
             kind = type(value)
-            if other is value or (kind is type(other) and kind in EQUAL_AS_IS and value == other):
+            if kind is type(other) and kind in skipped and value == other:
                 continue
             if other is ABSENT:
                 differences.append(Difference("missing", (name,), value, None))
@@ -79,14 +90,28 @@ class JsonComparison:
             inner = self._values(value, other, name)
             if inner:
                 differences.extend(each.within(name) for each in inner)
+        if CREATED in old:
+            differences.extend(self._changed_times(old, new))
         if len(new) > len(old) or differences:
             differences.extend(
                 Difference("extra", (name,), None, new[name]) for name in new if name not in old
             )
         return differences
 
+    def _changed_times(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
+        """The times of a record that two recorded responses show alike, and two live ones do not."""
+        record = old.get("bizId")
+        if type(record) is not str:
+            return
+        for name in STAYING:
+            recorded, live = old.get(name), new.get(name)
+            if type(recorded) is not str or type(live) is not str:
+                continue
+            if not self._correlation.keeps_time(record, name, recorded, live):
+                yield Difference("value", (name,), recorded, live)
+
     def _lists(self, old: list[Json], new: list[Json], name: str) -> list[Difference]:
-        if self._same_flags and old == new:
+        if self._is_equal_same and old == new:
             return []
         if len(old) != len(new):
             self._learn_aligned(old, new, name)
@@ -97,7 +122,7 @@ class JsonComparison:
             inner = self._values(item, other, name)
             if inner:
                 differences.extend(each.within(at) for each in inner)
-        if len(differences) > 1 and same_in_another_order(old, new):
+        if len(differences) > 1 and (same_in_another_order(old, new) or is_shifted(old, new)):
             self._correlation.forget_since(mark)
             self._learn_aligned(old, new, name)
             return [Difference("order", (), names(old), names(new))]
@@ -127,7 +152,7 @@ class JsonComparison:
             return [] if old is new else [Difference("type", (), old, new)]
         kind = kind_of(name)
         if kind == "identity" or (kind == "value" and type(old) is str and is_opaque(old)):
-            return self._identity(old, new)
+            return self._identity(old, new, name)
         if old == new:
             return []
         if kind == "time" or (kind == "value" and type(old) is str and ISO.match(old)):
@@ -138,14 +163,19 @@ class JsonComparison:
             return []
         return self._text(old, new) if type(old) is str else [Difference("value", (), old, new)]
 
-    def _identity(self, old: Json, new: Json) -> list[Difference]:
+    def _identity(self, old: Json, new: Json, name: str) -> list[Difference]:
         before, after = str(old), str(new)
         if not before or not after:
             return [] if before == after else [Difference("value", (), old, new)]
         if before.startswith("eyJ") and claims_of(before) is not None and claims_of(after) is None:
             self._correlation.set(before, after)
             return [] if PLACEHOLDER.fullmatch(after) else [Difference("type", (), old, new)]
-        return [] if self._correlation.pair(before, after) else [Difference("value", (), old, new)]
+        record = record_of(name, self._operation)
+        if record is not None and (is_counted(before) or is_counted(after)):
+            is_paired = self._correlation.pair_counted(record, before, after)
+        else:
+            is_paired = self._correlation.pair(before, after)
+        return [] if is_paired else [Difference("value", (), old, new)]
 
     def _text(self, old: str, new: str) -> list[Difference]:
         """Texts are the same once every recorded identity in the old one is replaced by its live one."""

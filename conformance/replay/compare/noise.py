@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import msgspec
 
 from conformance.errors import UsageError
 from conformance.replay.compare.difference import Difference
+from conformance.replay.compare.written import COUNTS
 from conformance.replay.recording.kinds import shape_of
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
@@ -31,6 +33,7 @@ class Rule(msgspec.Struct, omit_defaults=True):
     kind: str
     compare: Weaker
     low: float | None = None
+    """None: there is no lower bound."""
     high: float | None = None
     times: int = 1
 
@@ -71,8 +74,9 @@ class Noise:
         old = self.rules.get(key)
         compare, low, high = _needed(difference)
         if old is not None:
+            if compare == old.compare == "range":
+                low, high = _joined(low, old.low, min), _joined(high, old.high, max)
             compare = max(compare, old.compare, key=WEAKNESS.index)
-            low, high = _joined(low, old.low, min), _joined(high, old.high, max)
         self.rules[key] = Rule(
             *key, compare=compare, low=low, high=high, times=1 if old is None else old.times + 1
         )
@@ -121,17 +125,21 @@ def _toml(value: Json) -> str:
 
 
 def _needed(difference: Difference) -> tuple[Weaker, float | None, float | None]:
-    """The strongest comparison under which both values are the same."""
+    """The strongest comparison under which both values are the same. What counts records goes on in the
+    direction in which it moved."""
     old, new = difference.recorded, difference.replayed
     if is_number(old) and is_number(new):
-        return "range", min(old, new), max(old, new)
+        is_counted = difference.kind == "length" or not COUNTS.isdisjoint(difference.place[-1:])
+        low, high = (old, None) if new > old else (None, old)
+        return ("range", low, high) if is_counted else ("range", min(old, new), max(old, new))
     return ("shape" if shape_of(old) == shape_of(new) else "type"), None, None
 
 
 def _holds(rule: Rule, difference: Difference) -> bool:
     old, new = difference.recorded, difference.replayed
     if rule.compare == "range":
-        return is_number(new) and (rule.low or 0) <= new <= (rule.high or 0)
+        low = -math.inf if rule.low is None else rule.low
+        return is_number(new) and low <= new <= (math.inf if rule.high is None else rule.high)
     if difference.kind in ("order", "extra"):
         return True
     if rule.compare == "shape":
@@ -144,6 +152,8 @@ def _is_of_an_enumeration(difference: Difference) -> bool:
     return bool(difference.place) and difference.place[-1] in ("code", "value") and difference.kind == "value"
 
 
-def _joined(low: float | None, high: float | None, choose: Callable[[list[float]], float]) -> float | None:
-    bounds = [value for value in (low, high) if value is not None]
-    return choose(bounds) if bounds else None
+def _joined(
+    bound: float | None, other: float | None, choose: Callable[[float, float], float]
+) -> float | None:
+    """The bound of two ranges together: none where one of them has none."""
+    return None if bound is None or other is None else choose(bound, other)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from conformance.replay.recording.kinds import ISO, is_opaque, kind_of
 from conformance.traffic.exchange import Json
 
@@ -24,6 +26,14 @@ def _stable(value: Json, name: str) -> Json:
 def same_in_another_order(old: list[Json], new: list[Json]) -> bool:
     before, after = [content_key(item) for item in old], [content_key(item) for item in new]
     return before != after and sorted(before) == sorted(after)
+
+
+def is_shifted(old: list[Json], new: list[Json]) -> bool:
+    """Whether most items of a list are there at other positions, in their order, and others beside them."""
+    places = {content_key(item): at for at, item in enumerate(new)}
+    moved = [(at, places[key]) for at, key in enumerate(map(content_key, old)) if places.get(key, at) != at]
+    in_order = all(first[1] < second[1] for first, second in pairwise(moved))
+    return in_order and 2 * len(moved) >= len(old) > 1
 
 
 def names(items: list[Json]) -> list[Json]:

@@ -8,8 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
-from conformance.replay.compare.difference import Difference
-from conformance.replay.compare.meaning import MeaningOfDifference
+from conformance.replay.compare.difference import Difference, MeaningOfDifference
 
 
 class State(StrEnum):

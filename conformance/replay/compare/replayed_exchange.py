@@ -28,6 +28,9 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
     account: str | None = None
     """The profile's account that it was sent for."""
 
+    email: str | None = None
+    """The email of that account."""
+
     @property
     def endpoint(self) -> str:
         return endpoint_of(self.recorded)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
+from datetime import datetime
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key
@@ -28,8 +30,9 @@ from conformance.spec.endpoints import (
     PROFILE,
     PROFILE_UPDATE,
     SESSIONS_CONFIG,
+    TRANSFER_ORDERS,
 )
-from conformance.traffic.exchange import Json
+from conformance.traffic.exchange import Json, dig
 from conformance.traffic.values import is_number
 
 LISTINGS: Mapping[str, str] = {
@@ -43,6 +46,9 @@ LISTINGS: Mapping[str, str] = {
 
 _PASSWORDS = (PASSWORD_CHANGE, PASSWORD_RESET, PASSWORD_INIT)
 _UPDATES = (PROFILE_UPDATE, ACCOUNT_UPDATE)
+
+OWNERS = {OWN_INVITATIONS: "inviteeEmail"}
+"""Listings of what is the caller's own, and the field that says whose an entry is."""
 
 FIELDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     (SESSIONS_CONFIG, "passwordChangedAt"): _PASSWORDS,
@@ -59,18 +65,61 @@ FIELDS: Mapping[tuple[str, str], tuple[str, ...]] = {
 NEAR_SECONDS = 400 * 86_400.0
 """How far from its response a time may be that counts as one: longer than a year's certificate."""
 
+ENDS = "expiresAt"
+LEAST_SECONDS, LEAST_SHARE = 60.0, 0.02
+"""By how much a lifetime differs at least: a clock may be off by some seconds."""
+
+RANGE_SECONDS = 3600.0
+"""From when on a range of days that ends now is another one."""
+
+MEASURES = frozenset({"amount", "feeAmount", "totalAmount", "fileSize"})
+"""Numbers that the document describes as something else than a time."""
+
 COUNTS = frozenset({"totalRecords", "totalElements", "totalPages", "hasNext", "empty"})
 
 
 def is_left(operation: str, difference: Difference, written: Collection[str]) -> bool:
     """Whether a field differs as it does once the recording was replayed before."""
-    if not difference.place:
+    is_null = difference.recorded is None or difference.replayed is None
+    if not difference.place or not (difference.kind == "value" or (difference.kind == "type" and is_null)):
         return False
     name = str(difference.place[-1])
     if name in COUNTS and LISTINGS.get(operation) in written:
-        return difference.kind == "value"
+        return True
     writers = FIELDS.get((operation, name))
     return writers is not None and (not writers or not set(writers).isdisjoint(written))
+
+
+def has_moved_range(operation: str, moments: tuple[float, float]) -> bool:
+    """Whether a listing of a range of time that ends now shows another range than it did when recorded."""
+    return operation == TRANSFER_ORDERS and abs(moments[1] - moments[0]) > RANGE_SECONDS
+
+
+def other_lifetime(old: Json, new: Json, moments: tuple[float, float]) -> Difference | None:
+    """The end of what a request made, where it lasts longer or shorter than it did when recorded."""
+    ends = dig(old, ["data", ENDS]), dig(new, ["data", ENDS])
+    if not all(isinstance(end, str) for end in ends):
+        return None
+    lasts, lasted = (
+        _epoch(end) - _answered(body, moment)
+        for end, body, moment in zip(reversed(ends), (new, old), reversed(moments), strict=True)
+    )
+    if lasted <= 0 or not abs(lasts - lasted) > max(LEAST_SECONDS, lasted * LEAST_SHARE):
+        return None
+    return Difference("value", ("data", ENDS), *ends)
+
+
+def _epoch(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return math.nan
+
+
+def _answered(body: Json, moment: float) -> float:
+    """When a response was given, by the portal's own clock where it says so."""
+    stamp = dig(body, ["timestamp"])
+    return stamp / 1000 if is_number(stamp) else moment
 
 
 def is_moving_time(difference: Difference, moments: tuple[float, float]) -> bool:
@@ -80,6 +129,8 @@ def is_moving_time(difference: Difference, moments: tuple[float, float]) -> bool
     """
     numbers = (difference.recorded, difference.replayed)
     if difference.kind != "value" or not all(is_number(number) for number in numbers):
+        return False
+    if difference.place[-1:] and difference.place[-1] in MEASURES:
         return False
     units = {magnitude(number) for number in numbers}
     if len(units) != 1 or units == {"a number"}:
@@ -98,6 +149,25 @@ def without_left(old: Json, new: Json) -> Json:
     if isinstance(old, dict) and isinstance(new, dict):
         return {name: without_left(old[name], value) if name in old else value for name, value in new.items()}
     return new
+
+
+def names_a_record(sent: Json) -> bool:
+    """Whether a listing is asked for one record: what an earlier replay left does not show there."""
+    return isinstance(sent, dict) and isinstance(sent.get("bizId"), str)
+
+
+def shows_others(operation: str, old: Json, new: Json, email: str | None) -> bool:
+    """Whether a list of the caller's own records shows those of somebody else: no replay left them."""
+    name = OWNERS.get(operation)
+    if name is None or email is None or len(_owners(old, name)) > 1:
+        return False
+    return not _owners(new, name) <= {email.lower()}
+
+
+def _owners(body: Json, name: str) -> set[str]:
+    data = dig(body, ["data"])
+    values = (dig(item, [name]) for item in data) if isinstance(data, list) else ()
+    return {value.lower() for value in values if isinstance(value, str)}
 
 
 def _matched(old: list[Json], new: list[Json]) -> list[Json]:

@@ -76,11 +76,13 @@ class Driver:
         self._waiting: dict[int, list[Runner]] = {}
         self._waiting_for_all: list[tuple[int, Runner]] = []
         self._queue: deque[Runner] = deque()
+        self._ready: deque[Runner] = deque()
         self._active = 0
         self._refusals = self._silences = self._answers = 0
         self._last_error = ""
         self._connections: set[Connection] = set()
-        self._unended: deque[int] = deque(progress.plan.order)
+        self._first_unended = 0
+        """The place in the order of the recording before which all have ended."""
         progress.on_ended = self.ended
 
     async def run(self, sessions: Sequence[Actions]) -> None:
@@ -137,9 +139,10 @@ class Driver:
     # --- sessions take turns
 
     def _fill(self) -> None:
-        while self._queue and self._active < self.concurrency:
+        """Lets sessions go on that have waited, and then others begin, as far as there are places."""
+        while self._active < self.concurrency and (self._ready or self._queue):
             self._active += 1
-            self._queue.popleft().resume(None)
+            (self._ready or self._queue).popleft().resume(None)
 
     def pause(self) -> None:
         """A session waits for another: its place is free for a third."""
@@ -153,10 +156,10 @@ class Driver:
             self._resume_those_for_all()
 
     def _resume_those_for_all(self) -> None:
-        ended = self._progress.ended
-        while self._unended and ended[self._unended[0]]:
-            self._unended.popleft()
-        first = self._unended[0] if self._unended else None
+        ended, order = self._progress.ended, self._progress.plan.order
+        while self._first_unended < len(order) and ended[order[self._first_unended]]:
+            self._first_unended += 1
+        first = order[self._first_unended] if self._first_unended < len(order) else None
         numbers = self._progress.plan.number_of
         ready = [
             pair for pair in self._waiting_for_all if first is None or numbers(pair[0]) <= numbers(first)
@@ -179,8 +182,9 @@ class Driver:
         self.loop.call_soon(self._resume_those_for_all)
 
     def _resume(self, runner: Runner) -> None:
-        self._active += 1
-        self.loop.call_soon(runner.resume, None)
+        """Has a session that waited go on as soon as a place is free."""
+        self._ready.append(runner)
+        self.loop.call_soon(self._fill)
 
     def session_over(self) -> None:
         self._active -= 1
@@ -343,6 +347,7 @@ class Runner:
     def _end(self) -> None:
         if self._connection is not None:
             self._driver.release(self._connection)
+            self._connection = self._send = None
         self._driver.session_over()
 
 

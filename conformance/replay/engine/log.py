@@ -20,6 +20,14 @@ BUFFER_BYTES = 1 << 20
 _ENCODE = msgspec.json.Encoder().encode
 
 
+Find = Callable[[Exchange], object]
+"""Registers what looks like a secret in an exchange."""
+
+
+def find_nothing(exchange: Exchange) -> None:
+    """Looks for nothing that no place shows."""
+
+
 class LogLine(msgspec.Struct, frozen=True, gc=False):
     """A line of the log: its exchange, numbered, and the response's fingerprint where it was computed."""
 
@@ -45,8 +53,9 @@ class ReplayLog(Protocol):
 class UncachedLog:
     """Writes each exchange as a line without secrets: an exchange's number is its line."""
 
-    def __init__(self, path: Path, secrets: Secrets, *, kept: int = 0) -> None:
+    def __init__(self, path: Path, secrets: Secrets, *, kept: int = 0, find: Find = find_nothing) -> None:
         self.path = path
+        self._find = find
         self.count = kept
         self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = secrets
@@ -57,6 +66,7 @@ class UncachedLog:
         self.count += 1
         logged = numbered(exchange, self.count)
         self._secrets.add_from(logged)
+        self._find(logged)
         self._note_new_secrets()
         head, text = head_of(logged), f"{request_text(logged)},{response_text(logged)}"
         self._lines.append(head + self._redacted(text, "{"))

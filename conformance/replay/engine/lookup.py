@@ -11,7 +11,8 @@ from conformance.target.clock import Clock
 from conformance.target.portal.codes import Codes, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, reader
 from conformance.target.portal.secure import SecureChannel
-from conformance.target.profile.model import FixedInbox, Profile
+from conformance.target.profile.model import Profile
+from conformance.target.profile.tables import FixedInbox
 from conformance.traffic.redaction.redact import Secrets
 
 

@@ -14,7 +14,7 @@ from conformance.replay.compare.assess import Assessor
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.engine.decode import exchange_of
-from conformance.replay.engine.log import ReplayLog
+from conformance.replay.engine.log import Find, ReplayLog, find_nothing
 from conformance.replay.engine.progress import Progress
 from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.engine.timing import Timing
@@ -23,16 +23,20 @@ from conformance.replay.rebuild.context import unique_name
 from conformance.replay.rebuild.errors import CannotRebuild, Lost, Pending
 from conformance.replay.rebuild.rebuild import NO_FIELDS, Rebuilder, Rebuilt, has_json_body
 from conformance.replay.rebuild.sign_in_order import SignInOrder
-from conformance.replay.rebuild.sign_ins import Client, SignInCodes
+from conformance.replay.rebuild.sign_ins import Client, SignInCodes, recorded_code
 from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import is_rate_limited, retry_after
+from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import secrets_in
+from conformance.verdicts.comparisons import is_block_page, is_from_before_the_portal
 
 RETRIES = 3
 ASSUMED_WINDOW_SECONDS = 60.0
+PAUSE_SECONDS = 1.0
+MOST_TURNED_AWAY = 10
 
 
 @dataclass
@@ -47,13 +51,20 @@ class ReplayMachine:
     progress: Progress
     timing: Timing
     changes: ReplayChanges
+    find: Find = find_nothing
 
     def __post_init__(self) -> None:
         self.context = self.rebuilder.context
         self.sign_ins = SignInCodes(
-            self.context, SignInOrder(self.progress.ended), self.timing.now, movable=self.timing.movable
+            self.context,
+            SignInOrder(self.progress.ended),
+            self.timing.now,
+            movable=self.timing.movable,
+            refused=self.assessor.credentials.refused,
         )
         self._largest_body = self.context.profile.limits.max_answer
+        self._turned_away = 0
+        """How many requests in a row were answered by what stands before the portal."""
         self._sourced: dict[int, list[str]] = {}
         for value, position in self.plan.sources.items():
             self._sourced.setdefault(position, []).append(value)
@@ -65,23 +76,29 @@ class ReplayMachine:
     def step(self, position: int, first: Attempt | None = None) -> StepActions:
         """Replays the exchange at a position. ``first`` is its first attempt, where it was sent already."""
         client = self.progress.client(position)
-        recorded = self.plan.store.exchange(position) if first is None else first.recorded
+        recorded = None if first is None else first.recorded
+        recorded = recorded or self.plan.store.exchange(position)
         try:
             attempt = yield from self._attempts(position, recorded, client, first)
         except Lost as lost:
-            number = self.plan.number_of(lost.position)
-            reason = f"depends on exchange {number}, whose response lacked a value it needs"
-            return self._unsent(position, State.SKIPPED, reason, root=self.progress.root(lost.position))
+            root = self.progress.root(lost.position)
+            endpoint = self.plan.line(self.plan.order[root - 1]).endpoint
+            reason = f"exchange {root} ({endpoint}) did not return what it needs"
+            return self._unsent(position, State.SKIPPED, reason, root=root)
         except CannotRebuild as problem:
             return self._unsent(position, State.NOT_REPLAYABLE, str(problem))
         findings = self.judge(attempt.live) if attempt.findings is None else attempt.findings
-        pair = self._pair(position, attempt, client)
+        pair = self._pair(position, recorded, attempt, client)
         outcome = self.assessor.assess(pair, findings)
+        if outcome.state is State.NOT_COMPARABLE and not attempt.live.success:
+            request = recorded.request  # what it changed then is not changed now
+            self.plan.omit(position, request.method, request.path, status=recorded.status)
         if position in self.plan.needed:
             outcome = ExchangeOutcome(pair.number, State.UNWANTED, pair.endpoint, NEEDED, line=pair.live.n)
         if outcome.differences:  # the reports show them with recorded values
             for value, kind in secrets_in(recorded):
                 self.context.keep(Secret(value, kind))
+            self.find(recorded)
         self._learn(position, recorded, attempt.live, client)
         if self.plan.sessions > 1 and attempt.live.success:
             yield from self.sign_ins.read_mail(recorded)
@@ -93,7 +110,7 @@ class ReplayMachine:
         return self._unsent(position, state, refusal)
 
     def attempt(
-        self, send: Send, received: Received, recorded: Exchange, rebuilt: Rebuilt | None = None
+        self, send: Send, received: Received, recorded: Exchange | None, rebuilt: Rebuilt | None = None
     ) -> Attempt:
         """The attempt that a response completes: decoded and logged."""
         line = self.log.add(exchange_of(send, received, largest_body=self._largest_body))
@@ -128,6 +145,9 @@ class ReplayMachine:
     def _may_succeed(self, recorded: Exchange, live: Exchange) -> Generator[Action, Reply, bool]:
         """Whether a refused request may be accepted otherwise: with another key, form or code."""
         channels = self.rebuilder.channels
+        if self._may_pass(recorded, live):
+            yield PassTime(PAUSE_SECONDS, "what stands before the target to let a request pass")
+            return True
         if channels.needs_key(recorded, live):
             try:
                 yield FindKey(channels.take_fresh)
@@ -135,6 +155,17 @@ class ReplayMachine:
                 return False
             return True
         return channels.try_other_form(recorded, live) or self.sign_ins.may_be_spent(recorded, live)
+
+    def _may_pass(self, recorded: Exchange, live: Exchange) -> bool:
+        """Whether what stands before the portal answered in its place, as it did not when recorded: then the
+        portal has not seen the request, or it only reads. Where that never helps, nothing is sent again."""
+        if not is_from_before_the_portal(live):
+            self._turned_away = 0
+            return False
+        if is_from_before_the_portal(recorded) or self._turned_away >= MOST_TURNED_AWAY:
+            return False
+        self._turned_away += 1
+        return is_block_page(live) or impact_of(recorded.request.method, recorded.request.path) == "read-only"
 
     def _sent(
         self, position: int, recorded: Exchange, client: Client, renames: Mapping[str, Json]
@@ -164,10 +195,11 @@ class ReplayMachine:
         self, position: int, recorded: Exchange, client: Client, fields: Mapping[str, Json]
     ) -> Generator[Action, Reply, Rebuilt]:
         """The request, rebuilt. A code is asked for once nothing else is pending, and then put in."""
+        replaced = {**recorded_code(recorded), **fields}  # that of the mail comes later
         while True:
             shift = self.timing.shift(position)
             try:
-                rebuilt = self.rebuilder.rebuild(recorded, client, shift=shift, fields=fields)
+                rebuilt = self.rebuilder.rebuild(recorded, client, shift=shift, fields=replaced)
                 break
             except Pending as pending:
                 yield Await(pending.position)
@@ -192,8 +224,9 @@ class ReplayMachine:
 
     # --- the response
 
-    def _pair(self, position: int, attempt: Attempt, client: Client) -> ReplayedExchange:
-        recorded, fingerprint = attempt.recorded, attempt.line.fingerprint
+    def _pair(self, position: int, recorded: Exchange, attempt: Attempt, client: Client) -> ReplayedExchange:
+        fingerprint = attempt.line.fingerprint
+        account = self.sign_ins.account_for(recorded.sent) or client.account
         return ReplayedExchange(
             number=self.plan.number_of(position),
             recorded=recorded,
@@ -202,9 +235,12 @@ class ReplayMachine:
             idle_seconds=self.timing.idle_seconds(position, client.last),
             unsourced=() if attempt.rebuilt is None else attempt.rebuilt.unsourced,
             omitted_change=self.plan.omissions.before(
-                self.plan.started[position], recorded.request.path, status=recorded.status
+                self.plan.started[position],
+                recorded.request.path,
+                is_open_still=_is_open_still(recorded, attempt.live, client),
             ),
-            account=self.sign_ins.account_for(recorded.sent) or client.account,
+            account=account,
+            email=None if account is None else self.context.profile.accounts[account].email,
         )
 
     def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:
@@ -224,12 +260,16 @@ class ReplayMachine:
 
     def _unsent(self, position: int, state: State, reason: str, *, root: int | None = None) -> ReplayStep:
         line = self.plan.line(position)
-        self.plan.omit(position, line)
-        operation = line.operation
-        endpoint = operation.key if operation else f"{line.request.method} {line.path}"
+        self.plan.omit(position, line.request.method, line.path, status=line.status)
         self.progress.fail(position, root)
         number = self.plan.number_of(position)
-        return ReplayStep(position, ExchangeOutcome(number, state, endpoint, reason, root=root))
+        return ReplayStep(position, ExchangeOutcome(number, state, line.endpoint, reason, root=root))
+
+
+def _is_open_still(recorded: Exchange, live: Exchange, client: Client) -> bool:
+    """Whether a token is accepted that was refused when recorded, though its session did not sign out."""
+    sends_token = not recorded.request.is_without("authorization")
+    return recorded.status == 401 and live.success and sends_token and not client.signed_out
 
 
 def _window_of(live: Exchange) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -52,12 +53,15 @@ class Sessions:
             self.on_step(step)
 
 
-def sessions_of(plan: ReplayPlan, concurrency: int) -> list[list[int]]:
-    """The positions of each session, in order; all in one list where nothing goes side by side."""
-    wanted = [position for position in plan.order if plan.session_of[position] >= 0]
+def sessions_of(plan: ReplayPlan, concurrency: int) -> list[array[int]]:
+    """The positions of each session, in order; all in one array where nothing goes side by side."""
+    wanted = array("i", (position for position in plan.order if plan.session_of[position] >= 0))
     if concurrency <= 1:
         return [wanted]
-    sessions: dict[int, list[int]] = {}
+    sessions: dict[int, array[int]] = {}
     for position in wanted:
-        sessions.setdefault(plan.session_of[position], []).append(position)
+        session = plan.session_of[position]
+        if session not in sessions:
+            sessions[session] = array("i")
+        sessions[session].append(position)
     return list(sessions.values())

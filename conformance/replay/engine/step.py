@@ -19,10 +19,11 @@ from conformance.verdicts.findings import Finding
 class Attempt(msgspec.Struct, frozen=True, gc=False):
     """One request that was sent for a recorded exchange, and its response.
 
-    ``rebuilt`` is None where the request was not rebuilt for it, ``findings`` where it is not yet judged.
+    ``recorded`` is None where the response was recognised without it, ``rebuilt`` where the request was not
+    rebuilt for it, ``findings`` where it is not yet judged.
     """
 
-    recorded: Exchange
+    recorded: Exchange | None
     send: Send
     received: Received
     line: LogLine

@@ -221,6 +221,7 @@ class _Pipe(asyncio.Protocol):
         elif not self._is_whole:
             reason = str(error or "the connection was closed before the response ended")
             self._owner.finish(self, WireResponse(error=reason))
+        self._parser, self._response, self._chunks = None, WireResponse(), []  # pipe and parser are a cycle
 
     def _ends_with_connection(self) -> bool:
         """Whether an response has begun whose end nothing else tells."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from conformance.judging.cache import cached_verdicts
 from conformance.replay.engine.step import Attempt
 from conformance.replay.fast_lane.line_template import Values
 from conformance.replay.fast_lane.log import TemplatedLine, Templates
@@ -40,6 +41,7 @@ class CachedResponse:
         "_contains_id",
         "_date_at",
         "_encoding",
+        "_entry",
         "_facts",
         "_id",
         "_raw_headers",
@@ -64,6 +66,27 @@ class CachedResponse:
         self._date_at = live.response.layout.get("date") if DATE in values else None
         self._encoding = live.response.sought("content-encoding")
         self._facts = Facts({}) if self._contains_id else data_facts(live)
+        self._entry = cached_verdicts.stored(live)
+
+    def shares(self, other: CachedResponse) -> bool:
+        """Whether the response has the bytes of another of the endpoint, but for its id and times, and the
+        judge caches the same verdicts for both: then what was decoded is held once."""
+        if self._entry is not other._entry or self._bytes() != other._bytes():
+            return False
+        self._raw_headers, self._response, self._facts = other._raw_headers, other._response, other._facts
+        self._body, self._id = other._body, other._id
+        self.templates = Templates(self.templates.request, other.templates.response)
+        return True
+
+    def _bytes(self) -> tuple[object, ...]:
+        """All of the response that is not its id or a time, and the endpoint."""
+        headers = [
+            (name, None if at == self._date_at else _ID_MARK if value == self._id else value)
+            for at, (name, value) in enumerate(self._response.headers)
+        ]
+        first, _, last = self._body
+        shape = self.endpoint, self._response.status, self._encoding, self._contains_id
+        return *shape, headers, first, last
 
     def repeated(
         self, request: Request, request_id: str, received: Received, *, number: int

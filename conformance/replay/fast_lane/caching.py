@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conformance.replay.compare.comparer import ResponseComparer
+from conformance.replay.engine.log import Find, find_nothing
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.step import Stepper
 from conformance.replay.fast_lane.comparer import CachingComparer
@@ -26,10 +27,11 @@ class Caching:
         secrets: Secrets,
         *,
         kept: int = 0,
+        find: Find = find_nothing,
     ) -> None:
         self._epoch = Epoch(correlation, secrets)
         self.comparer = CachingComparer(comparer, self._epoch)
-        self.log = CachingLog(path, self._epoch, kept=kept)
+        self.log = CachingLog(path, self._epoch, kept=kept, find=find)
 
     def stepper(self, machine: ReplayMachine) -> Stepper:
         return FastLane(machine, self.comparer, self.log, self._epoch)

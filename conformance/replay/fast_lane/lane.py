@@ -13,6 +13,9 @@ from conformance.replay.fast_lane.log import CachingLog
 from conformance.replay.fast_lane.request_templates import RequestTemplate, RequestTemplates
 from conformance.replay.rebuild.actions import Received, Send
 
+MOST_RESPONSES = 2_000
+"""Different responses that requests share."""
+
 
 class RepeatedStep(ReplayStep, frozen=True, gc=False):
     """A step whose response repeated a cached one: it was neither decoded nor compared."""
@@ -32,6 +35,8 @@ class FastLane:
         self._comparer = comparer
         self._log = log
         self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epoch)
+        self._responses: dict[tuple[str, str], CachedResponse] = {}
+        """By endpoint and line template, a response that others share."""
 
     def step(self, position: int) -> StepActions:
         """As ``ReplayMachine.step``."""
@@ -47,7 +52,7 @@ class FastLane:
         cached = self._response_of(template, position)
         attempt = None if cached is None else self._repeated(cached, template, send, received)
         if attempt is None or cached is None:
-            attempt = self._machine.attempt(send, received, template.recorded)
+            attempt = self._machine.attempt(send, received, None)
         elif not attempt.findings:
             number, line = self._machine.plan.number_of(position), attempt.line.exchange.n
             outcome = ExchangeOutcome(number, State.SAME, cached.endpoint, line=line)
@@ -74,15 +79,28 @@ class FastLane:
         exchange, values = repeated
         self._log.add_repeated(exchange, cached.templates, values)
         findings = self._machine.judge(exchange)
-        return Attempt(template.recorded, send, received, LogLine(exchange), None, findings)
+        return Attempt(None, send, received, LogLine(exchange), None, findings)
 
     def _learn(self, step: ReplayStep, template: RequestTemplate | None) -> None:
         """Caches the response to a template's request, where it was the recorded one."""
-        if template is None or step.attempt is None or template.has_shifted:
+        if template is None or step.attempt is None or template.recorded is not None:
             return
-        cached = self._cacheable_response(step)
+        cached = self._shared(self._cacheable_response(step))
         if cached is not None:
             template.response = cached
+
+    def _shared(self, cached: CachedResponse | None) -> CachedResponse | None:
+        """The same with what it has in common with an equal response to another request, held once."""
+        if cached is None:
+            return None
+        key = cached.endpoint, cached.templates.response.text
+        other = self._responses.get(key)
+        if other is not None and cached.shares(other):
+            return cached
+        if len(self._responses) >= MOST_RESPONSES:
+            self._responses.clear()
+        self._responses[key] = cached
+        return cached
 
     def _cacheable_response(self, step: ReplayStep) -> CachedResponse | None:
         attempt, pair = step.attempt, step.pair

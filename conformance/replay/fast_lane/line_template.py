@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,15 +11,23 @@ from conformance.replay.recording.fingerprint import DATE, REQUEST_ID, SHORTEST_
 STAMP = '"timestamp":'
 STAMP_DIGITS = 13
 
+TOKEN, CLIENT = ("\3", "\4")
+"""Marks in place of what differs from client to client: control characters, as those of the fingerprints."""
+
 Values = Mapping[str, str]
+Personal = tuple[tuple[str, str], ...]
+"""Marks, and the values of one client for them."""
+
 NO_VALUES: Values = MappingProxyType({})
 
 
 class LineTemplate(NamedTuple):
-    """``values`` are those that the marks in ``text`` stood for first."""
+    """``values`` are those that the marks in ``text`` stood for first; ``personal`` are those of the client,
+    which may be secrets."""
 
     text: str
     values: tuple[tuple[str, str], ...]
+    personal: Personal = ()
 
     def filled(self, text: str, values: Values = NO_VALUES) -> str:
         """The text of the template, or its redacted form, with values in place of the marks."""
@@ -27,20 +35,42 @@ class LineTemplate(NamedTuple):
             text = text.replace(mark, values.get(mark, first))
         return text
 
+    def raw(self, values: Values = NO_VALUES) -> str:
+        """The text of the template as it was, with its values and those of its client."""
+        text = self.filled(self.text, values)
+        for mark, value in self.personal:
+            text = text.replace(mark, value)
+        return text
 
-def template_of(text: str, *, request_id: str | None, date: str | None = None) -> LineTemplate:
-    """The template of one part of a line, with marks for the request's id, the date and the timestamp."""
-    values = []
-    for mark, value in ((REQUEST_ID, request_id), (DATE, date)):
-        if value is not None and _can_be_marked(value) and value in text:
-            text = text.replace(value, mark)
-            values.append((mark, value))
+
+def template_of(
+    text: str,
+    *,
+    request_id: str | None,
+    date: str | None = None,
+    token: str | None = None,
+    client: str | None = None,
+) -> LineTemplate:
+    """The template of one part of a line, with marks for the request's id, the date and the timestamp, and
+    for the token and the fingerprint of the client."""
+    text, values = _marked(text, ((REQUEST_ID, request_id), (DATE, date)))
+    text, personal = _marked(text, ((TOKEN, token), (CLIENT, client)))
     begin = text.find(STAMP) + len(STAMP)
     end = begin + STAMP_DIGITS
     if begin >= len(STAMP) and text[begin:end].isdigit() and text[end : end + 1] in (",", "}"):
         values.append((TIMESTAMP, text[begin:end]))
         text = f"{text[:begin]}{TIMESTAMP}{text[end:]}"
-    return LineTemplate(text, tuple(values))
+    return LineTemplate(text, tuple(values), tuple(personal))
+
+
+def _marked(text: str, marks: Iterable[tuple[str, str | None]]) -> tuple[str, list[tuple[str, str]]]:
+    """The text with marks in place of values, and those that stood in it."""
+    values = []
+    for mark, value in marks:
+        if value is not None and _can_be_marked(value) and value in text:
+            text = text.replace(value, mark)
+            values.append((mark, value))
+    return text, values
 
 
 def _can_be_marked(value: str) -> bool:

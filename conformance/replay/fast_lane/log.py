@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from conformance.replay.engine.log import (
     BUFFER_BYTES,
+    Find,
     LogLine,
+    find_nothing,
     head_of,
     numbered,
     redact_again,
@@ -16,7 +18,7 @@ from conformance.replay.engine.log import (
     response_text,
 )
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.line_template import NO_VALUES, LineTemplate, Values, template_of
+from conformance.replay.fast_lane.line_template import NO_VALUES, LineTemplate, Personal, Values, template_of
 from conformance.replay.fast_lane.redactor import CACHED_PIECES, CachingRedactor, pieces_of
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
@@ -28,7 +30,7 @@ from conformance.traffic.redaction.places import (
     takes_secrets,
 )
 
-WAITING_CHARACTERS = 1 << 22
+WAITING_CHARACTERS = 1 << 20
 """Characters of lines that wait to be written."""
 
 
@@ -65,8 +67,10 @@ class CachingLog:
         waiting_characters: int = WAITING_CHARACTERS,
         cached_pieces: int = CACHED_PIECES,
         kept: int = 0,
+        find: Find = find_nothing,
     ) -> None:
         self.path = path
+        self._find = find
         self.count = kept
         self._lines = RedactedLines(path, buffering=BUFFER_BYTES, kept=kept)
         self._secrets = epoch.secrets
@@ -77,6 +81,8 @@ class CachingLog:
         self._size = 0
         self._harmless: set[int] = set()
         """Hashes of templates in which no member has the name of a secret."""
+        self._clients: set[Personal] = set()
+        """The values of clients that were registered where they are secrets."""
         self._searched: set[str] = set()
         self._secret_names: set[str] = set()
 
@@ -87,12 +93,14 @@ class CachingLog:
         shows_secrets = exchange.plain is not None or takes_secrets(exchange.request.path)
         is_cacheable = not shows_secrets
         new = templates if shows_secrets else [each for each in templates if not self._is_harmless(each)]
-        if new:
+        if new or templates.request.personal not in self._clients:
             is_cacheable = is_cacheable and not any(self._names_a_secret(each.text) for each in new)
             for value, kind in _secrets_in(logged, by_place=not is_cacheable):
                 self._secrets.add(value, kind)
+            self._find(logged)
             if is_cacheable:
                 self._harmless.update(hash(each.text) for each in new)
+                self._clients.add(templates.request.personal)
         self._wait(_WaitingLine(head_of(logged), templates, NO_VALUES, is_cacheable))
         return TemplatedLine(logged, hash(templates.response.text), templates, is_cacheable)
 
@@ -137,12 +145,13 @@ class CachingLog:
         response = redact(templates.response, values, is_cacheable)
         if request is not None and response is not None:
             return f"{head}{request},{response}"
-        text = ",".join(each.filled(each.text, values) for each in templates)
+        text = ",".join(each.raw(values) for each in templates)
         return f"{head}{self._redactor.redact_line(text, opening='{')}"
 
     def _is_harmless(self, template: LineTemplate) -> bool:
-        if len(self._harmless) > 2 * self._cached_pieces:
+        if len(self._harmless) + len(self._clients) > 2 * self._cached_pieces:
             self._harmless.clear()
+            self._clients.clear()
         return hash(template.text) in self._harmless
 
     def _names_a_secret(self, text: str) -> bool:
@@ -159,10 +168,16 @@ class CachingLog:
 
 
 def _templates_of(exchange: Exchange) -> Templates:
-    request_id = exchange.request.header("x-request-id")
+    request = exchange.request
+    request_id = request.header("x-request-id")
     date = exchange.response.header("date") if exchange.response is not None else None
     return Templates(
-        template_of(request_text(exchange), request_id=request_id),
+        template_of(
+            request_text(exchange),
+            request_id=request_id,
+            token=request.bearer,
+            client=request.header("x-client-hash"),
+        ),
         template_of(response_text(exchange), request_id=request_id, date=date),
     )
 

@@ -10,7 +10,7 @@ from conformance.replay.fast_lane.line_template import LineTemplate, Values
 CACHED_PIECES = 100_000
 """Pieces of text that are cached as searched."""
 
-CACHED_CHARACTERS = 1 << 24
+CACHED_CHARACTERS = 1 << 22
 """Characters of line templates that are cached, with their redacted form."""
 
 _QUOTE = re.compile(r'(?<!\\)"')
@@ -51,7 +51,19 @@ class CachingRedactor:
             if is_cached:
                 self._templates[template.text] = text
                 self._size += len(text) + len(template.text)
-        return template.filled(text, values)
+        text = template.filled(text, values)
+        for mark, value in template.personal:
+            redacted = self._redact_value(value)
+            if redacted is None:
+                return None
+            text = text.replace(mark, redacted)
+        return text
+
+    def _redact_value(self, value: str) -> str | None:
+        """A text that stands for itself within a piece, without secrets; None as ``redact_template``."""
+        if value not in self._searched:
+            self._search({value})
+        return None if value in self._unquoted else self._redacted.get(value, value)
 
     def redact_line(self, text: str, *, opening: str = "") -> str:
         """A line without secrets. It stays JSON, also where a number had to go; ``opening`` makes it JSON

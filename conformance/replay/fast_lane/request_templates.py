@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -24,24 +25,23 @@ CACHED_BYTES = 16_000_000
 NEVER_REPEATED = ("/web/v1/secure-channel/", "/web/v1/system/auth/")
 """Paths of requests that are never the same: codes, tokens and keys are used once."""
 
-Key = tuple[int, int, int]
+Key = tuple[int, int]
 
 
 @dataclass(slots=True)
 class RequestTemplate:
-    """A request that was sent for ``recorded``, or for a repeated exchange, and how it is sent anew."""
+    """A request that was sent, without its head, and how it is sent anew. ``recorded`` is what it was for,
+    where the query has times that are moved."""
 
-    recorded: Exchange
+    recorded: Exchange | None
     send: Send
     generation: int
     """The correlation's generation in which it was rebuilt: it holds no longer than that."""
-    has_shifted: bool
-    """Whether its query has times that are moved with the clock."""
     id_at: int | None
     """Where among the headers its own id stands; None where it has none."""
     before_id: bytes
     after_id: bytes
-    """The head on the wire before and after that id."""
+    """The head on the wire before and after that id; all of it is before where there is none."""
     response: CachedResponse | None = None
 
     def request_id(self, send: Send) -> str:
@@ -59,17 +59,27 @@ class RequestTemplates:
         self._rebuilder = rebuilder
         self._timing = timing
         self._epoch = epoch
-        self._templates: dict[Key, RequestTemplate] = {}
+        self._templates: dict[int, dict[Key, RequestTemplate]] = {}
+        """By session, and by the fingerprints of the recorded exchange."""
+        self._sizes: Counter[int] = Counter()
+        """By session, the bytes of its templates."""
         self._size = 0
+        self._last = {plan.session_of[position]: position for position in plan.order}
+        """By session, its last exchange."""
         self._oldest = 0
         """No template is of an earlier generation than this."""
 
     def find(self, position: int) -> RequestTemplate | None:
-        """The template of an exchange, where the request would be rebuilt so in this epoch."""
-        plan = self._plan
-        template = self._templates.get(
-            (plan.session_of[position], plan.requests[position], plan.responses[position])
-        )
+        """The template of an exchange, where the request would be rebuilt so in this epoch. With the last one
+        of a session its templates are dropped."""
+        session = self._plan.session_of[position]
+        templates = self._templates.get(session)
+        if templates is None:
+            return None
+        if self._last[session] == position:
+            del self._templates[session]
+            self._size -= self._sizes.pop(session)
+        template = templates.get(self._key(position))
         return template if template is not None and self.is_valid(template) else None
 
     def is_valid(self, template: RequestTemplate) -> bool:
@@ -77,7 +87,7 @@ class RequestTemplates:
 
     def send(self, template: RequestTemplate, position: int) -> Send:
         """The request under a new id, where it has one, and with times moved by the present shift."""
-        send, request, head = template.send, template.send.request, template.send.head
+        send, request, head = template.send, template.send.request, template.before_id
         at = template.id_at
         if at is not None:
             headers = request.headers.copy()
@@ -85,7 +95,7 @@ class RequestTemplates:
             headers[at] = (headers[at][0], id)
             head = b"%b%b%b" % (template.before_id, id.encode(), template.after_id)
             request = _with_headers(request, headers)
-        if template.has_shifted:
+        if template.recorded is not None:
             before, query = request.parts.query, self._shifted_query(template.recorded, position)
             head = head.replace(f"?{before} ".encode(), f"?{query} ".encode(), 1)
             request = replace(request, url=f"{request.url.removesuffix(before)}{query}")
@@ -98,7 +108,10 @@ class RequestTemplates:
     def learn(self, attempt: Attempt) -> RequestTemplate | None:
         """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
         rebuilt, recorded, send = attempt.rebuilt, attempt.recorded, attempt.send
-        if rebuilt is None or not _is_repeatable(rebuilt, recorded):
+        if rebuilt is None or recorded is None or not _is_repeatable(rebuilt, recorded):
+            return None
+        session = self._plan.session_of[send.position]
+        if self._last[session] == send.position:
             return None
         live = self._rebuilder.context.correlation.live
         if not live.keys().isdisjoint(rebuilt.uncorrelated):
@@ -107,10 +120,13 @@ class RequestTemplates:
         if not self._has_room(size, rebuilt.generation):
             return None
         self._size += size
+        self._sizes[session] += size
         self._rebuilder.context.correlation.watch(rebuilt.uncorrelated)
         at, before, after = self._around_id(send)
-        template = RequestTemplate(recorded, send, rebuilt.generation, rebuilt.has_shifted, at, before, after)
-        self._templates[self._key(send.position)] = template
+        shifted = recorded if rebuilt.has_shifted else None
+        bare = replace(send, head=b"")  # its head is held in parts
+        template = RequestTemplate(shifted, bare, rebuilt.generation, at, before, after)
+        self._templates.setdefault(session, {})[self._key(send.position)] = template
         return template
 
     def _has_room(self, size: int, generation: int) -> bool:
@@ -118,6 +134,7 @@ class RequestTemplates:
         where sessions take turns, the oldest is the next to be used."""
         if self._size + size > CACHED_BYTES and generation > self._oldest:
             self._templates.clear()
+            self._sizes.clear()
             self._size, self._oldest = 0, generation
         return self._size + size <= CACHED_BYTES
 
@@ -129,8 +146,7 @@ class RequestTemplates:
         return at, before, after
 
     def _key(self, position: int) -> Key:
-        plan = self._plan
-        return plan.session_of[position], plan.requests[position], plan.responses[position]
+        return self._plan.requests[position], self._plan.responses[position]
 
 
 def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:

@@ -11,6 +11,7 @@ from conformance.replay.load.schedule import Schedule
 from conformance.replay.options import Lag
 from conformance.report.latency.histograms import Latencies
 from conformance.report.latency.limits import LatencyLimit, LimitResult
+from conformance.report.latency.slices import LatencySlices
 from conformance.traffic.exchange import Json
 
 BEHIND_SECONDS, BUSY = 0.05, 0.9
@@ -25,6 +26,8 @@ class LoadMeter:
     limits: Sequence[LatencyLimit] = ()
     recorded_ms: Callable[[int], float | None] = lambda position: None
     latencies: Latencies = field(default_factory=Latencies)
+    along: LatencySlices = field(default_factory=LatencySlices)
+    """The latencies along the time of the load."""
     own_lag: Lag = field(default_factory=Lag)
     """How late the driver itself sent what nothing held up."""
     passes: int = 0
@@ -51,6 +54,8 @@ class LoadMeter:
         """Takes the latency of a request, from when it was due, in ms."""
         self.requests += 1
         self._latest[position] = latency_ms
+        due = self.seconds + time.perf_counter() - self._began[0] - latency_ms / 1000
+        self.along.note(due, latency_ms)
 
     def take(self, step: ReplayStep) -> None:
         """Files the latency of a step that is over under its endpoint."""
@@ -103,5 +108,6 @@ class LoadMeter:
                 "share_of_a_core": round(self.share_of_a_core, 3),
             },
             "latency": self.latencies.as_json(),
+            "along": self.along.as_json(),
             "limits": [result.as_json() for result in self.decided()],
         }

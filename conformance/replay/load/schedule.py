@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from conformance.errors import UsageError
 
 RATE = re.compile(r"(\d+(?:\.\d+)?)(?:/(s|min))?")
-DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h)?")
-SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, None: 1.0}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min|h)")
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def rate_of(text: str) -> float:
     """Requests a second, of ``200/s``, ``90/min`` or ``200``. UsageError."""
     match = RATE.fullmatch(text.strip())
-    rate = float(match[1]) / SECONDS[match[2]] if match else 0.0
+    rate = float(match[1]) / SECONDS[match[2] or "s"] if match else 0.0
     if rate <= 0:
         raise UsageError(
             f"--rate {text}: give the requests of a second, such as 200/s, or of a minute: 90/min."
@@ -25,10 +25,10 @@ def rate_of(text: str) -> float:
 
 
 def seconds_of(text: str, option: str) -> float:
-    """Seconds, of ``30s``, ``5m``, ``250ms`` or ``30``. UsageError."""
+    """Seconds, of ``30s``, ``5m`` or ``250ms``. UsageError, also for a number without a unit."""
     match = DURATION.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"{option} {text}: give a time such as 30s, 5m or 250ms.")
+        raise UsageError(f"{option} {text}: write a number with ms, s, m or h, such as 250ms, 30s or 5m.")
     return float(match[1]) * SECONDS[match[2]]
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from conformance.target.portal.cipher import FoundKey
 from conformance.target.portal.secure import Channel
-from conformance.target.profile.model import Factor
+from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Header, Json, Plain, Request
 
 

@@ -14,7 +14,7 @@ from conformance.spec.endpoints import PUBLIC_KEY, SECURE_SESSION
 from conformance.spec.tables import INVALID_PARAMETER
 from conformance.target.portal.cipher import FoundKey, Scheme, find_key, sealed_payload
 from conformance.target.portal.secure import Channel, Wrapping, wrapped
-from conformance.target.profile.model import SecureChannelSettings
+from conformance.target.profile.tables import SecureChannelSettings
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.encodings import blocks
 

@@ -64,10 +64,12 @@ class RebuildContext:
         return "admin" if len(self.plan.passwords) == 1 and "admin" in self.profile.accounts else None
 
     @property
-    def has_stand_ins(self) -> bool:
-        """Whether accounts with other emails stand for recorded ones."""
-        emails = ((email, self.profile.accounts[name].email) for email, name in self.accounts.items())
-        return any(recorded.lower() != live.lower() for recorded, live in emails)
+    def stand_ins(self) -> Mapping[str, str]:
+        """The accounts that stand for recorded ones with another email, and that email."""
+        pairs = ((name, email) for email, name in self.accounts.items())
+        return {
+            name: email for name, email in pairs if email.lower() != self.profile.accounts[name].email.lower()
+        }
 
     def account_of(self, email: Json) -> str | None:
         return self.accounts.get(email) if isinstance(email, str) else None

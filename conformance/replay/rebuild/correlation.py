@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from conformance.replay.recording.values import claims_of, leaves, packed_json, packed_text
 from conformance.traffic.exchange import ABSENT, Json
 
 ROOM = 500_000
 """Pairs that are kept; the oldest are dropped first."""
+
+MOST_TIMES = 50_000
+ROUNDING_SECONDS = 1.0
+QUARTER, FARTHEST_ZONE = 900, 14 * 3600
 
 
 @dataclass
@@ -28,7 +33,14 @@ class Correlation:
     generation: int = 0
     """Increases when a pair is replaced or dropped, and when a watched value gets a counterpart: a request
     that was rebuilt in this generation would be rebuilt alike."""
+    counts_ids: bool = False
+    """Whether the recording has ids that records of two kinds may share: then equal ones are paired too."""
+    counted: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The live ids of records, by kind and recorded id, where ids are counted for each kind."""
+    _counted_back: dict[tuple[str, str], str] = field(default_factory=dict)
     _watched: set[str] = field(default_factory=set)
+    _times: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    """By record and field, its recorded and its live time."""
 
     def pair(self, recorded: str, live: str) -> bool:
         """Adds a pair; False where either value is paired with another one."""
@@ -38,6 +50,20 @@ class Correlation:
         if self.recorded.get(live, recorded) != recorded:
             return False
         self.set(recorded, live)
+        return True
+
+    def pair_counted(self, kind: str, recorded: str, live: str) -> bool:
+        """As ``pair``, among the records of one kind: one of another kind may have either id as well."""
+        if self.counted.get((kind, recorded), live) != live:
+            return False
+        if self._counted_back.get((kind, live), recorded) != recorded:
+            return False
+        if (kind, recorded) not in self.counted:
+            self.generation += recorded != live
+            self.counted[kind, recorded] = live
+            self._counted_back[kind, live] = recorded
+        if self.live.get(recorded, live) == live and self.recorded.get(live, recorded) == recorded:
+            self.set(recorded, live)
         return True
 
     def set(self, recorded: str, live: str) -> None:
@@ -84,6 +110,15 @@ class Correlation:
                 del self.recorded[live]
         del self.journal[mark:]
 
+    def keeps_time(self, record: str, name: str, recorded: str, live: str) -> bool:
+        """Whether a time of a record stays in the live responses where it does in the recorded ones."""
+        before = self._times.get((record, name))
+        if before is not None and before[0] == recorded:
+            return _is_near(before[1], live)
+        if before is not None or len(self._times) < MOST_TIMES:
+            self._times[record, name] = recorded, live
+        return True
+
     def _add(self, recorded: str, live: str) -> None:
         self.live[recorded] = live
         if recorded in self._watched:
@@ -99,6 +134,19 @@ class Correlation:
             counterpart = there.get(place)
             if counterpart is not None and value in self.used and value not in self.live:
                 self.set(value, counterpart)
+
+
+def _is_near(one_time: str, other: str) -> bool:
+    """Whether two ISO 8601 times differ by no more than their rounding, or by a zone, which the judge
+    decides. What is no time decides nothing."""
+    if one_time == other:
+        return True
+    try:
+        apart = datetime.fromisoformat(one_time) - datetime.fromisoformat(other)
+    except (ValueError, TypeError):
+        return True
+    seconds = abs(apart.total_seconds())
+    return seconds <= ROUNDING_SECONDS or (seconds <= FARTHEST_ZONE and seconds % QUARTER == 0)
 
 
 def inside(value: str) -> Json:

@@ -82,7 +82,7 @@ class Rebuilder:
         headers = self.headers.headers(
             request.headers,
             values,
-            needs_token=recorded.status != 401 and operation is not None and not operation.is_prelogin,
+            needs_token=recorded.status != 401 and (operation is None or not operation.is_prelogin),
             token=_missing_token(recorded, operation, client),
         )
         body = self._body(recorded, values, fields)
@@ -111,17 +111,24 @@ class Rebuilder:
             raw = _other_body(request, values)
             body, form = body_of(raw)
             return _Body(body, raw, form)
-        live = values.value("", recorded.sent)
-        if isinstance(live, dict):
-            if fields:
-                live = {name: fields.get(name, value) for name, value in live.items()}
-            if request.operation is not None and request.operation.key == SECURE_SESSION:
-                live = self.channels.keys_for(recorded, live)
+        live = _live_body(recorded.sent, values, fields)
+        is_session = request.operation is not None and request.operation.key == SECURE_SESSION
+        if is_session and isinstance(live, dict):
+            live = self.channels.keys_for(recorded, live)
         if sealed_payload(request.body) is None or recorded.plain is None:
             return _Body(live, msgspec.json.encode(live), request.form)
         channel = self.channels.for_request(recorded)
         raw = channel.encrypt(live, form=self.channels.form(request.body))
         return _Body(msgspec.json.decode(raw), raw, request.form, Plain(request=live), channel)
+
+
+def _live_body(sent: Json, values: RequestValues, fields: Mapping[str, Json]) -> Json:
+    """The body with live values; what ``fields`` replaces is not rebuilt."""
+    if not fields or not isinstance(sent, dict):
+        return values.value("", sent)
+    return {
+        name: fields[name] if name in fields else values.value(name, value) for name, value in sent.items()
+    }
 
 
 def has_json_body(recorded: Exchange) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from conformance.replay.rebuild.actions import Action, Actions, Code, MarkInbox, PassTime, Reply
 from conformance.replay.rebuild.context import RebuildContext
@@ -25,10 +26,11 @@ from conformance.spec.endpoints import (
     TOKEN_REFRESH,
 )
 from conformance.target.portal.login import METHODS
-from conformance.target.profile.model import Factor
+from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
 
 MAILED = frozenset({PASSWORD_RESET, PASSWORD_INIT})
+TAKING_CODES = MAILED | {LOGIN_COMPLETE, OTP_VERIFY}
 CODE_FIELDS = ("code", "otp", "otpCode", "totp", "verificationCode")
 COOLDOWN = 61.0
 
@@ -46,12 +48,14 @@ class Client:
 
 @dataclass
 class SignInCodes:
-    """The codes of all sign-ins. ``now`` returns the target's time; ``movable``: it can be moved."""
+    """The codes of all sign-ins. ``now`` returns the target's time; ``movable``: it can be moved. ``refused``
+    are the accounts that cannot sign in, and why: more attempts might lock them."""
 
     context: RebuildContext
     order: SignInOrder
     now: Callable[[], float]
     movable: bool = False
+    refused: Mapping[str, str] = field(default_factory=dict)
     logins: dict[str, str] = field(default_factory=dict)
     """By recorded login session, the account that signs in with it."""
     codes: dict[str, str] = field(default_factory=dict)
@@ -75,9 +79,8 @@ class SignInCodes:
             self._check_sign_in(recorded, sent)
         elif key in (LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE):
             yield from self._mail(position, key, recorded, sent)
-        name = next((field for field in CODE_FIELDS if isinstance(sent.get(field), str)), None)
-        if name is not None and (key in (LOGIN_COMPLETE, OTP_VERIFY) or key in MAILED):
-            return {name: (yield from self._code(position, key, recorded, sent[name], client))}
+        for name, value in recorded_code(recorded).items():
+            return {name: (yield from self._code(position, key, recorded, value, client))}
         return {}
 
     def _check_sign_in(self, recorded: Exchange, sent: dict[str, Json]) -> None:
@@ -85,6 +88,8 @@ class SignInCodes:
         account = self.context.account_of(email)
         if recorded.success and account is None:
             raise CannotRebuild(f"the profile has no account that stands for {email}")
+        if account is not None and account in self.refused:
+            raise CannotRebuild(self.refused[account])
         if (
             account is not None
             and not recorded.success
@@ -222,6 +227,15 @@ class SignInCodes:
         path = (settings.secret if settings else None) or "data.secret"
         secret = live.at(path)
         return secret if isinstance(secret, str) else None
+
+
+def recorded_code(recorded: Exchange) -> dict[str, str]:
+    """The code that a request sends, by the name of its field; none where it sends none."""
+    operation, sent = recorded.request.operation, recorded.sent
+    if operation is None or not isinstance(sent, dict) or operation.key not in TAKING_CODES:
+        return {}
+    codes = ((name, sent[name]) for name in CODE_FIELDS if isinstance(sent.get(name), str))
+    return dict(islice(codes, 1))
 
 
 def _mailed_for(sent: dict[str, Json]) -> str:

@@ -12,11 +12,11 @@ import msgspec
 from conformance.replay.changes.ways import PASSWORDS
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.errors import CannotRebuild
-from conformance.replay.recording.kinds import ISO, PLACEHOLDER, kind_of
+from conformance.replay.recording.kinds import ISO, PLACEHOLDER, is_counted, kind_of, record_of
 from conformance.replay.recording.values import LEAST_NUMBER, packed_json, packed_text
 from conformance.spec import Operation
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
-from conformance.spec.tables import INVALID_PARAMETER, RECORD_OF_PARAMETER
+from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER, RECORD_OF_PARAMETER
 from conformance.traffic.exchange import Exchange, Json, Request, parameters
 
 RECORDS = {**RECORD_OF_PARAMETER, "workspaceBizId": "workspace", "x-workspace-id": "workspace"}
@@ -26,7 +26,6 @@ PRESENT = ("old", "current", "present")
 """The beginnings of the names under which a change of the password sends the present one."""
 
 VALIDATION_CODES = frozenset(INVALID_PARAMETER)
-CHALLENGE_FAILED = "4030"
 EPOCH_MILLISECONDS = range(1_000_000_000_000, 10_000_000_000_000)
 
 
@@ -45,6 +44,7 @@ class RequestValues:
         self._succeeded = recorded.success
         self._account = account
         operation = recorded.request.operation
+        self._operation = operation.key if operation else ""
         key = operation.key if operation and recorded.success else ""
         self._sets_password = key in PASSWORDS
         self._signs_in = key == LOGIN_INITIATE
@@ -63,6 +63,12 @@ class RequestValues:
             self.uncorrelated.append(value)
             return value
         return live
+
+    def _counted(self, name: str, value: str) -> str | None:
+        """The live id of a record whose kind the field's name tells; None where it was not returned."""
+        counted = self._context.correlation.counted
+        record = record_of(name, self._operation) if counted else None
+        return None if record is None else counted.get((record, value))
 
     def target(self, request: Request, operation: Operation | None) -> str:
         """Path and query of a request, from the portal's address on."""
@@ -101,6 +107,11 @@ class RequestValues:
         return "not-a-token" if PLACEHOLDER.fullmatch(value) else value
 
     def _path_value(self, name: str, value: str) -> str:
+        counted = self._counted(name, value)
+        if counted is not None:
+            return counted
+        if self._context.plan.counts_ids and is_counted(value):
+            return self._record(name, value)  # the same id of another kind is no counterpart
         live = self.live(value)
         return self._record(name, value) if live == value else live
 
@@ -112,10 +123,17 @@ class RequestValues:
         if record is None:
             self.unsourced.append(value)
             return value
-        self._context.correlation.set(value, record)
+        kind = record_of(name, self._operation)
+        if self._context.plan.counts_ids and kind is not None:
+            self._context.correlation.pair_counted(kind, value, record)
+        else:
+            self._context.correlation.set(value, record)
         return record
 
     def _text(self, name: str, value: str) -> str:
+        counted = self._counted(name, value)
+        if counted is not None:
+            return counted
         if len(value) < 4:
             return value
         live = self.live(value)

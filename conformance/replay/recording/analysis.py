@@ -5,26 +5,29 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
-
-import msgspec
 
 from conformance.errors import UsageError
 from conformance.replay.recording.fingerprint import fingerprint_of, head_in, head_of
-from conformance.replay.recording.kinds import PLACEHOLDER, is_opaque, kind_of
+from conformance.replay.recording.kinds import PLACEHOLDER, is_counted, is_opaque, kind_of
 from conformance.replay.recording.lineage import Lineages, Trait, trait_of
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.needs import add_needs
-from conformance.replay.recording.plan import OTHER_PATH, UNWANTED, ReplayPlan, ReplaySelection, refusal_of
+from conformance.replay.recording.plan import (
+    NOT_THE_PORTALS,
+    OTHER_HOST,
+    UNWANTED,
+    ReplayPlan,
+    ReplaySelection,
+    refusal_of,
+)
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.values import (
     PlacedValue,
     is_dynamic,
     is_only_a_name,
-    packed_text,
-    texts_in,
-    unfolded,
+    packed_values,
 )
 from conformance.spec.endpoints import LOGIN_INITIATE, PORTAL_PATH
 from conformance.traffic.exchange import UNKNOWN_FORMS
@@ -33,7 +36,6 @@ CLOCK_GRAIN = 0.0005
 MOST_ANALYZED = 500_000
 CACHED_BYTES = 16_000_000
 """Bytes of lines whose analysis is cached, for lines with the same fingerprint."""
-_COOKIE = re.compile(rb'"set-cookie",\s*"[^=";]+=([^;"]+)', re.IGNORECASE)
 
 
 def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CACHED_BYTES) -> ReplayPlan:
@@ -54,17 +56,25 @@ def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CAC
         add_needs(plan, UNWANTED[:1])
     plan.ignored.update(store.ignored)
     plan.notes.extend(store.notes)
-    if len(plan.refused) == len(store) and all(why == OTHER_PATH for why in plan.refused.values()):
-        raise UsageError(
-            f"None of the recorded requests has a path below {PORTAL_PATH}: there is nothing to replay."
-        )
+    if len(plan.refused) == len(store) and NOT_THE_PORTALS.issuperset(plan.refused.values()):
+        raise UsageError(_nothing(plan))
     return plan
 
 
-class LineAnalysis(NamedTuple):
-    """What the analysis takes from a line: the same for every line with this fingerprint."""
+def _nothing(plan: ReplayPlan) -> str:
+    if plan.ignored[OTHER_HOST]:
+        return "Nothing was recorded at --recorded-host: leave it out to see which hosts the files hold."
+    return f"None of the recorded requests has a path below {PORTAL_PATH}: there is nothing to replay."
 
-    line: PlanLine
+
+class LineAnalysis(NamedTuple):
+    """What the analysis takes from a line: the same for every line with this fingerprint. It holds no line:
+    there are many of these."""
+
+    host: str
+    method: str
+    path: str
+    status: int | None
     refusal: str | None
     trait: Trait
     code: str | None
@@ -76,12 +86,21 @@ class LineAnalysis(NamedTuple):
 
     @staticmethod
     def of(line: PlanLine, refusal: str | None) -> LineAnalysis:
-        status = line.response.status if line.response is not None else 599
-        code = line.request.header("x-portal-access-code")
-        weight, is_accepted = 10 if status < 400 else 1, status < 300
+        status = line.response.status if line.response is not None else None
+        is_accepted = status is not None and status < 300
         operation = line.operation if is_accepted and line.impact != "read-only" else None
-        changing = None if operation is None else operation.key
-        return LineAnalysis(line, refusal, trait_of(line), code, weight, is_accepted, changing)
+        return LineAnalysis(
+            host=line.host,
+            method=line.request.method,
+            path=line.path,
+            status=status,
+            refusal=refusal,
+            trait=trait_of(line),
+            code=line.request.header("x-portal-access-code"),
+            weight=10 if status is not None and status < 400 else 1,
+            is_accepted=is_accepted,
+            changing=None if operation is None else operation.key,
+        )
 
 
 class RequestAnalysis:
@@ -109,9 +128,11 @@ class RequestAnalysis:
         analysis: LineAnalysis | None = None
         if head is not None and not self._selection.is_partial:
             analysis = self._analyses.get((head[2], request, response))
+        line: PlanLine | None = None
         if analysis is None:
-            analysis = self._analyze(position, raw)
-            head = head or head_of(analysis.line)
+            line = self._line(position, raw)
+            analysis = self._analyze(position, line)
+            head = head or head_of(line)
             self._remember((head[2], request, response), analysis, len(raw))
         assert head is not None
         plan.requests.append(request)
@@ -126,12 +147,13 @@ class RequestAnalysis:
             plan.changing[position] = analysis.changing
         if analysis.refusal is not None:
             plan.refused[position] = analysis.refusal
-            if analysis.refusal == OTHER_PATH:
-                plan.ignored[OTHER_PATH] += 1
+            if analysis.refusal in NOT_THE_PORTALS:
+                plan.ignored[analysis.refusal] += 1
                 return
-            plan.omit(position, analysis.line)
+            plan.omit(position, analysis.method, analysis.path, status=analysis.status)
+        plan.hosts[analysis.host] += 1
         if self._first_sent.get(request, began + 1) > began:
-            self._note_request(request, analysis, began)
+            self._note_request(request, analysis, line or self._line(position, raw), began)
         self._lineages.add(position, analysis.trait, began, elapsed)
 
     def finish(self) -> None:
@@ -139,15 +161,24 @@ class RequestAnalysis:
         self._plan.session_of = self._lineages.sessions(len(self._plan.store))
         codes = (counts.most_common(1)[0][0] for counts in self._codes.values())
         self._plan.access_codes = frozenset(codes)
+        hosts = self._plan.hosts
+        if len(hosts) > 1:
+            most = ", ".join(f"{host} ({times})" for host, times in hosts.most_common(5))
+            self._plan.notes.append(
+                f"What was recorded at {len(hosts)} hosts is replayed at one portal: {most}. "
+                "Name one with --recorded-host."
+            )
 
-    def _analyze(self, position: int, raw: bytes) -> LineAnalysis:
+    def _line(self, position: int, raw: bytes) -> PlanLine:
         try:
-            line = line_of(raw)
+            return line_of(raw)
         except (ValueError, RecursionError) as error:
             raise self._plan.store.broken(position, error) from error
+
+    def _analyze(self, position: int, line: PlanLine) -> LineAnalysis:
         analysis = LineAnalysis.of(line, refusal_of(line, self._selection, position + 1))
         self.distinct.append(position)
-        if analysis.code is not None and analysis.refusal != OTHER_PATH:
+        if analysis.code is not None and analysis.refusal not in NOT_THE_PORTALS:
             self._codes[self._plan.store.file_of(position)][analysis.code] += analysis.weight
         return analysis
 
@@ -158,16 +189,18 @@ class RequestAnalysis:
             self._room = self._cached_bytes
         self._analyses[key] = analysis
 
-    def _note_request(self, request: int, analysis: LineAnalysis, began: float) -> None:
-        self._note_values(analysis, began)
-        _note_account(self._plan, analysis)
+    def _note_request(self, request: int, analysis: LineAnalysis, line: PlanLine, began: float) -> None:
+        self._note_values(analysis, line, began)
+        _note_account(self._plan, line, is_accepted=analysis.is_accepted)
         if analysis.is_accepted and len(self._first_sent) < MOST_ANALYZED:
             self._first_sent[request] = began
 
-    def _note_values(self, analysis: LineAnalysis, began: float) -> None:
+    def _note_values(self, analysis: LineAnalysis, line: PlanLine, began: float) -> None:
         handles, sent = self._plan.handles, self.sent
-        for placed in analysis.line.values():
+        for placed in line.values():
             value = placed.value
+            if is_counted(value) and placed.place.startswith("path."):
+                self._plan.counts_ids = True
             if not is_dynamic(value):
                 continue
             raw = value.encode(errors="replace")
@@ -187,15 +220,14 @@ def _is_handle(placed: PlacedValue) -> bool:
     return kind_of(next((part for part in reversed(name) if part and part[0].isalpha()), "")) == "identity"
 
 
-def _note_account(plan: ReplayPlan, analysis: LineAnalysis) -> None:
-    line = analysis.line
+def _note_account(plan: ReplayPlan, line: PlanLine, *, is_accepted: bool) -> None:
     body = line.request.body
     if line.operation is None or line.operation.key != LOGIN_INITIATE or not isinstance(body, dict):
         return
     email, password = body.get("email"), body.get("password")
     if isinstance(email, str):
         plan.emails.setdefault(email)
-        if isinstance(password, str) and analysis.is_accepted:
+        if isinstance(password, str) and is_accepted:
             plan.passwords.setdefault(email, password)
 
 
@@ -240,37 +272,12 @@ class ResponseAnalysis:
 
     def _texts(self, line: PlanLine) -> set[bytes]:
         """The texts in a response, and those packed into them."""
-        texts = _texts_of(line, numbers=self.reads_numbers)
+        texts = line.texts(numbers=self.reads_numbers)
         new = {text for text in texts if len(text) >= 16} - self._unpacked
         if len(self._unpacked) < MOST_ANALYZED:
             self._unpacked |= new
-        texts.update(inner for text in new for inner in _packed(text))
+        texts.update(inner for text in new for inner in packed_values(text))
         return texts
-
-
-def _texts_of(line: PlanLine, *, numbers: bool) -> set[bytes]:
-    """The texts in a response, its headers, and its plaintext."""
-    assert line.response is not None
-    texts = texts_in(bytes(line.response.body), numbers=numbers)
-    headers = bytes(line.response.headers)
-    if b"ookie" in headers:
-        texts.update(_COOKIE.findall(headers))
-    texts |= texts_in(headers, numbers=False)
-    if line.plain is not None and line.plain.response:
-        texts |= texts_in(bytes(line.plain.response), numbers=numbers)
-    return texts
-
-
-def _packed(text: bytes) -> Iterator[bytes]:
-    """The values packed into a text: claims of a JWT, JSON, base64."""
-    try:
-        value = text.decode()
-        if "\\" in value:
-            value = msgspec.json.decode(b'"' + text + b'"')
-    except ValueError:
-        return
-    if value[:1] in "{[" or value.startswith("eyJ") or packed_text(value) is not None:
-        yield from (inner.value.encode() for inner in unfolded("", value) if inner.place)
 
 
 def _is_a_name(line: PlanLine, text: bytes) -> bool:

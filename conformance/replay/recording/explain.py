@@ -22,8 +22,7 @@ def foreseen(plan: ReplayPlan, profile: Profile) -> Iterator[str]:
     yield f"{len(sent)} of {len(wanted)} requests of {plan.sessions} clients would go to {url}."
     operations: Counter[str] = Counter()
     for position in sent:
-        line = plan.line(position)
-        operations[line.operation.key if line.operation else f"{line.request.method} {line.path}"] += 1
+        operations[plan.line(position).endpoint] += 1
     for key, times in sorted(operations.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"{times:7} {key}"
     for why, times in Counter(

@@ -60,6 +60,39 @@ SHAPES = frozenset(
 
 ADDRESSES = frozenset(["clientIp", "lastLoginIp", "ip", "ipAddress", "remoteAddress"])
 
+RECORDS = {
+    "x-workspace-id": "workspace",
+    "fromWalletId": "wallet",
+    "toWalletId": "wallet",
+    "userBizId": "account",
+    "accountBizId": "account",
+    "inviteeAccountBizId": "account",
+    "inviterBizId": "account",
+    "createdBy": "account",
+    "updatedBy": "account",
+}
+"""By name of a field, the kind of record that an id in it identifies, where the name does not say it."""
+
+RECORDS_OF_PATHS = (
+    ("/permissions/", "permission"),
+    ("/roles/", "role"),
+    ("/accounts/", "account"),
+    ("/invitations/", "invitation"),
+    ("/profile/", "account"),
+    ("/workspaces/", "workspace"),
+    ("/institutions/", "institution"),
+    ("/files/", "file"),
+    ("/channel-types/", "channel type"),
+    ("channels/", "channel"),
+    ("/currency-grants/", "grant"),
+    ("/sessions/history/", "sign-in"),
+    ("/orders/", "order"),
+)
+"""By part of a path, the kind of record that it is about."""
+
+SHORTEST_OPAQUE = 16
+"""From this length on an id is taken for unique among all records."""
+
 _ID = re.compile(r"(?:.*[a-z0-9]I[dD]s?|.*_id|id|ID|.*ID|.*Uuid|uuid|.*Token)\Z")
 _TIME = re.compile(r"(?:.*(?:At|Time|Date|On)|expires|.*_at)\Z")
 ISO = re.compile(r"\d{4}-?\d\d-?\d\d[Tt ]\d\d:?\d\d(?::?\d\d(?:[.,]\d+)?)?(Z|z|[+-]\d\d(?::?\d\d)?)?\Z")
@@ -91,6 +124,21 @@ def kind_of(name: str) -> Kind:
     if name in ADDRESSES:
         return "address"
     return "message" if name in ("message", "failureReason") else "value"
+
+
+@lru_cache(maxsize=4096)
+def record_of(name: str, operation: str) -> str | None:
+    """What record an id in a field of this name identifies, at this operation; None where nobody says."""
+    if name in RECORDS:
+        return RECORDS[name]
+    if name != "bizId":
+        return name.removesuffix("Id").removesuffix("Biz") if _ID.match(name) else None
+    return next((record for part, record in RECORDS_OF_PATHS if part in f"{operation}/"), None)
+
+
+def is_counted(value: str) -> bool:
+    """Whether an id is so short that records of two kinds may have the same."""
+    return len(value) < SHORTEST_OPAQUE and not is_opaque(value) and PLACEHOLDER.search(value) is None
 
 
 def is_opaque(value: str) -> bool:

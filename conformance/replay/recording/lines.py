@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
-from conformance.replay.recording.values import PlacedValue, in_body, in_headers, in_path
+from conformance.replay.recording.values import PlacedValue, in_body, in_headers, in_path, texts_in
 from conformance.spec import Impact, Operation, operation_of
 from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import ABSENT, Form, Header, Json, layout_of
 
 _NO_RAW = msgspec.Raw(b"")
+_COOKIE = re.compile(rb'"set-cookie",\s*"[^=";]+=([^;"]+)', re.IGNORECASE)
 
 
 class PlanRequest(msgspec.Struct, gc=False):
@@ -59,6 +61,20 @@ class PlanLine(msgspec.Struct, gc=False):
         return _target(self.request.method, self.request.url).path
 
     @property
+    def status(self) -> int | None:
+        return None if self.response is None else self.response.status
+
+    @property
+    def endpoint(self) -> str:
+        """The operation's key; the method and the path of one that is not described."""
+        return self.operation.key if self.operation else f"{self.request.method} {self.path}"
+
+    @property
+    def host(self) -> str:
+        """The host of the URL, with its port where it has one."""
+        return self.request.url.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
+
+    @property
     def impact(self) -> Impact:
         return _target(self.request.method, self.request.url).impact
 
@@ -77,6 +93,18 @@ class PlanLine(msgspec.Struct, gc=False):
         if self.plain is not None and self.plain.request is not ABSENT:
             return self.plain.request
         return self.request.body
+
+    def texts(self, *, numbers: bool) -> set[bytes]:
+        """The texts in the response, its headers and its plaintext; their large numbers, if asked for."""
+        texts: set[bytes] = set()
+        if self.response is not None:
+            headers = bytes(self.response.headers)
+            texts |= texts_in(bytes(self.response.body), numbers=numbers) | texts_in(headers, numbers=False)
+            if b"ookie" in headers:
+                texts.update(_COOKIE.findall(headers))
+        if self.plain is not None and self.plain.response:
+            texts |= texts_in(bytes(self.plain.response), numbers=numbers)
+        return texts
 
     def response_json(self) -> Json:
         """The response's body, decoded; None where it is not JSON."""

@@ -28,7 +28,8 @@ def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
     plan.omissions = Omissions()
     for position in plan.refused:
         if plan.session_of[position] >= 0:
-            plan.omit(position, plan.line(position))
+            line = plan.line(position)
+            plan.omit(position, line.request.method, line.path, status=line.status)
 
 
 class _Needs:

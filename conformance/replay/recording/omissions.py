@@ -11,12 +11,14 @@ RELATED = (
     frozenset({"profile", "accounts"}),
     frozenset({"profile", "invitations"}),
     frozenset({"auth", "security"}),
-    frozenset({"auth", "profile"}),
 )
-"""Areas that show each other's records. Each shows its own."""
+"""Areas that show each other's records. Each shows its own, but for ``auth``."""
+
+LOGOUT = "/logout"
+"""The end of the one path of ``auth`` whose response shows how many sessions there were."""
 
 OTHER_NAMES = {"notification-channels": "notifications"}
-ENDS = ("/logout", "/sessions/terminate", "/sessions/terminate-all", "/password/change", "/password/reset")
+ENDS = (LOGOUT, "/sessions/terminate", "/sessions/terminate-all", "/password/change", "/password/reset")
 """Ends of paths that may end a session: every response after it may have been a 401."""
 
 SESSIONS = "sessions"
@@ -40,13 +42,16 @@ class Omissions:
             if changed not in self.first or began < self.first[changed][0]:
                 self.first[changed] = (began, f"{method} {path[path.find(PORTAL_PATH) :]}")
 
-    def before(self, began: float, path: str, *, status: int | None) -> str | None:
-        """The omitted change that may explain a difference; None where there is none before it."""
+    def before(self, began: float, path: str, *, is_open_still: bool) -> str | None:
+        """The omitted change that may explain a difference; None where there is none before it.
+        ``is_open_still``: a session that had ended when recorded is accepted."""
         if not self.first:
             return None
         area = area_of(path)
         areas = {area}.union(*(family for family in RELATED if area in family))
-        if status == 401:
+        if area == "auth" and not path.endswith(LOGOUT):
+            areas.discard(area)
+        if is_open_still:
             areas.add(SESSIONS)
         omitted = (self.first[related] for related in sorted(areas) if related in self.first)
         return next((change for moment, change in omitted if moment < began), None)

@@ -19,6 +19,8 @@ from conformance.target.portal.cipher import sealed_payload
 from conformance.traffic.exchange import ABSENT, UNKNOWN_FORMS, Exchange
 
 OTHER_PATH = "another path"
+OTHER_HOST = "another host"
+NOT_THE_PORTALS = frozenset({OTHER_PATH, OTHER_HOST})
 NEEDED = "others need it: it is sent, and not compared"
 REPLAYED = "an earlier part of this replay sent it"
 UNWANTED = ("not among --only", "named by --skip")
@@ -26,7 +28,7 @@ UNWANTED = ("not among --only", "named by --skip")
 
 def is_unwanted(refusal: str) -> bool:
     """Whether the user excluded an exchange, or it is none of the portal's."""
-    return refusal == OTHER_PATH or refusal in UNWANTED or "--impact allows" in refusal
+    return refusal in NOT_THE_PORTALS or refusal in UNWANTED or "--impact allows" in refusal
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class ReplaySelection:
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
     impact: Impact = "read-only"
+    hosts: frozenset[str] = frozenset()
+    """The hosts whose requests are the portal's; none: all."""
 
     @property
     def is_partial(self) -> bool:
@@ -75,6 +79,8 @@ class ReplayPlan:
     """By value that a response returned and a later request sent: the position of the first such response."""
     handles: set[str] = field(default_factory=set)
     """Those values that mean nothing by themselves: ids, tokens. The others may be equal by chance."""
+    counts_ids: bool = False
+    """Whether ids in paths are so short that records of two kinds may have the same."""
     passwords: dict[str, str] = field(default_factory=dict)
     """By email, the password that was accepted."""
     accepted: set[str] = field(default_factory=set)
@@ -90,6 +96,8 @@ class ReplayPlan:
     ignored: Counter[str] = field(default_factory=Counter)
     """Entries that are not replayed at all, by reason."""
     notes: list[str] = field(default_factory=list)
+    hosts: Counter[str] = field(default_factory=Counter)
+    """How many of the portal's requests were recorded at which host."""
 
     @cached_property
     def sessions(self) -> int:
@@ -104,21 +112,22 @@ class ReplayPlan:
         return self._numbers[position]
 
     def __post_init__(self) -> None:
-        self._numbers: dict[int, int] = {}
+        self._numbers = array("i")
 
     def arrange(self) -> None:
         """Orders the positions by their start, and numbers them."""
         self.order = array("i", sorted(range(len(self.store)), key=self.started.__getitem__))
-        self._numbers = {position: number for number, position in enumerate(self.order, 1)}
+        self._numbers = array("i", [0]) * len(self.order)
+        for number, position in enumerate(self.order, 1):
+            self._numbers[position] = number
 
     def exchanges(self) -> Iterator[Exchange]:
         """The portal's, in the order of the replay."""
         return (self.store.exchange(at) for at in self.order if self.session_of[at] >= 0)
 
-    def omit(self, position: int, line: PlanLine) -> None:
+    def omit(self, position: int, method: str, path: str, *, status: int | None) -> None:
         """Notes that an exchange is not replayed: later ones may differ without it."""
-        status = line.response.status if line.response else None
-        self.omissions.note(self.started[position], line.request.method, line.path, status=status)
+        self.omissions.note(self.started[position], method, path, status=status)
 
     def line(self, position: int) -> PlanLine:
         return line_of(self.store.line(position))
@@ -129,9 +138,9 @@ def refusal_of(line: PlanLine, selection: ReplaySelection, number: int) -> str |
     path = line.path
     if PORTAL_PATH not in path:
         return OTHER_PATH
-    operation = line.operation
-    key = operation.key if operation else f"{line.request.method} {path}"
-    unwanted = selection.refusal(number, key)
+    if selection.hosts and line.host not in selection.hosts:
+        return OTHER_HOST
+    unwanted = selection.refusal(number, line.endpoint)
     if unwanted:
         return unwanted
     needed = line.impact

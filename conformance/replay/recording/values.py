@@ -232,6 +232,18 @@ def texts_in(raw: bytes, *, numbers: bool) -> set[bytes]:
     return values
 
 
+def packed_values(text: bytes) -> Iterator[bytes]:
+    """The values packed into a text of some JSON: claims of a JWT, JSON, base64."""
+    try:
+        value = text.decode()
+        if "\\" in value:
+            value = msgspec.json.decode(b'"' + text + b'"')
+    except ValueError:
+        return
+    if value[:1] in "{[" or value.startswith("eyJ") or packed_text(value) is not None:
+        yield from (inner.value.encode() for inner in unfolded("", value) if inner.place)
+
+
 def is_only_a_name(raw: bytes, text: bytes) -> bool:
     """Whether a text stands in some JSON as the name of members only."""
     quoted = re.escape(b'"' + text + b'"')

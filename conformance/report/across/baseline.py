@@ -115,7 +115,8 @@ class Baseline:
 @dataclass(frozen=True, slots=True)
 class BaselineResult:
     """``new`` are findings that no entry lists, ``known`` the entries whose finding was seen, ``stale`` those
-    whose requirement was decided and whose finding was not seen, ``expired`` those whose day has passed;
+    whose requirement was decided and whose finding was not seen, ``expired`` those whose day has passed,
+    ``undecided`` those whose requirement the run did not decide;
     ``outdated`` are rows of the differences of replays."""
 
     file: str
@@ -139,8 +140,9 @@ class BaselineResult:
                 BaselineEntry(signature=one.signature, requirement=one.requirement, endpoint=one.endpoint)
                 for one in self.new
             ],
-            known=[entry.record() for entry in (*self.known, *self.undecided)],
+            known=[entry.record() for entry in self.known],
             stale=[*(entry.record() for entry in self.stale), *(row.record() for row in self.outdated.stale)],
+            undecided=[entry.record() for entry in self.undecided],
             expired=[
                 *(entry.record() for entry in self.expired),
                 *(row.record() for row in self.outdated.expired),
@@ -199,6 +201,8 @@ def initial_baseline(path: Path | None, *, is_updated: bool, is_pruned: bool = F
     if path is None:
         if is_pruned:
             raise UsageError("--baseline-prune needs --baseline FILE, the file to remove entries from.")
+        if is_updated:
+            raise UsageError("--baseline-update needs --baseline FILE, the file to write failures to.")
         return None
     return load(path) if path.exists() or not is_updated else Baseline(str(path))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,6 +26,9 @@ from conformance.report.model.words import day_and_time, listed
 MOST = 200
 MOST_LINES = 40
 
+ID = re.compile(r"^([A-Z]+-\d+) ")
+"""An id at the beginning of a line, which is its label on a terminal."""
+
 Safe = Callable[[str], str]
 """Makes a text from a target harmless."""
 
@@ -41,12 +45,17 @@ def as_text(comparison: Comparison) -> str:
             for name, side in (("old", comparison.old), ("new", comparison.new))
         ],
         *(
-            [title, *(f"  {line}" for line in lines)]
+            [title, *(f"  {_with_label(line)}" for line in lines)]
             for title, lines in reversed(list(_blocks(comparison, one_line)))
         ),
         [conclusion(comparison)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _with_label(line: str) -> str:
+    """A line whose id is a label, as a terminal lays it out."""
+    return ID.sub(r"\1  ", line)
 
 
 def as_markdown(comparison: Comparison) -> str:

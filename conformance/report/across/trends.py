@@ -115,7 +115,11 @@ def as_text(trends: Sequence[Trend]) -> str:
         lines += [
             f"  {row.verdict.upper()} {row.requirement} since {day_and_time(row.since)}"
             f" ({plural(row.runs, 'run')}), "
-            + (f"last held {day_and_time(row.last_held)}" if row.last_held else "never held")
+            + (
+                f"last passed {day_and_time(row.last_held)}"
+                if row.last_held
+                else "not since the first run here"
+            )
             for row in trend.failing
         ]
         lines += [
@@ -124,7 +128,7 @@ def as_text(trends: Sequence[Trend]) -> str:
         ]
         lines += [
             f"  fixed {row.requirement}: failed in {plural(row.runs, 'run')} since"
-            f" {day_and_time(row.failed_since)}, holds since {day_and_time(row.fixed_since)}"
+            f" {day_and_time(row.failed_since)}, passes since {day_and_time(row.fixed_since)}"
             for row in trend.fixed
         ]
         blocks.append("\n".join(lines))
@@ -138,6 +142,7 @@ def as_html(trends: Sequence[Trend], folder: Path | None = None) -> str:
         "history.html.j2",
         trends=trends,
         drawing=drawing,
+        slim_drawing=slim_drawing,
         link=partial(report_link, folder=folder),
         spelled=spelled,
         day_and_time=day_and_time,
@@ -158,32 +163,40 @@ def report_link(run: Point, *, folder: Path | None) -> str:
     return quote(relative.replace(os.sep, "/")) if started == run.started else ""
 
 
-def drawing(trend: Trend) -> Markup:
+LABEL = 150
+"""The width of a time below the drawing."""
+
+
+def drawing(trend: Trend, *, width: int = 960, most_runs: int = 60) -> Markup:
     """The newest runs as columns of failures and warnings; a run without any is a green dot."""
-    runs = trend.runs[-60:]
+    runs = trend.runs[-most_runs:]
     most = max([5, *(run.failed + run.warned for run in runs)])
-    step = 960 / max(16, len(runs))
+    step = width / max(most_runs // 4, len(runs))
     columns = Markup("").join(
         _column(run, at * step, min(step - 4, 44.0), most) for at, run in enumerate(runs)
     )
     words = f"The last {len(runs)} runs: " + ", ".join(f"{run.failed} failed" for run in runs[-10:])
     words += f"; {runs[-1].tested} % tested in the newest" if runs else ""
-    rule = Markup('<path class="rule" d="M0 110H960"/>')
-    return Markup('<svg viewBox="0 0 960 132" role="img" aria-label="{}">{}</svg>').format(
-        words, columns + rule + _tested_line(runs, step) + _ends(runs, step)
+    rule = Markup('<path class="rule" d="M0 110H{}"/>').format(width)
+    return Markup('<svg viewBox="0 0 {} 132" role="img" aria-label="{}">{}</svg>').format(
+        width, words, columns + rule + _tested_line(runs, step) + _ends(runs, step, width)
     )
 
 
+def slim_drawing(trend: Trend) -> Markup:
+    """The newest of these runs, for a phone."""
+    return drawing(trend, width=340, most_runs=16)
+
+
 def _tested_line(runs: Sequence[Point], step: float) -> Markup:
-    """The share tested of each run as a line, and the newest one as a number."""
+    """The share tested of each run as a line."""
     if len(runs) < 2:
         return Markup("")
     wide = min(step - 4, 44.0) / 2
     points = [(at * step + wide, 110 - 88.0 * run.tested / 100) for at, run in enumerate(runs)]
-    left, top = points[-1]
-    return Markup(
-        '<polyline class="share" points="{}"/><text class="ink" x="{:.1f}" y="{:.1f}">{} % tested</text>'
-    ).format(" ".join(f"{x:.1f},{y:.1f}" for x, y in points), min(left + 26, 890), top - 5, runs[-1].tested)
+    return Markup('<polyline class="share" points="{}"/>').format(
+        " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    )
 
 
 def _column(run: Point, left: float, wide: float, most: int) -> Markup:
@@ -208,11 +221,11 @@ def _column(run: Point, left: float, wide: float, most: int) -> Markup:
     return Markup("<g><title>{}</title>{}</g>").format(words, drawn)
 
 
-def _ends(runs: Sequence[Point], step: float) -> Markup:
+def _ends(runs: Sequence[Point], step: float, width: int) -> Markup:
     if not runs:
         return Markup("")
     first = Markup('<text x="0" y="126">{}</text>').format(day_and_time(runs[0].started))
-    if len(runs) < 6:
+    if len(runs) * step < min(2 * LABEL, width):
         return first
     last = Markup('<text x="{:.0f}" y="126" text-anchor="end">{}</text>')
     return first + last.format(len(runs) * step, day_and_time(runs[-1].started))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from conformance.report.formats.finding_text import expectation, seen
-from conformance.report.model.again import rerun
+from conformance.report.formats.finding_text import values
+from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.regressions import places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import blocking, headline, known_signatures, plural
+from conformance.report.model.words import BUNDLED, blocking, headline, known_signatures, plural
 
 MOST = 10
 """Annotations of a level that the page of a job shows; what is beyond is in the reports."""
@@ -26,13 +26,16 @@ class Annotation:
 
 
 def annotations_of(run: Run) -> Iterator[Annotation]:
-    """What fails the run as errors, then its warnings, each level bounded."""
+    """What fails the run as errors, then its warnings, each level bounded. A run that judged no portal of the
+    user's is a warning: its green verdict says nothing of the job's portal."""
     errors = [*_failures(run), *_regressions(run)]
+    errors += [Annotation("error", "Too slow", one_line(text, 600)) for text in run.ending.too_slow]
     if run.exit_code > 1:
         head = headline(run)
         errors.insert(0, Annotation("error", head.title, one_line(head.sentence, 400)))
     yield from errors[:MOST]
-    yield from list(_warnings(run))[:MOST]
+    bundled = [Annotation("warning", "No portal of yours was judged", BUNDLED)] if run.scope.bundled else []
+    yield from [*bundled, *_warnings(run)][:MOST]
 
 
 def _failures(run: Run) -> Iterator[Annotation]:
@@ -40,7 +43,8 @@ def _failures(run: Run) -> Iterator[Annotation]:
         row, findings = blocker.requirement, blocker.findings
         where = _where(findings[0]) if findings else row.reason or "no finding is recorded"
         more = f", and {plural(len(findings) - 1, 'further place')}" if len(findings) > 1 else ""
-        text = f"{row.statement} {where}{more}. Reproduce: {rerun(run, row.id)}"
+        command = rerun_finding(run, findings[0]) if findings else rerun(run, row.id)
+        text = f"{row.statement} {where}{more}. Reproduce: {command}"
         yield Annotation("error", f"{row.verdict.upper()} {row.id}", one_line(text, 900))
 
 
@@ -66,5 +70,4 @@ def _warnings(run: Run) -> Iterator[Annotation]:
 
 
 def _where(finding: FindingEntry) -> str:
-    values = f"seen {seen(finding, 120)}, expected {expectation(finding.expected)}"
-    return f"{finding.endpoint} at {finding.path or 'the answer'}: {values}"
+    return f"{finding.endpoint} at {finding.path or 'the answer'}: {values(finding)}"

@@ -8,7 +8,14 @@ from pathlib import Path
 from conformance.errors import ExitCode
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import blocking, findings_in_words, headline, plural, share_of_musts
+from conformance.report.model.words import (
+    blocking,
+    changes_in_words,
+    findings_in_words,
+    headline,
+    plural,
+    share_of_musts,
+)
 
 REPORT = "report.html"
 
@@ -17,6 +24,8 @@ def closing_block(run: Run, out: Path) -> Iterator[str]:
     """What follows the verdict and its numbers, a line each."""
     yield f"tested     {share_of_musts(run).removesuffix(' tested')}"
     yield f"findings   {_findings(run)}"
+    if changes_in_words(run):
+        yield f"changes    {changes_in_words(run)}"
     yield f"report     {out / REPORT}"
     yield f"exit code  {run.exit_code}: {exit_reason(run)}"
 
@@ -39,9 +48,12 @@ def exit_reason(run: Run) -> str:
     if run.exit_code == ExitCode.FAILED:
         return ", ".join(_failures(run))
     if run.exit_code == ExitCode.CONFORMANT:
-        return "nothing failed" if not run.summary.fail else "every failure is in the baseline"
+        reason = "nothing failed" if not run.summary.fail else "every failure is in the baseline"
+        return f"{reason}; {NONE_OF_YOURS}" if run.scope.bundled else reason
     return REASONS[ExitCode(run.exit_code)]
 
+
+NONE_OF_YOURS = "no portal of yours was judged, only the bundled one"
 
 REASONS = {
     ExitCode.INTERRUPTED: "the run was interrupted",
@@ -62,6 +74,8 @@ def _failures(run: Run) -> Iterator[str]:
         yield f"{plural(blockers.count('fail'), 'requirement')} failed"
     if "warn" in blockers:
         yield f"{plural(blockers.count('warn'), 'warning')} with --strict"
+    if run.ending.too_slow:
+        yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
     if run.baseline is not None and run.baseline.stale:
         yield f"{plural(len(run.baseline.stale), 'stale entry')} in the baseline"
     if run.baseline is not None and run.baseline.expired:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.report.formats.finding_text import message_of
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
@@ -28,7 +29,7 @@ def document(run: Run) -> str:
         findings.setdefault(finding.requirement, []).append(finding)
     tests = [_test(run, row, findings.get(row.id, [])) for row in run.requirements]
     if run.command == "replay":
-        tests += map(_replayed, by_endpoint(run))
+        tests += [*map(_replayed, by_endpoint(run)), *map(_too_slow, run.ending.too_slow)]
     start, stop = round(moment(run.started) * 1000), round(moment(run.finished) * 1000)
     counted = {
         name: sum(test["status"] == name for test in tests)
@@ -70,7 +71,7 @@ def _test(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> dict
         "tags": [row.level],
     }
     if findings:
-        test["message"] = cut(f"{findings[0].endpoint}: {findings[0].message}", 1_000)
+        test["message"] = cut(f"{findings[0].endpoint}: {message_of(findings[0])}", 1_000)
     elif row.reason:
         test["message"] = row.reason
     if row.cases:
@@ -92,6 +93,18 @@ def _replayed(endpoint: ReplayedEndpoint) -> dict[str, Any]:
         values = f"recorded {literal(place.first.recorded, 200)}, now {literal(place.first.replayed, 200)}"
         test["message"] = f"{place.path or 'the answer'} {place.kind}: {values}"
     return test
+
+
+def _too_slow(sentence: str) -> dict[str, Any]:
+    """The test of a limit on latency that was exceeded."""
+    return {
+        "name": "A limit on latency",
+        "status": "failed",
+        "duration": 0,
+        "suite": ["Replayed traffic"],
+        "tags": ["latency"],
+        "message": cut(sentence, 1_000),
+    }
 
 
 def _status(run: Run, row: RequirementEntry, findings: list[FindingEntry]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.report.model.marked import literal
 from conformance.report.model.run import FindingEntry
+from conformance.report.model.severity import compares_answers
 from conformance.report.model.visible import one_line
 from conformance.traffic.exchange import Json
 
@@ -18,9 +19,32 @@ def expectation(expected: Json) -> str:
     return in_words(expected)
 
 
+def contrast(finding: FindingEntry) -> str:
+    """How what was seen relates to the other value: of two answers that are compared, either may be wrong."""
+    return "disagrees with" if compares_answers(finding) else "expected"
+
+
+def values(finding: FindingEntry, limit: int = 120) -> str:
+    """``seen 1, expected 0`` or ``seen "a", disagrees with "b"``."""
+    return f"seen {seen(finding, limit)}, {contrast(finding)} {expectation(finding.expected)}"
+
+
+def message_of(finding: FindingEntry) -> str:
+    """The message, in the words of ``values`` where it says nothing else."""
+    if own_message(finding) or not compares_answers(finding):
+        return finding.message
+    return f"{finding.path or 'the answer'}: {values(finding)}"
+
+
 def seen(finding: FindingEntry, limit: int = 300) -> str:
     """What was seen, in one line."""
     return "nothing (missing)" if finding.missing else literal(finding.actual, limit)
+
+
+def own_message(finding: FindingEntry, limit: int = 600) -> str:
+    """The message where it says more than place, expected and seen do; else nothing."""
+    repeats = finding.message.startswith(f"{finding.path or 'the answer'}: expected ")
+    return "" if repeats else one_line(finding.message, limit)
 
 
 def in_words(value: Json) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from conformance.report.formats.finding_text import message_of
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 
@@ -19,7 +20,7 @@ def document(run: Run) -> str:
     writer = csv.writer(csv_text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for finding in run.findings:
-        cells = (finding.requirement, finding.verdict, finding.endpoint, finding.path, finding.message)
+        cells = (finding.requirement, finding.verdict, finding.endpoint, finding.path, message_of(finding))
         writer.writerow([_cell(cell) for cell in cells])
     return csv_text.getvalue()
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.report.formats.finding_text import expectation, seen
+from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.summary import code, quoted
 from conformance.report.model.again import REDACTED, SET_BY_THE_CLIENT, VARIABLES
 from conformance.report.model.run import FindingEntry
@@ -130,11 +130,12 @@ def issue_text(
         "",
         f"{code(finding.endpoint)}{place} ({severity})",
         "",
-        f"- expected: {code(expectation(finding.expected))}",
+        f"- {contrast(finding)}: {code(expectation(finding.expected))}",
         f"- seen: {code(seen(finding))}",
     ]
-    if finding.message:
-        lines += ["", quoted(finding.message, 600)]
+    message = own_message(finding)
+    if message:
+        lines += ["", quoted(message, 600)]
     if steps:
         lines += ["", "Steps:", "", *(f"{at}. {step}" for at, step in enumerate(map(code, steps), 1))]
     return "\n".join([*lines, "", f"Reproduce: {code(rerun, 600)}"])

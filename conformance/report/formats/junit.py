@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
-from conformance.report.formats.finding_text import expectation, seen
-from conformance.report.model.again import rerun
+from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
+from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import RegressedPlace, ReplayedEndpoint, by_endpoint
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
@@ -94,7 +94,17 @@ def _suite_of(run: Run, name: str, cases: Sequence[ElementTree.Element]) -> Elem
 def _replayed(run: Run) -> ElementTree.Element:
     """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
     of its answers could be compared."""
-    return _suite_of(run, "Replayed traffic", [_endpoint(endpoint) for endpoint in by_endpoint(run)])
+    cases = [_endpoint(endpoint) for endpoint in by_endpoint(run)]
+    return _suite_of(run, "Replayed traffic", [*cases, *map(_too_slow, run.ending.too_slow)])
+
+
+def _too_slow(sentence: str) -> ElementTree.Element:
+    """A limit on latency that was exceeded, as a test case that fails."""
+    case = ElementTree.Element(
+        "testcase", name="A limit on latency", classname="portal-conformance.Replayed traffic", time="0"
+    )
+    ElementTree.SubElement(case, "failure", type="latency", message=visible(cut(sentence, 600)))
+    return case
 
 
 def _endpoint(endpoint: ReplayedEndpoint) -> ElementTree.Element:
@@ -148,7 +158,7 @@ def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
 
 def _message(row: RequirementEntry, findings: Sequence[FindingEntry]) -> str:
     return cut(
-        f"{findings[0].endpoint}: {findings[0].message}" if findings else row.reason or row.statement, 600
+        f"{findings[0].endpoint}: {message_of(findings[0])}" if findings else row.reason or row.statement, 600
     )
 
 
@@ -158,8 +168,8 @@ def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
         "\n".join(
             (
                 finding.endpoint,
-                f"  {cut(finding.message, 600)}",
-                f"  expected at {finding.path or 'the answer'}: {expectation(finding.expected)}",
+                *([f"  {own_message(finding)}"] if own_message(finding) else []),
+                f"  {contrast(finding)} at {finding.path or 'the answer'}: {expectation(finding.expected)}",
                 f"  seen: {seen(finding)}",
                 f"  exchanges: {', '.join(map(str, finding.exchanges)) or 'none'}",
             )
@@ -168,4 +178,5 @@ def _text(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> 
     ]
     if len(findings) > MOST_FINDINGS:
         blocks.append(f"and {len(findings) - MOST_FINDINGS} more findings")
-    return visible("\n".join([row.statement, *blocks, f"reproduce: {rerun(run, row.id)}"]))
+    command = rerun_finding(run, findings[0]) if findings else rerun(run, row.id)
+    return visible("\n".join([row.statement, *blocks, f"reproduce: {command}"]))

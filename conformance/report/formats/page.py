@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from conformance.report.model.visible import visible
 from conformance.traffic.clip import cut
@@ -19,7 +19,7 @@ from conformance.traffic.exchange import Json
 TEMPLATES = files("conformance.report.formats").joinpath("templates")
 
 LONGEST_WORD = 24
-BREAK = re.compile(rf"[/.,;:](?=[A-Za-z{{\[])|[^\s/.,;:]{{{LONGEST_WORD}}}(?=[^\s/.,;:])")
+BREAK = re.compile(rf"(?<!\s)[/.,;:](?=[A-Za-z{{\[])|[^\s/.,;:]{{{LONGEST_WORD}}}(?=[^\s/.,;:])")
 """What a narrow cell may break a line after: a part of a path, and much that no space divides."""
 
 
@@ -76,8 +76,8 @@ def spelled(text: str) -> list[tuple[str, bool]]:
 def breaks(text: str) -> Markup:
     """The text, escaped, with places where a narrow cell may break it: after the parts of a path, and
     within what is longer than any word."""
-    pieces = BREAK.sub(lambda found: f"{found[0]}\0", visible(str(text))).split("\0")
-    return Markup("<wbr>").join(map(Markup.escape, pieces))
+    marked = BREAK.sub("\\g<0>\0", visible(str(text)))
+    return Markup(str(escape(marked)).replace("\0", "<wbr>"))
 
 
 def anchor(*words: str) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from conformance.report.formats.finding_text import expectation, seen
+from conformance.report.formats.finding_text import own_message, values
+from conformance.report.model.again import rerun
+from conformance.report.model.marked import literal
+from conformance.report.model.regressions import KINDS, RegressedPlace
+from conformance.report.model.regressions import places as places_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
+from conformance.report.model.severity import severity_of
 from conformance.report.model.visible import json_text, one_line
 from conformance.report.model.words import known_signatures
 
@@ -22,12 +28,14 @@ LEVELS = {"fail": "error", "warn": "warning"}
 
 
 def document(run: Run) -> str:
-    """The file: a rule for each requirement with a finding, a result for each FAIL and WARN."""
+    """The file: a rule for each requirement with a finding, and a result for each FAIL and WARN. A place
+    where a replay regressed is a result where none of these is about it."""
     findings = [finding for finding in run.findings if finding.verdict in LEVELS][:MOST_RESULTS]
     named = {finding.requirement for finding in findings}
     rows = [row for row in run.requirements if row.id in named]
-    places = {row.id: at for at, row in enumerate(rows)}
-    driver = {"name": run.suite.name, "version": run.suite.version, "rules": [_rule(row) for row in rows]}
+    rules = [_rule(row, run) for row in rows] + ([REGRESSION] if _regressed(run) else [])
+    places = {rule["id"]: at for at, rule in enumerate(rules)}
+    driver = {"name": run.suite.name, "version": run.suite.version, "rules": rules}
     invocation: dict[str, Any] = {
         "executionSuccessful": run.exit_code in (0, 1),
         "exitCode": run.exit_code,
@@ -39,6 +47,7 @@ def document(run: Run) -> str:
         invocation["toolExecutionNotifications"] = [{"level": "error", "message": {"text": text}}]
     accepted = known_signatures(run)
     results = [_result(finding, places, is_accepted=finding.signature in accepted) for finding in findings]
+    results += [_regression(place, places) for place in _regressed(run)[: MOST_RESULTS - len(results)]]
     one_run = {"tool": {"driver": driver}, "invocations": [invocation], "results": results}
     return json_text({"$schema": SCHEMA, "version": "2.1.0", "runs": [one_run]})
 
@@ -47,10 +56,13 @@ def _utc(iso: str) -> str:
     return datetime.fromtimestamp(moment(iso), UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def _rule(row: RequirementEntry) -> dict[str, Any]:
+def _rule(row: RequirementEntry, run: Run) -> dict[str, Any]:
+    statement = one_line(row.statement, 600)
     return {
         "id": row.id,
-        "shortDescription": {"text": one_line(row.statement, 600)},
+        "shortDescription": {"text": statement},
+        "fullDescription": {"text": f"{statement} ({row.level}, {row.section})"},
+        "help": {"text": f"Reproduce: {rerun(run, row.id)}"},
         "defaultConfiguration": {"level": "error" if row.level == "must" else "warning"},
         "properties": {"tags": [row.level, row.section]},
     }
@@ -58,15 +70,16 @@ def _rule(row: RequirementEntry) -> dict[str, Any]:
 
 def _result(finding: FindingEntry, places: dict[str, int], *, is_accepted: bool) -> dict[str, Any]:
     place = f" at {finding.path}" if finding.path else ""
-    values = f"seen {seen(finding, 200)}, expected {expectation(finding.expected)}"
+    text = f"{finding.endpoint}{place}: {values(finding, 200)}. {own_message(finding)}".rstrip()
     result: dict[str, Any] = {
         "ruleId": finding.requirement,
         "level": LEVELS[finding.verdict],
-        "message": {"text": one_line(f"{finding.endpoint}{place}: {values}. {finding.message}", 1_000)},
+        "message": {"text": one_line(text, 1_000)},
         "partialFingerprints": {
             "signature/v1": hashlib.sha256(finding.signature.encode(errors="backslashreplace")).hexdigest()
         },
-        "locations": [_location(finding)],
+        "locations": [_location(finding.endpoint, finding.exchanges)],
+        "properties": {"severity": severity_of(finding)},
     }
     if finding.requirement in places:
         result["ruleIndex"] = places[finding.requirement]
@@ -75,10 +88,42 @@ def _result(finding: FindingEntry, places: dict[str, int], *, is_accepted: bool)
     return result
 
 
-def _location(finding: FindingEntry) -> dict[str, Any]:
-    """The line of the exchange, and the endpoint as the logical location."""
-    line = finding.exchanges[-1] if finding.exchanges else 1
+REGRESSION = {
+    "id": "REGRESSION",
+    "shortDescription": {"text": "The target answers as it was recorded."},
+    "fullDescription": {"text": "The target answers as recorded, also where the specification is open."},
+    "help": {"text": "report.html says what each difference means, and what permits it."},
+    "defaultConfiguration": {"level": "error"},
+    "properties": {"tags": ["replay"]},
+}
+"""The rule of what a replay holds against the target beside the requirements."""
+
+
+def _regressed(run: Run) -> list[RegressedPlace]:
+    named = {finding.requirement for finding in run.findings}
+    return [place for place in places_of(run) if not place.requirements & named]
+
+
+def _regression(place: RegressedPlace, places: dict[str, int]) -> dict[str, Any]:
+    first = place.first
+    change = f"recorded {literal(first.recorded, 200)}, now {literal(first.replayed, 200)}"
+    kind = KINDS.get(place.kind, place.kind)
+    text = f"{place.endpoint} at {place.path or 'the answer'}: {kind}: {change}. {first.basis}".rstrip()
+    key = f"{place.endpoint} {place.path} {place.kind}".encode(errors="backslashreplace")
+    return {
+        "ruleId": REGRESSION["id"],
+        "ruleIndex": places["REGRESSION"],
+        "level": "error",
+        "message": {"text": one_line(text, 1_000)},
+        "partialFingerprints": {"signature/v1": hashlib.sha256(key).hexdigest()},
+        "locations": [_location(place.endpoint, place.exchanges)],
+    }
+
+
+def _location(endpoint: str, exchanges: Sequence[int]) -> dict[str, Any]:
+    """The line of the last exchange, and the endpoint as the logical location."""
+    line = exchanges[-1] if exchanges and exchanges[-1] > 0 else 1
     return {
         "physicalLocation": {"artifactLocation": {"uri": EVIDENCE}, "region": {"startLine": line}},
-        "logicalLocations": [{"fullyQualifiedName": one_line(finding.endpoint, 300), "kind": "resource"}],
+        "logicalLocations": [{"fullyQualifiedName": one_line(endpoint, 300), "kind": "resource"}],
     }

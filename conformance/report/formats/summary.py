@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from conformance.report.formats.finding_text import expectation, seen
-from conformance.report.model.again import rerun
+from conformance.report.formats.finding_text import contrast, expectation, seen
+from conformance.report.model.again import rerun, rerun_finding
+from conformance.report.model.groups import gravest_first
 from conformance.report.model.marked import literal
 from conformance.report.model.regressions import places
 from conformance.report.model.run import FindingEntry, Run
@@ -15,6 +16,7 @@ from conformance.report.model.words import (
     ALLOWED,
     Untested,
     blocking,
+    changes_in_words,
     counted,
     day_and_time,
     duration,
@@ -23,6 +25,7 @@ from conformance.report.model.words import (
     listed,
     numbers,
     plural,
+    unobservable,
     untested,
 )
 
@@ -37,6 +40,7 @@ def markdown(run: Run) -> str:
     lines = [
         *_top(run),
         *_regressions(run),
+        *_too_slow(run),
         *_blocking(run),
         *_baseline(run),
         *_since(run),
@@ -81,6 +85,9 @@ def _top(run: Run) -> Iterator[str]:
     if run.ending.cleanup:
         yield f"To restore it: {code(run.ending.cleanup, 1000)}"
         yield ""
+    if changes_in_words(run):
+        yield f"Changes: {changes_in_words(run)}"
+        yield ""
     strict = ", strict" if run.strict else ""
     yield (
         f"{code(run.target.url)} · {quoted(run.target.profile or 'no profile')} · {day_and_time(run.started)}"
@@ -106,12 +113,20 @@ def _regressions(run: Run) -> Iterator[str]:
         yield f"and {len(regressed) - MOST_FAILURES} more in the report."
 
 
+def _too_slow(run: Run) -> Iterator[str]:
+    if run.ending.too_slow:
+        yield ""
+        yield "### Too slow"
+        yield ""
+        yield from (f"- {quoted(sentence, 600)}" for sentence in run.ending.too_slow[:MOST_FAILURES])
+
+
 def _blocking(run: Run) -> Iterator[str]:
     blockers = blocking(run)
     if not blockers:
         return
     yield ""
-    yield f"### What blocks ({len(blockers)})"
+    yield f"### What fails the run ({len(blockers)})"
     for blocker in blockers[:MOST_FAILURES]:
         entry = blocker.requirement
         yield ""
@@ -122,7 +137,9 @@ def _blocking(run: Run) -> Iterator[str]:
             yield f"  - and {len(blocker.findings) - 3} more places"
         if not blocker.findings and entry.reason:
             yield f"  - {quoted(entry.reason)}"
-        yield f"  - reproduce: {code(rerun(run, entry.id), 600)}"
+        findings = blocker.findings
+        command = rerun_finding(run, findings[0]) if findings else rerun(run, entry.id)
+        yield f"  - reproduce: {code(command, 600)}"
     if len(blockers) > MOST_FAILURES:
         yield ""
         yield f"and {len(blockers) - MOST_FAILURES} more in the report."
@@ -132,8 +149,8 @@ def _finding(finding: FindingEntry) -> str:
     place = f" at {code(finding.path)}" if finding.path else ""
     noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
     numbers = f" ({noun} {', '.join(map(str, finding.exchanges[-4:]))})" if finding.exchanges else ""
-    values = f"seen {code(seen(finding, 120))}, expected {code(expectation(finding.expected))}"
-    return f"{code(finding.endpoint)}{place}: {values}{numbers}"
+    other = f"{contrast(finding)} {code(expectation(finding.expected))}"
+    return f"{code(finding.endpoint)}{place}: seen {code(seen(finding, 120))}, {other}{numbers}"
 
 
 def _baseline(run: Run) -> Iterator[str]:
@@ -171,16 +188,19 @@ def _warnings(run: Run) -> Iterator[str]:
     if run.strict:
         return
     known_failures = known_signatures(run)
-    warnings = [
-        finding
-        for finding in run.findings
-        if finding.verdict == "warn" and finding.signature not in known_failures
-    ]
+    warnings = gravest_first(
+        run,
+        (
+            finding
+            for finding in run.findings
+            if finding.verdict == "warn" and finding.signature not in known_failures
+        ),
+    )
     if warnings:
-        yield from _folded(
-            plural(len(warnings), "warning"),
-            [f"- **{finding.requirement}** {_finding(finding)}" for finding in warnings[:MOST_WARNINGS]],
-        )
+        rows = [f"- **{finding.requirement}** {_finding(finding)}" for finding in warnings[:MOST_WARNINGS]]
+        if len(warnings) > MOST_WARNINGS:
+            rows.append(f"- and {plural(len(warnings) - MOST_WARNINGS, 'more warning')} in the report")
+        yield from _folded(plural(len(warnings), "warning"), rows)
 
 
 def _untested(run: Run) -> Iterator[str]:
@@ -189,8 +209,13 @@ def _untested(run: Run) -> Iterator[str]:
         f"- {len(group.requirements)}: {quoted(group.reason)} ({_ids(group)})"
         for group in groups[:MOST_WARNINGS]
     ]
+    left_out = groups[MOST_WARNINGS:]
+    if left_out:
+        count = sum(len(group.requirements) for group in left_out)
+        rows.append(f"- {count}: {plural(len(left_out), 'more reason')} in the report")
     if rows:
-        yield from _folded(f"{run.summary.untested} untested", rows)
+        never = unobservable(groups)
+        yield from _folded(f"{run.summary.untested} untested{f', {never}' if never else ''}", rows)
 
 
 def _ids(group: Untested) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from conformance.report.across.toml_rows import NO_REASON
-from conformance.report.formats.finding_text import expectation, seen
-from conformance.report.model.again import rerun
+from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
+from conformance.report.model.again import rerun_finding
+from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.marked import literal
 from conformance.report.model.run import FindingEntry, Run, VerdictName
 from conformance.report.model.visible import one_line
@@ -26,14 +26,18 @@ from conformance.report.model.words import (
     listed,
     numbers,
     plural,
+    unobservable,
     untested,
 )
 
 WIDEST = 100
 MOST_FAILURES = 30
 MOST_WARNINGS = 10
-MOST_REASONS = 8
-MOST_OPEN = 12
+MOST_REASONS = 5
+MOST_OPEN = 3
+MOST_KNOWN = 5
+LEAST_OF_A_REASON = 80
+"""Letters of the reason of untested rules that are shown however narrow the terminal is."""
 
 COLOURS: dict[str, str] = {
     "fail": "31;1",
@@ -82,8 +86,11 @@ def summary_lines(run: Run, *, colour: bool, quiet: bool) -> list[str]:
     pen = Pen(colour)
     lines: list[str] = []
     if not quiet:
-        lines += [*_untested(run, pen), *_open(run, pen), *_warnings(run, pen)]
-    lines += [*_failures(run, pen), *_baseline(run, pen), *_since(run, pen)]
+        lines += [*_untested(run, pen), *_open(run, pen)]
+    lines += _since(run, pen)
+    if not quiet:
+        lines += _warnings(run, pen)
+    lines += [*_failures(run, pen), *_baseline(run, pen)]
     head = headline(run)
     notes = [one_line(note, 300) for note in run.notes if note not in head.sentence]
     lines += ["", *notes] if notes else []
@@ -105,21 +112,37 @@ def finding_lines(run: Run, finding: FindingEntry, *, pen: Pen) -> list[str]:
     times = f", {finding.times:,} times" if finding.times > 1 else ""
     numbers = ", ".join(map(str, finding.exchanges[-6:])) or "none"
     noun = "exchange" if len(finding.exchanges) == 1 else "exchanges"
-    says_more = not finding.message.startswith(f"{finding.path or 'the answer'}: expected ")
+    message = own_message(finding, 300)
     verdict = pen(finding.verdict, finding.verdict.upper())
     return [
         f"{verdict} {pen('bold', finding.requirement)}  {one_line(rule)}",
         f"     {one_line(finding.endpoint, 160)}",
-        *([f"     {one_line(finding.message, 300)}"] if says_more else []),
+        *([f"     {message}"] if message else []),
         f"     seen{place}: {seen(finding, 160)}{times}",
-        f"     expected: {expectation(finding.expected)[:300]}",
+        f"     {contrast(finding)}: {expectation(finding.expected)[:300]}",
         pen("dim", f"     {noun} {numbers}{_reproduced(run, finding)}"),
     ]
 
 
+def _group_lines(run: Run, group: FindingGroup, pen: Pen) -> Iterator[str]:
+    """A finding with those of the same cause, which are only named."""
+    *lines, last = finding_lines(run, group.lead, pen=pen)
+    yield from lines
+    if group.elsewhere:
+        others = dict.fromkeys(finding.endpoint for finding in group.elsewhere)
+        others.pop(group.lead.endpoint, None)
+        shown = f": {listed((one_line(name, 80) for name in others), 2)}" if others else ""
+        count = len(group.elsewhere)
+        yield f"     also in {plural(count, 'more place')}{shown} ({count + 1} findings in all)"
+    if group.at_once:
+        rules = dict.fromkeys(finding.requirement for finding in group.at_once)
+        yield f"     also contradicts {listed(rules, 8)}"
+    yield last
+
+
 def _reproduced(run: Run, finding: FindingEntry) -> str:
     """How to see it again; a check of recorded traffic judges the same file alike."""
-    return "" if run.command == "check" else f" · reproduce: {rerun(run, finding.requirement)}"
+    return "" if run.command == "check" else f" · reproduce: {rerun_finding(run, finding)}"
 
 
 def _failures(run: Run, pen: Pen) -> Iterator[str]:
@@ -130,12 +153,14 @@ def _failures(run: Run, pen: Pen) -> Iterator[str]:
         for finding in run.findings
         if finding.verdict in weighed and finding.signature not in known_failures
     ]
-    for finding in new[:MOST_FAILURES]:
+    groups = grouped(gravest_first(run, new), known_failures)
+    for group in groups[:MOST_FAILURES]:
         yield ""
-        yield from finding_lines(run, finding, pen=pen)
-    if len(new) > MOST_FAILURES:
+        yield from _group_lines(run, group, pen)
+    more = sum(len(group.findings) for group in groups[MOST_FAILURES:])
+    if more:
         yield ""
-        yield f"and {len(new) - MOST_FAILURES} more failures in the report"
+        yield f"and {plural(more, 'more failure')} in the report"
     shown = {finding.requirement for finding in run.findings if finding.verdict in weighed}
     for row in run.requirements:
         if row.verdict == "fail" and row.id not in shown:
@@ -153,18 +178,21 @@ def _warnings(run: Run, pen: Pen) -> Iterator[str]:
         for finding in run.findings
         if finding.verdict == "warn" and finding.signature not in known_failures
     ]
-    for finding in warnings[:MOST_WARNINGS]:
+    groups = grouped(gravest_first(run, warnings), known_failures)
+    for group in groups[:MOST_WARNINGS]:
         yield ""
-        yield from finding_lines(run, finding, pen=pen)
-    if len(warnings) > MOST_WARNINGS:
-        yield f"and {len(warnings) - MOST_WARNINGS} more warnings in the report"
+        yield from _group_lines(run, group, pen)
+    more = sum(len(group.findings) for group in groups[MOST_WARNINGS:])
+    if more:
+        yield f"and {plural(more, 'more warning')} in the report"
 
 
 def _open(run: Run, pen: Pen) -> Iterator[str]:
     if not run.readings:
         return
     yield ""
-    yield f"{pen('open', 'OPEN')} {plural(len(run.readings), 'reading')} where the specification is open"
+    title = f"{plural(len(run.readings), 'reading')} where the specification is open"
+    yield f"{pen('open', 'OPEN')} {title}"
     for reading in run.readings[:MOST_OPEN]:
         values = " and ".join(literal(value, 60) for value in reading.observed[:3])
         yield f"     {one_line(reading.key, 60)}: {values}"
@@ -173,22 +201,27 @@ def _open(run: Run, pen: Pen) -> Iterator[str]:
 
 
 def _untested(run: Run, pen: Pen) -> Iterator[str]:
+    """What is untested, by reason. Where nothing at all was tested, the verdict has the one reason."""
+    if not _tested(run) and (run.ending.unreachable or run.ending.inconclusive):
+        return
     groups = [group for group in untested(run) if not is_left_out(run, group.requirements[0])]
     if not groups:
         return
     yield ""
     count = sum(len(group.requirements) for group in groups)
-    yield f"{pen('untested', 'UNTESTED')} {plural(count, 'requirement')}"
+    never = unobservable(groups)
+    yield f"{pen('untested', 'UNTESTED')} {plural(count, 'requirement')}{f', {never}' if never else ''}"
+    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
     for group in groups[:MOST_REASONS]:
-        ids = listed((entry.id for entry in group.requirements), 3)
-        yield from textwrap.wrap(
-            f"{len(group.requirements):>4}  {one_line(group.reason, 200)} ({ids})",
-            min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns),
-            initial_indent="     ",
-            subsequent_indent=" " * 11,
-        )
+        head = f"     {len(group.requirements):>4}  "
+        ids = f" ({listed((entry.id for entry in group.requirements), 3)})"
+        yield f"{head}{one_line(group.reason, max(LEAST_OF_A_REASON, width - len(head) - len(ids)))}{ids}"
     if len(groups) > MOST_REASONS:
-        yield f"     and {len(groups) - MOST_REASONS} more reasons in the report"
+        yield f"     and {plural(len(groups) - MOST_REASONS, 'more reason')} in the report"
+
+
+def _tested(run: Run) -> bool:
+    return any(row.verdict != "untested" for row in run.requirements)
 
 
 def _baseline(run: Run, pen: Pen) -> Iterator[str]:
@@ -197,6 +230,10 @@ def _baseline(run: Run, pen: Pen) -> Iterator[str]:
         return
     yield ""
     yield f"Against {one_line(base.file, 120)}: {counted(base)}"
+    for entry in base.known[:MOST_KNOWN]:
+        yield f"     {pen('known', 'known')} {one_line(entry.signature, 160)}: {one_line(entry.reason, 120)}"
+    if len(base.known) > MOST_KNOWN:
+        yield f"     and {len(base.known) - MOST_KNOWN} more known in the report"
     for entry in base.stale:
         problem = "in the baseline, but no longer fails; remove the entry"
         yield f"     {pen('warn', 'stale')} {one_line(entry.signature, 160)}: {problem}"

@@ -69,7 +69,8 @@ def write_all(
 
 
 def _named_exchanges(run: Run) -> set[int]:
-    return {number for finding in run.findings for number in finding.exchanges}
+    others = (finding.other.exchange for finding in run.findings if finding.other is not None)
+    return {number for finding in run.findings for number in finding.exchanges}.union(others)
 
 
 def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping[str, Format]) -> None:

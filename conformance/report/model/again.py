@@ -35,20 +35,33 @@ REDACTED = re.compile(r"\[[a-z-]+-\d+\]")
 """The placeholder of a secret in a capture (``conformance.traffic.redaction.redact``)."""
 
 
-def rerun(run: Run, requirement: str) -> str:
-    """The command that tests one requirement against the same target; for a check of recorded traffic the
-    command that judges the record."""
+WRONG_CODE = "[wrong-code-"
+"""The beginning of the placeholder of a code that the suite made up as a wrong one."""
+
+
+def rerun_finding(run: Run, finding: FindingEntry) -> str:
+    """The command that shows a finding again, with exit code 1: by its rule, or by the case that came across
+    it where the rule is about every endpoint."""
+    operations = next((row.operations for row in run.requirements if row.id == finding.requirement), [])
+    is_by_case = not operations and (finding.case or "").startswith("cases/") and run.command == "run"
+    name = finding.case if is_by_case and finding.case else finding.requirement
+    return rerun(run, name, is_strict=finding.verdict == "warn")
+
+
+def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
+    """The command that tests one requirement, or one case, against the same target; for a check of recorded
+    traffic the command that judges the record. ``is_strict``: a warning ends it with exit code 1."""
     if run.command == "check":
         return "portal-conformance check exchanges.jsonl"
     profile = run.target.profile or ""
-    words = ["portal-conformance", "run", "--rerun", requirement]
+    words = ["portal-conformance", "run", "--rerun", name]
     if profile not in BUNDLED:
         words += ["--target", run.target.url, "--profile", profile]
     elif not profile and run.target.url:
         words += ["--target", run.target.url]
     if run.impact not in ("", "read-only") and profile not in BUNDLED:
         words += ["--impact", run.impact]
-    if run.strict:
+    if run.strict or is_strict:
         words.append("--strict")
     if run.scope.time_budget:
         words += ["--time-budget", run.scope.time_budget]

@@ -86,12 +86,13 @@ class Pulse:
 @dataclass
 class SignInRecord:
     """Who signed in, by the placeholders of a redacted record: the account of each access token, how often
-    each password was sent for an email, and the access code."""
+    each password was sent for an email, the access code and the bot-challenge token."""
 
     tokens: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, str] = field(default_factory=dict)
     passwords: dict[str, Counter[str]] = field(default_factory=dict)
     access_code: str | None = None
+    bot_challenge: str | None = None
 
     def password_of(self, email: str) -> str | None:
         """The placeholder of an account's password: the one that was sent most often."""
@@ -117,6 +118,7 @@ class SignInRecord:
                 counts[sent["password"][:40]] += 1
         if exchange.success and self.access_code is None:
             self.access_code = exchange.request.header("x-portal-access-code")
+            self.bot_challenge = exchange.request.header("x-turnstile-token")
 
 
 @dataclass

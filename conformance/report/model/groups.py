@@ -1,22 +1,28 @@
-"""The findings that have one cause: one rule at several endpoints, or several rules at one answer."""
+"""The findings of one cause: one rule at several endpoints, or several rules at one answer or value."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from conformance.report.model.regressions import pattern_of
-from conformance.report.model.run import FindingEntry
+from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.severity import compares_answers, gravity
 
 WHOLE_ANSWER = frozenset({"", "status", "code", "success", "body"})
 """The places that a single wrong answer contradicts together."""
+
+DERIVED = {"PAGE-010": "PAGE-008"}
+"""Rules about a value that is reckoned from another one of the answer, by the rule about that other one."""
+
+Key = tuple[object, ...]
 
 
 @dataclass
 class FindingGroup:
     """A finding with those of the same cause: ``elsewhere`` contradicts the same rule in the same way,
-    ``at_once`` are other rules that the same answer contradicts."""
+    ``at_once`` are other rules that the same answer, or the same value, contradicts."""
 
     lead: FindingEntry
     elsewhere: list[FindingEntry] = field(default_factory=list)
@@ -30,42 +36,125 @@ class FindingGroup:
 def grouped(findings: Iterable[FindingEntry], accepted: frozenset[str]) -> list[FindingGroup]:
     """The groups in the order of their first findings. ``accepted`` are the signatures that a baseline
     lists; these are in no group with others."""
-    by_rule: dict[tuple[object, ...], FindingGroup] = {}
+    by_rule: dict[Key, FindingGroup] = {}
     for finding in findings:
         key = (*_manner(finding), finding.signature in accepted)
         if key in by_rule:
             by_rule[key].elsewhere.append(finding)
         else:
             by_rule[key] = FindingGroup(finding)
-    return _by_answer(list(by_rule.values()), accepted)
+    groups = _joined(list(by_rule.values()), accepted, _answer)
+    return _without_consequences(_joined(groups, accepted, _value), accepted)
 
 
-def _by_answer(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
-    """The groups, with those of one finding joined to the group whose answer they are about."""
-    first: dict[tuple[object, ...], FindingGroup] = {}
+def gravest_first(run: Run, findings: Iterable[FindingEntry]) -> list[FindingEntry]:
+    """The failures before the warnings, each by severity; of one severity, rules about a single answer before
+    comparisons of two; the specification's order within."""
+    place = {entry.id: at for at, entry in enumerate(run.requirements)}
+    return sorted(
+        findings,
+        key=lambda finding: (
+            finding.verdict != "fail",
+            gravity(finding),
+            place.get(finding.requirement, 0),
+            finding.endpoint,
+        ),
+    )
+
+
+def _without_consequences(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
+    """The groups, with each that follows from the wrong value of another one joined to that one. A failure is
+    joined to no warning."""
+    rest = []
+    for group in groups:
+        is_accepted = group.lead.signature in accepted
+        cause = next(
+            (
+                other
+                for other in groups
+                if other is not group
+                and (other.lead.signature in accepted) == is_accepted
+                and (other.lead.verdict == "fail" or group.lead.verdict != "fail")
+                and _explains(other, group)
+            ),
+            None,
+        )
+        if cause is None:
+            rest.append(group)
+        else:
+            cause.at_once += [group.lead, *group.elsewhere, *group.at_once]
+    return rest
+
+
+def _explains(cause: FindingGroup, group: FindingGroup) -> bool:
+    """Whether all findings of a group follow from values that the rule of another group rejects."""
+    rejecting = (cause.lead, *cause.elsewhere)
+    if DERIVED.get(group.lead.requirement) == cause.lead.requirement:
+        wrong = {(finding.endpoint, *finding.exchanges[-1:]) for finding in rejecting}
+        following = (group.lead, *group.elsewhere)
+        return all((finding.endpoint, *finding.exchanges[-1:]) in wrong for finding in following)
+    if not compares_answers(group.lead) or compares_answers(cause.lead):
+        return False
+    rejected = {_side(finding.endpoint, finding.path, finding.actual) for finding in rejecting}
+    return all(rejected & _sides(finding) for finding in (group.lead, *group.elsewhere))
+
+
+def _sides(finding: FindingEntry) -> set[Key]:
+    """The values of the two answers that a finding compares, each with its endpoint and field."""
+    sides = {_side(finding.endpoint, finding.path, finding.actual)}
+    if finding.other is not None:
+        sides.add(_side(finding.other.endpoint, finding.other.field, finding.expected))
+    return sides
+
+
+def _side(endpoint: str, path: str, value: object) -> Key:
+    return endpoint, path.rpartition(".")[2], _text(value)
+
+
+def _joined(
+    groups: Sequence[FindingGroup], accepted: frozenset[str], key_of: Callable[[FindingEntry], Key | None]
+) -> list[FindingGroup]:
+    """The groups, with those that are about a single answer or value joined to the first one about it."""
+    first: dict[Key, FindingGroup] = {}
     joined = []
     for group in groups:
-        answer = _answer(group, accepted)
-        if answer is None:
-            joined.append(group)
-        elif answer in first:
-            first[answer].at_once.append(group.lead)
-        else:
-            first[answer] = group
-            joined.append(group)
+        key = None if group.elsewhere else key_of(group.lead)
+        key = None if key is None else (*key, group.lead.signature in accepted)
+        if key is not None and key in first:
+            first[key].at_once += [group.lead, *group.at_once]
+            continue
+        if key is not None:
+            first[key] = group
+        joined.append(group)
     return joined
 
 
-def _answer(group: FindingGroup, accepted: frozenset[str]) -> tuple[object, ...] | None:
-    """The answer that a finding rejects as a whole; None where it is about a part of it, or about several."""
-    lead = group.lead
-    if group.elsewhere or lead.path not in WHOLE_ANSWER or not lead.exchanges:
+def _answer(lead: FindingEntry) -> Key | None:
+    """The answer that a finding rejects as a whole; None where it is about a part of it."""
+    if lead.path not in WHOLE_ANSWER or not lead.exchanges:
         return None
-    return (lead.exchanges[-1], lead.endpoint, lead.verdict, lead.signature in accepted)
+    return (lead.exchanges[-1], lead.endpoint)
 
 
-def _manner(finding: FindingEntry) -> tuple[object, ...]:
-    """How a rule is contradicted, whatever the endpoint and the item of a list."""
-    expected = json.dumps(finding.expected, sort_keys=True)
+def _value(lead: FindingEntry) -> Key | None:
+    """The wrong value of a place, whatever the exchange: two rules that expect another one there have one
+    cause."""
+    if lead.path in WHOLE_ANSWER:
+        return None
+    values = (_text(lead.expected), _text(lead.actual))
+    return (lead.endpoint, pattern_of(lead.path), *values, lead.missing)
+
+
+def _manner(finding: FindingEntry) -> Key:
+    """How a rule is contradicted, whatever the endpoint, the item of a list and the object around; of two
+    answers that disagree, whichever of them is the later one."""
+    if finding.other is not None:
+        endpoints = frozenset({finding.endpoint, finding.other.endpoint})
+        return (finding.requirement, finding.verdict, endpoints, finding.other.field)
+    name = pattern_of(finding.path).rpartition(".")[2]
     kind = type(finding.actual).__name__
-    return (finding.requirement, finding.verdict, pattern_of(finding.path), expected, kind, finding.missing)
+    return (finding.requirement, finding.verdict, name, _text(finding.expected), kind, finding.missing)
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from conformance.report.model.marked import literal
 from conformance.report.model.run import Regression, Run
 from conformance.traffic.exchange import dig
+
+KINDS = {
+    "status": "another status",
+    "code": "another code",
+    "value": "another value",
+    "missing": "field missing",
+    "extra": "new field",
+    "type": "another type",
+    "length": "another length",
+    "order": "another order",
+}
+"""The kinds of differences, in the words of a reader."""
 
 _INDEX = re.compile(r"\[\d+\]")
 
@@ -29,6 +43,12 @@ class RegressedPlace:
     @property
     def first(self) -> Regression:
         return self.regressions[0]
+
+    @property
+    def requirements(self) -> frozenset[str]:
+        """The requirements that the replayed answers contradict there."""
+        named = ((regression.model_extra or {}).get("requirement") for regression in self.regressions)
+        return frozenset(name for name in named if isinstance(name, str))
 
     @property
     def exchanges(self) -> list[int]:
@@ -79,3 +99,21 @@ def _states(run: Run) -> dict[str, dict[str, int]]:
         for endpoint, counts in (endpoints.items() if isinstance(endpoints, dict) else ())
         if isinstance(counts, dict)
     }
+
+
+BY_VALUE = ("status", "code")
+"""The kinds of differences whose values say what the cause is."""
+
+
+def by_cause(rows: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Differences as ``results.json`` has them, those of one cause together: they mean the same for the same
+    reason, and the same field differs in the same way, whatever the endpoint and the object around it. Of
+    another value the place counts as well."""
+    causes: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        kind, path = str(row.get("kind", "")), pattern_of(str(row.get("path", "")))
+        name = path if kind == "value" else path.rpartition(".")[2]
+        values = [literal(row.get(side), 60) for side in ("recorded", "replayed")] if kind in BY_VALUE else []
+        key = (row.get("meaning"), row.get("basis"), row.get("accepted"), kind, name, *values)
+        causes.setdefault(key, []).append(row)
+    return list(causes.values())

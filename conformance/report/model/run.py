@@ -187,13 +187,15 @@ class BaselineEntry(Part):
 
 
 class BaselineOutcome(Part):
-    """A run against the known failures of ``file``."""
+    """A run against the known failures of ``file``. ``undecided`` are entries whose rule it did not decide:
+    they are neither known to hold nor stale."""
 
     file: str
     new: list[BaselineEntry] = []
     known: list[BaselineEntry] = []
     stale: list[BaselineEntry] = []
     expired: list[BaselineEntry] = []
+    undecided: list[BaselineEntry] = []
 
 
 class Since(Part):
@@ -222,6 +224,15 @@ class Ending(Part):
     too_slow: list[str] = []
 
 
+class ChangesMade(Part):
+    """What a run changed at the target: how many changes it attempted, how many of them the target accepted,
+    and how many of these were restored."""
+
+    attempted: int
+    accepted: int
+    restored: int
+
+
 class Scope(Part):
     """What a run set out to test. ``selection`` names the options that selected some of the cases;
     ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
@@ -247,6 +258,7 @@ class RunFacts(TypedDict, total=False):
     command: str
     ending: Ending
     scope: Scope
+    changes: ChangesMade | None
     regressions: Sequence[Regression]
     timings: Sequence[OperationTime]
     timeline: Sequence[Timed | Mapping[str, Any]]
@@ -276,6 +288,7 @@ class Run(Part):
     notes: list[str] = []
     ending: Ending = Ending()
     scope: Scope = Scope()
+    changes: ChangesMade | None = None
     baseline: BaselineOutcome | None = None
     since: Since | None = None
 
@@ -310,6 +323,7 @@ class Run(Part):
             notes=list(facts.get("notes", ())),
             ending=facts.get("ending", Ending()),
             scope=facts.get("scope", Scope()),
+            changes=facts.get("changes"),
         )
 
     @classmethod
@@ -357,7 +371,7 @@ class Run(Part):
     def dump(self) -> dict[str, Any]:
         """The run as JSON: the contract's keys always, the others where they say something."""
         whole = self.model_dump(mode="json", by_alias=True)
-        for name in ("readings", "timings", "timeline", "notes", "baseline", "since"):
+        for name in ("readings", "timings", "timeline", "notes", "changes", "baseline", "since"):
             if not whole[name]:
                 del whole[name]
         if self.ending == Ending():

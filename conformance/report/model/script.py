@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-from conformance.report.model.again import REDACTED
+from conformance.report.model.again import REDACTED, WRONG_CODE
 from conformance.report.model.evidence import SignInRecord
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.script_text import script_text
+from conformance.report.model.severity import ACCESS_CODES
 from conformance.report.model.visible import visible
 from conformance.spec import Operation, operation_of
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
@@ -18,6 +19,12 @@ from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 FACTORS = {value: code for code, value in MFA_METHODS.items()}
 KEPT_HEADERS = ("accept-language", "x-workspace-id", "x-api-key", "cookie")
+BOT_CHALLENGE = "x-turnstile-token"
+WITHOUT_ACCESS = ("limited", "pending")
+"""The accounts of the profile that are to be kept out although they signed in."""
+
+ACCESS_STATUSES = (401, 403)
+TOO_MANY = 429
 MOST_STEPS = 8
 PAUSE = 5.0
 """Seconds between two steps from which on the script waits as the run did."""
@@ -46,32 +53,38 @@ def script(
     steps = ScriptSteps(sign_ins)
     try:
         lines = [line for exchange in exchanges[:-1] for line in steps.lines(exchange)]
-        steps.wants_refusal = finding.expected is False or "AUTH.MFA_CODE_INVALID" in str(finding.expected)
+        steps.wants_refusal = _is_kept_out(finding.expected)
+        steps.wants_error = finding.path in ("status", "code", "success") and finding.expected is not True
         lines += steps.lines(exchanges[-1])
     except Unrepeatable:
         return None
-    text = script_text(run, finding, lines, answer=steps.final)
+    text = script_text(run, finding, lines, answers=steps.answers, emails=sign_ins.passwords)
     return text if len(text) <= LONGEST and visible(text) == text else None
 
 
 @dataclass
 class ScriptSteps:
     """Turns exchanges into calls, one after the other; ``given`` says where a value came from, and
-    ``wants_refusal`` that the code of the next step was meant to be wrong, whatever became of it."""
+    ``wants_refusal`` that the next step is to be refused, ``has_completed`` that a sign-in ended; ``answers``
+    are the variables of the answers so far, each with whether it was a success."""
 
     sign_ins: SignInRecord
     wants_refusal: bool = False
+    wants_error: bool = False
+    """Whether the next step is to be answered with an error: then its ids are sent as they were."""
     variables: dict[str, str] = field(default_factory=dict)
     prepared: list[str] = field(default_factory=list)
     signed_in: int = 0
-    count: int = 0
+    codes: int = 0
+    answers: list[tuple[str, bool]] = field(default_factory=list)
     last: float | None = None
     has_sent: bool = False
+    has_completed: bool = False
 
     def lines(self, exchange: Exchange) -> Iterator[str]:
         row = operation_of(exchange.request.method, exchange.request.path)
-        if exchange.response is None or row is None:
-            raise Unrepeatable
+        if exchange.response is None or row is None or exchange.status == TOO_MANY:
+            raise Unrepeatable  # what used up a rate limit is not among the steps
         _is_harmless(row, exchange)
         if self.last is not None and exchange.time - self.last > PAUSE:
             yield f'portal.clock.wait({exchange.time - self.last:.0f}, "what the run waited for")'
@@ -79,13 +92,10 @@ class ScriptSteps:
         call = self._call(row, exchange)
         yield from self.prepared
         self.prepared.clear()
-        self.count += 1
-        yield f"step{self.count} = {call}"
-        self._remember(exchange)
-
-    @property
-    def final(self) -> str:
-        return f"step{self.count}"
+        name = f"step{len(self.answers) + 1}"
+        self.answers.append((name, exchange.success))
+        yield f"{name} = {call}"
+        self._remember(exchange, name)
 
     def _call(self, row: Operation, exchange: Exchange) -> str:
         sent = exchange.sent
@@ -118,12 +128,25 @@ class ScriptSteps:
         factor = FACTORS.get(method) if isinstance(method, int) else None
         if not exchange.client or factor is None:
             raise Unrepeatable
-        is_wrong = exchange.code == "AUTH.MFA_CODE_INVALID" or self.wants_refusal
-        kind = "wrong_code" if is_wrong else "code"
-        asked = f"portal.account({exchange.client!r}).{kind}({factor!r})"
-        if factor == "EMAIL" and kind == "code" and not self.has_sent:
+        if code.startswith(WRONG_CODE):
+            wrong = f"portal.account({exchange.client!r}).wrong_code({factor!r})"
+            return f"portal.login.complete({session}, method={factor!r}, code={wrong})"
+        if factor == "EMAIL" and not self.has_sent and code not in self.variables:
             self.prepared.append(f"portal.login.send({session})")
-        return f"portal.login.complete({session}, method={factor!r}, code={asked})"
+            self.has_sent = True
+        code_name = self._code(code, f"portal.account({exchange.client!r}).code({factor!r})")
+        return f"portal.login.complete({session}, method={factor!r}, code={code_name})"
+
+    def _code(self, placeholder: str, call: str) -> str:
+        """The variable of a code of the account: the same one where the same code is sent again. One that the
+        portal is to refuse was used before, or is another account's or method's."""
+        if placeholder not in self.variables:
+            if self.wants_refusal and not self.has_completed:
+                raise Unrepeatable
+            self.codes += 1
+            self.variables[placeholder] = f"code{self.codes}"
+            self.prepared.append(f"code{self.codes} = {call}")
+        return self.variables[placeholder]
 
     def _plain_call(self, row: Operation, exchange: Exchange) -> str:
         request = exchange.request
@@ -141,7 +164,7 @@ class ScriptSteps:
         headers = dict(self._headers(exchange))
         if headers:
             arguments.append(f"headers={headers!r}")
-        if row.bot_challenge and not request.header("x-turnstile-token"):
+        if row.bot_challenge and not request.header(BOT_CHALLENGE):
             arguments.append("bot_challenge=False")
         arguments += [f"{name}={value}" for name, value in self._parameters(row, exchange)]
         return f"portal.call({', '.join(arguments)})"
@@ -149,20 +172,20 @@ class ScriptSteps:
     def _token(self, exchange: Exchange) -> str:
         token = exchange.request.bearer
         if token is None:
+            if exchange.request.header("authorization") is not None:
+                raise Unrepeatable  # another scheme than Bearer
             return ""
         if token in self.variables:
             variable = self.variables[token]
             return f"{variable}.token" if variable.startswith("session") else variable
         if not REDACTED.fullmatch(token):
             return repr(token)
-        if not self.sign_ins.tokens.get(token):
+        account = self.sign_ins.tokens.get(token)
+        if not account:
             raise Unrepeatable  # nobody gave it: a forged or broken one
-        return (
-            self._prepare(
-                token, "session", f"portal.account({self.sign_ins.tokens[token]!r}).fresh_sign_in()"
-            )
-            + ".token"
-        )
+        if self.wants_refusal and account not in WITHOUT_ACCESS:
+            raise Unrepeatable  # what ended the session is not among the steps
+        return f"{self._prepare(token, 'session', f'portal.account({account!r}).fresh_sign_in()')}.token"
 
     def _headers(self, exchange: Exchange) -> Iterator[tuple[str, str | None]]:
         """What the request says in other words than every request does."""
@@ -171,6 +194,11 @@ class ScriptSteps:
             yield "X-PORTAL-ACCESS-CODE", None
         elif code != self.sign_ins.access_code:
             yield "X-PORTAL-ACCESS-CODE", "not-the-code"
+        challenge = exchange.request.header(BOT_CHALLENGE)
+        if challenge is not None and challenge != self.sign_ins.bot_challenge:
+            if REDACTED.search(challenge):
+                raise Unrepeatable
+            yield BOT_CHALLENGE, challenge
         for name, value in exchange.request.headers:
             if name.lower() in KEPT_HEADERS:
                 if REDACTED.search(value):
@@ -183,7 +211,9 @@ class ScriptSteps:
             value = match[name] if match else ""
             record = RECORD_OF_PARAMETER.get(name)
             is_handed_over = value in self.variables
-            by_name = exchange.success and record is not None and not is_handed_over
+            is_shown = exchange.at("data.bizId") in (ABSENT, value)  # else another record than asked for
+            is_own = exchange.success and is_shown and not self.wants_error
+            by_name = is_own and record is not None and not is_handed_over
             yield name, f"portal.record({record!r})" if by_name else self._value(value)
 
     def _session(self, value: Json) -> str:
@@ -213,11 +243,21 @@ class ScriptSteps:
             raise Unrepeatable
         return repr(value)
 
-    def _remember(self, exchange: Exchange) -> None:
+    def _remember(self, exchange: Exchange, name: str) -> None:
         self.has_sent = self.has_sent or exchange.request.path.endswith("/login/mfa/send")
+        self.has_completed = self.has_completed or exchange.at("data.accessToken") is not ABSENT
         for path, value in _texts(exchange.data, "data"):
             if len(value) >= 8:
-                self.variables.setdefault(value, f'step{self.count}.at("{path}")')
+                self.variables.setdefault(value, f'{name}.at("{path}")')
+
+
+def _is_kept_out(expected: Json) -> bool:
+    """Whether somebody was to be kept out, and not a request to be refused for its form."""
+    if isinstance(expected, dict):
+        return any(_is_kept_out(expected.get(name)) for name in ("status", "code", "one of"))
+    if isinstance(expected, list):
+        return bool(expected) and all(map(_is_kept_out, expected))
+    return expected is False or expected in ACCESS_STATUSES or expected in ACCESS_CODES
 
 
 def _is_harmless(row: Operation, exchange: Exchange) -> None:

@@ -17,8 +17,9 @@ from conformance.report.model.run import (
     VerdictName,
     moment,
 )
+from conformance.report.model.severity import RANK, gravity
 from conformance.spec import REQUIREMENTS
-from conformance.verdicts.findings import NOT_SELECTED, UNDECIDED
+from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
 
 Tone = Literal["good", "bad", "known", "unsure"]
 
@@ -134,11 +135,13 @@ def headline(run: Run) -> Headline:
 
 def share_of_musts(run: Run) -> str:
     """``16 % of 447 musts tested``, rounded down, so that all is only what is all; of a selection
-    ``35 of 36 selected musts tested``."""
+    ``35 of 36 selected musts tested``; a selection of cases has no musts but those that it came across."""
     musts = [entry for entry in run.requirements if _is_must(entry) and not is_left_out(run, entry)]
     tested = sum(entry.verdict != "untested" for entry in musts)
     if run.scope.selection:
-        return f"{tested} of {len(musts)} selected musts tested"
+        names_rules = any(option in run.scope.selection for option in BY_RULE)
+        which = "selected musts" if names_rules else "musts that the selected cases came across"
+        return f"{tested} of {len(musts)} {which} tested"
     share = 100 * tested // len(musts) if musts else 0
     return f"{share} % of {len(musts)} musts tested"
 
@@ -154,7 +157,8 @@ def is_left_out(run: Run, entry: RequirementEntry) -> bool:
     if not selection or entry.verdict != "untested":
         return False
     names_rules = any(option in selection for option in BY_RULE)
-    return entry.untestable or reason.startswith(NOT_SELECTED) or (reason == UNDECIDED and not names_rules)
+    is_by_case = reason.startswith((UNDECIDED, NOT_REACHED)) and not names_rules
+    return entry.untestable or reason.startswith(NOT_SELECTED) or is_by_case
 
 
 def _is_must(entry: RequirementEntry) -> bool:
@@ -189,6 +193,19 @@ def findings_in_words(run: Run) -> str:
     return " · ".join(counts)
 
 
+def changes_in_words(run: Run) -> str:
+    """``3 accepted by the target, 3 restored``; empty where the run could change nothing, or does not count
+    it."""
+    changes = run.changes
+    if changes is None:
+        return ""
+    if not changes.attempted:
+        return "none attempted"
+    if not changes.accepted:
+        return f"none: the target accepted none of {plural(changes.attempted, 'attempt')}"
+    return f"{changes.accepted:,} accepted by the target, {changes.restored:,} restored"
+
+
 def levels(run: Run) -> list[tuple[str, int, int]]:
     """For must and should: the level, how many passed, how many were tested."""
     counts = []
@@ -207,7 +224,8 @@ def known_signatures(run: Run) -> frozenset[str]:
 
 
 def blocking(run: Run) -> list[Blocker]:
-    """The requirements that fail the run: every FAIL that no baseline lists, and every WARN where strict."""
+    """The requirements that fail the run: every FAIL that no baseline lists, and every WARN where strict. The
+    gravest stand first; of one severity, rules about a single answer before comparisons of two."""
     weighed: tuple[VerdictName, ...] = ("fail", "warn") if run.strict else ("fail",)
     known_failures = known_signatures(run)
     by_requirement: dict[str, list[FindingEntry]] = {}
@@ -220,7 +238,10 @@ def blocking(run: Run) -> list[Blocker]:
         findings = by_requirement.get(entry.id, [])
         if findings or (entry.verdict in weighed and entry.id not in listed):
             blockers.append(Blocker(entry, tuple(findings)))
-    return blockers
+    return sorted(blockers, key=lambda blocker: min(map(gravity, blocker.findings), default=LEAST_GRAVE))
+
+
+LEAST_GRAVE = (len(RANK), True)
 
 
 def chapters(run: Run) -> list[Chapter]:
@@ -246,9 +267,18 @@ def untested(run: Run) -> list[Untested]:
     return [Untested(reason, fault, never, tuple(rows)) for (never, reason, fault), rows in ordered]
 
 
+def unobservable(groups: Sequence[Untested]) -> str:
+    """``7 of them cannot be seen from outside``, whatever the profile has; empty where there is none."""
+    ids = [entry.id for group in groups if group.untestable for entry in group.requirements]
+    count = sum(name not in REQUIREMENTS or not REQUIREMENTS[name].can_hold for name in ids)
+    return f"{count:,} of them cannot be seen from outside" if count else ""
+
+
 def counted(base: BaselineOutcome) -> str:
-    """``1 new · 3 known · 0 stale · 0 expired``."""
+    """``1 new · 3 known · 0 stale · 0 expired``, and ``2 not decided`` where there are such entries."""
     groups = {"new": base.new, "known": base.known, "stale": base.stale, "expired": base.expired}
+    if base.undecided:
+        groups["not decided"] = base.undecided
     return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
 
 
@@ -293,14 +323,15 @@ def _green(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             "No new failure",
             f"{plural(len(failed), 'requirement')} failed, all listed in the baseline.",
         )
-    share = f"{_nothing(run)} · {share_of_musts(run)}."
+    title, nothing = GREEN.get(run.command, "Conformant"), _nothing(run)
+    share = f"{share_of_musts(run)}." if title == nothing else f"{nothing} · {share_of_musts(run)}."
     if run.scope.selection:
         limits = "A selection says nothing of the portal as a whole."
         return Headline("unsure", "Selection", f"{share} {limits} Selected: {run.scope.selection}.")
     left = run.by_verdict("untested")
     if not all(entry.untestable for entry in left):
         share += f" {plural(len(left), 'requirement')} {'is' if len(left) == 1 else 'are'} untested."
-    return Headline("good", GREEN.get(run.command, "Conformant"), share)
+    return Headline("good", title, share)
 
 
 def _nothing(run: Run) -> str:
@@ -312,14 +343,22 @@ def _nothing(run: Run) -> str:
 def _halted(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
     """A run that came to no verdict."""
     tone, title, sentence = HALTED[run.exit_code]
+    if run.exit_code == ExitCode.UNREACHABLE:
+        sentence = run.ending.unreachable or sentence
     if run.exit_code == ExitCode.INCONCLUSIVE:
         reason = run.ending.inconclusive or sentence
         sentence = f"{reason} {share_of_musts(run)}."
-    if run.ending.unusable:
+    if run.ending.unusable and _decided_anything(run):
         title, sentence = "Ended early", f"{run.ending.unusable} What was judged before stands."
+    elif run.ending.unusable:
+        sentence = run.ending.unusable
     if failed and (run.exit_code != ExitCode.USAGE or run.ending.unusable):
         sentence += f" Before that, {plural(len(failed), 'requirement')} failed."
     return Headline(tone, title, sentence + _bundled(run))
+
+
+def _decided_anything(run: Run) -> bool:
+    return bool(run.summary.pass_ or run.summary.fail or run.summary.warn)
 
 
 def _bundled(run: Run) -> str:
@@ -336,6 +375,8 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         return Headline("bad", "Regressed", _sentence(sentence, blockers))
     if blockers:
         return Headline("bad", "Not conformant", _sentence("", blockers))
+    if run.ending.too_slow:
+        return Headline("bad", "Too slow", " ".join(run.ending.too_slow))
     if run.baseline is not None and (run.baseline.stale or run.baseline.expired):
         out_of_date = len(run.baseline.stale) + len(run.baseline.expired)
         return Headline(

@@ -12,6 +12,7 @@ from conformance.report.model.words import ALLOWED
 from conformance.run.options import RunOptions
 from conformance.run.planning import ids_of, why_not
 from conformance.run.testable import TESTABLE, reachable
+from conformance.spec import REQUIREMENTS
 from conformance.target.profile.model import Profile
 
 BUNDLED = "No --profile and no --target: this judges the bundled reference portal, and no other."
@@ -42,7 +43,10 @@ def _rules(profile: Profile, options: RunOptions, items: list[pytest.Item], *, i
     tried = selected & reachable(profile, options.impact, declared)
     counts = f"{len(selected)} selected, {len(tried)} of them can be tried"
     left = len(selected) - len(tried)
-    return f"{counts}; `plan` says what keeps the other {left} from it" if left else counts
+    why = "`plan` says by case, and `explain ID` by rule, what it needs"
+    counts += f"; the other {left} are left out: {why}" if left else ""
+    hidden = 0 if is_selection else len(REQUIREMENTS) - len(TESTABLE)
+    return f"{counts}; {hidden} more cannot be seen from outside" if hidden else counts
 
 
 def _selected(options: RunOptions, items: list[pytest.Item]) -> frozenset[str]:

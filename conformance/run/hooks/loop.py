@@ -14,7 +14,15 @@ from conformance.report.model.run import Timed
 from conformance.run.garbage import GarbageByTraffic
 from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
-from conformance.run.planning import forecast, ids_of, is_generator, planned, why_not
+from conformance.run.planning import (
+    by_authenticator,
+    forecast,
+    ids_of,
+    is_generator,
+    planned,
+    waits_of,
+    why_not,
+)
 from conformance.run.schedule import Agenda, Due, Planned, Steps
 from conformance.run.session import RunSession
 from conformance.target.clock import wall
@@ -96,7 +104,13 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     if run.clock.is_simulated:
         return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
     cases = planned(session.items, run.profile, run.options.impact)
-    for line in forecast(cases, window=run.profile.limits.login_window, budget=run.clock.remaining()):
+    lines = forecast(
+        cases,
+        window=run.profile.limits.login_window,
+        budget=run.clock.remaining(),
+        by_code=by_authenticator(run.profile),
+    )
+    for line in lines:
         say(session.config, line)
     return Agenda(cases)
 
@@ -109,7 +123,15 @@ def _wait_for(item: pytest.Item, due: Due[pytest.Item], run: RunSession) -> None
     except Untestable as late:
         if STEPS in item.stash:
             item.stash[STEPS].close()
-            item.stash[STEPS] = _fails_with(late)
+            item.stash[STEPS] = _fails_with(_with_longest(item, late))
+
+
+def _with_longest(item: pytest.Item, late: Untestable) -> Untestable:
+    """The reason with the seconds that the plan and the first lines of a run name for the case."""
+    longest = waits_of(item)
+    if not longest or not isinstance(late, OutOfTime):
+        return late
+    return OutOfTime(f"a wait of up to {longest:g} s is left out: {late.reason}")
 
 
 def _fails_with(late: Untestable) -> Steps:

@@ -10,6 +10,8 @@ from typing import cast
 import pytest
 
 from conformance.errors import TargetUnreachable
+from conformance.report.across import history
+from conformance.report.across.baseline import initial_baseline
 from conformance.report.model.run import Scope
 from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
@@ -54,12 +56,29 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
         keep_ledger=not is_bundled,
         bundled=is_bundled,
     )
+    _check(config, options)
     for line in introduction(profile, options, items, selection=selection_of(config)):
         say(config, line)
-    stack.enter_context(_locks(config, profile, options))
+    say(config, f"examples --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
     _wait_for(config, profile)
-    clock = _tried(_clock(config, profile), profile)
+    _tried(_clock(config, profile), profile)  # before a folder is created
+    stack.enter_context(_locks(config, profile, options))
+    clock = _tried(_clock(config, profile), profile)  # another run may have moved it meanwhile
     return RunSession.open(profile, clock, options)
+
+
+def _check(config: pytest.Config, options: RunOptions) -> None:
+    """Raises UsageError where an option cannot be followed, before anything is said, sent or written."""
+    _budget(config)
+    _patience(config)
+    initial_baseline(options.baseline, is_updated=options.baseline_update, is_pruned=options.baseline_prune)
+    if options.history is not None and not _is_to_be_created(options.history.parent, options.out):
+        history.check(options.history)
+
+
+def _is_to_be_created(folder: Path, out: Path) -> bool:
+    """Whether a folder is that of the reports, which the run is still to create."""
+    return not folder.exists() and folder.resolve() == out.resolve()
 
 
 def _tried(clock: Clock, profile: Profile) -> Clock:
@@ -78,10 +97,15 @@ def _tried(clock: Clock, profile: Profile) -> Clock:
 
 def _wait_for(config: pytest.Config, profile: Profile) -> None:
     """Waits for the target to answer, where the user asks for it."""
-    limit = value_of(config, "wait_for_target")
-    if limit is not None:
-        seconds = seconds_of(str(limit), option="--wait-for-target")
+    seconds = _patience(config)
+    if seconds is not None:
         wait_for_target(profile, seconds, on_wait=lambda line: say(config, line))
+
+
+def _patience(config: pytest.Config) -> float | None:
+    """The seconds of ``--wait-for-target``; None where it is not given."""
+    limit = value_of(config, "wait_for_target")
+    return None if limit is None else seconds_of(str(limit), option="--wait-for-target")
 
 
 def _locks(config: pytest.Config, profile: Profile, options: RunOptions) -> AbstractContextManager[None]:
@@ -127,9 +151,10 @@ def _profile(config: pytest.Config, stack: ExitStack) -> tuple[Profile, str, boo
 
 
 def _clock(config: pytest.Config, profile: Profile) -> Clock:
+    return clock_of(profile, time_budget=_budget(config), on_wait=wait_announcer(config))
+
+
+def _budget(config: pytest.Config) -> float | None:
+    """The seconds of ``--time-budget``; None where it is not given."""
     budget = value_of(config, "time_budget")
-    return clock_of(
-        profile,
-        time_budget=None if budget is None else seconds_of(str(budget)),
-        on_wait=wait_announcer(config),
-    )
+    return None if budget is None else seconds_of(str(budget))

@@ -104,7 +104,6 @@ def _notices(config: pytest.Config, run: Run) -> Iterator[str]:
     """What stands before the summary of a run: errors of the suite, and what was not restored."""
     for place, error in run.ending.errors.items():
         yield f"error of the suite in {place}: {error}"
-    yield f"examples drawn with --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}"
     for left in run.ending.left_behind:
         yield f"Not restored: {one_line(left, 600)}."
     if run.ending.cleanup:

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import ceil, inf
 
 from conformance.errors import UsageError
 from conformance.run.catalogue import CaseRow, collect
+from conformance.run.costs import NOBODY, CaseCost, measured_costs
+from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
-from conformance.run.planning import UNKNOWN_WINDOW
+from conformance.run.outlook.pace import ASSUMED, Pace
+from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator
 from conformance.run.rerun import rerun_requirements
-from conformance.run.testable import MUSTS, deciding, reachable_musts
-from conformance.spec import IMPACTS, Impact
+from conformance.run.search import growth
+from conformance.run.testable import MUSTS, TESTABLE, deciding, reachable
+from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
 from conformance.verdicts.selection import RuleSelection
 
-
-@dataclass(frozen=True)
-class Cost:
-    """What one case sent when it was last measured against the bundled portal."""
-
-    requests: int = 0
-    sign_ins: int = 0
-    mails: int = 0
-    changes: int = 0
+PROPERTIES = "cases/properties/"
+"""Where the cases stand that draw examples: ``--effort`` says how many."""
 
 
 @dataclass
 class RunPlan:
-    """``minutes`` is how long the waits make a run last at the least, where time cannot be moved;
-    ``testable`` is how many of the ``musts`` it can test; ``left_out`` are the waits that are longer than
-    ``--time-budget``."""
+    """What a run would do.
+
+    ``rules`` are those that it would decide, ``endpoints`` those of which it would judge an answer.
+    ``testable`` is how many of the ``musts`` are among the rules, ``selected`` how many rules of each level
+    could be. A run that tests fewer musts than the ``floor`` is inconclusive; a selection has none.
+    ``minutes`` is how long the waits make the run last at the least, where the clock is not
+    ``is_simulated``, and ``seconds`` how long it lasts with its requests at a ``pace``; ``beyond_budget`` is
+    how many seconds more it would need than ``--time-budget`` allows, and ``by_authenticator`` the accounts
+    whose sign-ins wait for codes besides. ``left_out`` are the
+    waits that are longer than ``--time-budget``. ``accounts``: by address, or ``nobody``, the mails, wrong
+    passwords and wrong codes.
+    """
 
     impact: Impact
     cases: int = 0
@@ -44,27 +49,45 @@ class RunPlan:
     changes: int = 0
     longest_wait: float = 0.0
     minutes: float = 0.0
+    seconds: float = 0.0
+    beyond_budget: float = 0.0
+    by_authenticator: list[str] = field(default_factory=list)
+    pace: Pace = ASSUMED
     musts: int = 0
     testable: int = 0
+    selected: dict[str, int] = field(default_factory=dict)
+    rules: list[str] = field(default_factory=list)
+    endpoints: list[str] = field(default_factory=list)
+    accounts: dict[str, dict[str, int]] = field(default_factory=dict)
+    window: float = UNKNOWN_WINDOW
+    floor: int | None = None
+    is_simulated: bool = False
     waits: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     untested: dict[str, str] = field(default_factory=dict)
     unmeasured: list[str] = field(default_factory=list)
 
+    def decided(self, level: str) -> int:
+        """How many rules of a level it would decide."""
+        return sum(REQUIREMENTS[rule].level == level for rule in self.rules)
+
 
 @dataclass(frozen=True, slots=True)
 class PlanChoice:
     """Which cases are selected, as ``run`` selects them by ``--only``, ``--skip``, ``--failed`` and
-    ``--rerun``. ``budget``: the seconds of ``--time-budget``."""
+    ``--rerun``. ``budget``: the seconds of ``--time-budget``; ``effort``: how many examples are drawn;
+    ``pace``: how long a request takes."""
 
     rules: RuleSelection | None = None
     rerun: str | None = None
     budget: float = inf
+    effort: str = "quick"
+    pace: Pace = ASSUMED
 
     @property
-    def musts(self) -> frozenset[str]:
-        """The musts that are selected."""
-        return frozenset(MUSTS) if self.rules is None else self.rules.rules.intersection(MUSTS)
+    def testable(self) -> frozenset[str]:
+        """The rules that are selected, and can be seen from outside."""
+        return TESTABLE if self.rules is None else self.rules.rules & TESTABLE
 
     def chosen(self, rows: list[CaseRow]) -> list[CaseRow]:
         """The selected cases. UsageError: there is none."""
@@ -79,35 +102,31 @@ class PlanChoice:
         return rows
 
 
-def costs() -> dict[str, Cost]:
-    """The measured cost of each case, by node id; ``run --record-costs`` writes them."""
-    path = files("conformance.run") / "costs.json"
-    return {case: Cost(**row) for case, row in json.loads(path.read_text(encoding="utf-8")).items()}
-
-
-def plan(profile: Profile, impact: Impact, choice: PlanChoice | None = None) -> RunPlan:
-    """Adds up what the cases that can be tried would do. ``choice``: which of them are selected."""
-    measured, planned = costs(), RunPlan(impact)
-    tried: list[CaseRow] = []
+def plan(
+    profile: Profile,
+    impact: Impact,
+    choice: PlanChoice | None = None,
+    *,
+    measured: Mapping[str, CaseCost] | None = None,
+) -> RunPlan:
+    """Adds up what the cases that can be tried would do. ``choice``: which of them are selected;
+    ``measured``: what each costs, in place of what was measured."""
     choice = choice or PlanChoice()
+    planned, tried = RunPlan(impact, pace=choice.pace), list[CaseRow]()
+    costs = measured_costs() if measured is None else measured
     for row in choice.chosen(collect()):
         reason = why_not(row, profile, impact)
         if reason is not None:
             planned.untested[row.id] = reason
             continue
-        _add(planned, row, measured.get(row.id), budget=choice.budget)
+        _add_cost(planned, row, costs.get(row.id), profile=profile, effort=choice.effort)
+        _add_wait(planned, row, budget=choice.budget)
         tried.append(row)
     planned.mails = min(planned.mails, profile.limits.max_mails)
     if not profile.clock.advance:
         planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
-    windows = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1)
-    queued = windows * (profile.limits.login_window or UNKNOWN_WINDOW)
-    waits = 0.0 if profile.clock.advance else min(max(planned.longest_wait, queued), choice.budget)
-    planned.minutes = round(waits / 60, 1)
-    declared = {requirement for row in tried for requirement in row.requirements}
-    musts = choice.musts
-    planned.musts = len(musts)
-    planned.testable = len(musts & reachable_musts(profile, impact, declared))
+    _add_time(planned, profile, choice.budget)
+    _add_rules(planned, profile, choice, tried)
     return planned
 
 
@@ -118,41 +137,83 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
-def _add(planned: RunPlan, row: CaseRow, cost: Cost | None, *, budget: float) -> None:
+def _add_cost(
+    planned: RunPlan, row: CaseRow, cost: CaseCost | None, *, profile: Profile, effort: str
+) -> None:
     planned.cases += 1
     if cost is None:
         planned.unmeasured.append(row.id)
-    cost = cost or Cost(sign_ins=row.sign_ins)
-    planned.requests += cost.requests
-    planned.sign_ins += max(cost.sign_ins, row.sign_ins)
-    planned.mails += cost.mails
-    planned.changes += cost.changes
-    if row.waits > budget:
+    cost = cost or CaseCost(sign_ins=row.sign_ins)
+    times = growth(row.id, effort) if row.id.startswith(PROPERTIES) else 1.0
+    planned.requests += round(cost.requests * times)
+    planned.sign_ins += max(round(cost.sign_ins * times), row.sign_ins)
+    planned.mails += round(cost.mails * times)
+    if planned.impact != "read-only":
+        planned.changes += round(cost.changes * times)
+    for name, counts in cost.accounts.items():
+        _add_account(planned, profile, name, {what: round(count * times) for what, count in counts.items()})
+
+
+def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[str, int]) -> None:
+    """Adds what a case does with an account; where the profile has no such one, another takes its place. No
+    code is mailed to an account without an inbox."""
+    stand_ins = (name, *(other for other in ("spare", "admin") if name != NOBODY))
+    account = next((profile.accounts[each] for each in stand_ins if each in profile.accounts), None)
+    unsent = counts.get("mailed_codes", 0) if account is not None and account.inbox is None else 0
+    planned.mails -= unsent
+    totals = planned.accounts.setdefault(NOBODY if account is None else account.email, {})
+    for what, count in counts.items():
+        if what != "mailed_codes":
+            totals[what] = totals.get(what, 0) + count - (unsent if what == "mails" else 0)
+
+
+def _add_wait(planned: RunPlan, row: CaseRow, *, budget: float) -> None:
+    if _is_left_out(row, budget):
         planned.left_out.append(f"{row.waits:g} s: {row.id}")
     elif row.waits:
         planned.waits.append(f"{row.waits:g} s: {row.id}")
         planned.longest_wait = max(planned.longest_wait, row.waits)
 
 
-def as_json(planned: RunPlan) -> str:
-    return json.dumps(asdict(planned), indent=2, ensure_ascii=False)
+def _is_left_out(row: CaseRow, budget: float) -> bool:
+    """Whether a wait is too long for a budget: nothing is done before the budget begins to run."""
+    return row.waits >= budget
 
 
-def as_text(planned: RunPlan) -> str:
-    """The plan as a person reads it: what would not be tried is counted by reason."""
-    restored = ", which it restores" if planned.changes else ""
-    lines = [
-        f"With --impact {planned.impact} a run would try {planned.cases} cases: {planned.requests} requests,",
-        f"  {planned.sign_ins} sign-ins, {planned.mails} mails, {planned.changes} changes{restored}.",
-        f"  Waits overlap; they make the run last {planned.minutes:g} minutes at least.",
-        f"  It can test {planned.testable} of {planned.musts} musts; below half of these it is inconclusive.",
-        *(f"  waits {wait}" for wait in planned.waits),
-        *(f"  leaves out a wait of {wait}, longer than --time-budget" for wait in planned.left_out),
-    ]
-    if planned.untested:
-        lines.append(f"{len(planned.untested)} cases would not be tried (--format json names each):")
-        reasons = Counter(planned.untested.values()).most_common()
-        lines += [f"  {count:>4}  {why}" for why, count in reasons]
-    if planned.unmeasured:
-        lines.append(f"{len(planned.unmeasured)} cases were never measured; their requests are not counted.")
-    return "\n".join(lines)
+def _add_time(planned: RunPlan, profile: Profile, budget: float) -> None:
+    """Waits overlap with each other and with the requests of other cases; sign-ins queue for their window."""
+    planned.window = profile.limits.login_window or UNKNOWN_WINDOW
+    planned.is_simulated = profile.clock.advance is not None
+    busy = planned.requests * planned.pace.seconds
+    if planned.is_simulated:
+        _bound(planned, busy, budget)
+        return
+    planned.by_authenticator = by_authenticator(profile) if planned.sign_ins else []
+    queued = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1) * planned.window
+    planned.minutes = round(min(max(planned.longest_wait, queued), budget) / 60, 1)
+    _bound(planned, max(planned.longest_wait, queued + busy), budget)
+
+
+def _bound(planned: RunPlan, seconds: float, budget: float) -> None:
+    planned.seconds = min(seconds, budget)
+    planned.beyond_budget = seconds - planned.seconds
+
+
+def _add_rules(planned: RunPlan, profile: Profile, choice: PlanChoice, tried: Sequence[CaseRow]) -> None:
+    """The rules and endpoints that the cases, and the checks of what they send, would decide."""
+    is_waited_for = {row.id for row in tried if profile.clock.advance or not _is_left_out(row, choice.budget)}
+    declared = {
+        rule
+        for row in tried
+        for rule in row.requirements
+        if row.id in is_waited_for or rule not in row.after_waits
+    }
+    rules = choice.testable & reachable(profile, planned.impact, declared)
+    planned.rules = [rule for rule in REQUIREMENTS if rule in rules]
+    planned.selected = dict(Counter(REQUIREMENTS[rule].level for rule in choice.testable))
+    planned.endpoints = [row.key for row in OPERATIONS if row.requirement in rules]
+    planned.musts = len(choice.testable.intersection(MUSTS))
+    planned.testable = len(rules.intersection(MUSTS))
+    if choice.rules is None and not choice.rerun:
+        expected = profile.expect.musts
+        planned.floor = ceil(planned.testable * SHARE) if expected is None else expected

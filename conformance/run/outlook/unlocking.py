@@ -9,13 +9,13 @@ from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import why_not
 from conformance.run.testable import reachable, reachable_endpoints
 from conformance.spec import BY_KEY, REQUIREMENTS, Impact
-from conformance.target.profile.model import (
+from conformance.target.profile.model import Profile
+from conformance.target.profile.tables import (
     AccountSettings,
     BotChallenge,
     ClockSettings,
     FixedInbox,
     OperationSettings,
-    Profile,
 )
 
 ADDRESS = "http://127.0.0.1:1"

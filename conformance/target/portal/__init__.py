@@ -10,8 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Unpack
 
-import httpx
-
 from conformance.errors import TargetUnreachable, Untestable
 from conformance.spec import BY_KEY
 from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
@@ -33,6 +31,7 @@ from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
 from conformance.target.portal.transport import Transport, clock_of
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets
 
 __all__ = ["Portal", "ProfileAccount", "SignedIn", "clock_of"]

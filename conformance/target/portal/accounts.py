@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, Untestable
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, PROFILE
+from conformance.spec.tables import CHALLENGE_FAILED, INVALID_PARAMETER
 from conformance.target.portal.codes import STEP, wrong_code
 from conformance.target.portal.inboxes import InboxReader, Mark, NothingArrived, reader
 from conformance.target.portal.login import (
@@ -26,13 +27,22 @@ from conformance.target.portal.login import (
     sign_in,
     text_at,
 )
+from conformance.target.portal.sign_ins.advice import (
+    mail_advice,
+    otp_advice,
+    password_advice,
+    password_problem,
+)
 from conformance.target.portal.sign_ins.attempts import Attempts
 from conformance.target.portal.sign_ins.session import SignedIn, lifetime
-from conformance.target.profile.model import AccountSettings, Factor
+from conformance.target.profile.tables import AccountSettings, Factor
 from conformance.traffic.exchange import Exchange, Json
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
+
+LONG_FROM, LONG_PASSWORD = 90, 100
+"""From which of a run's passwords on they are long, and how long they are then."""
 
 A_MOMENT = 2.0
 """Seconds that a sign-in waits for the authenticator's next code before it asks for a mail instead."""
@@ -138,10 +148,20 @@ class ProfileAccount:
         self._last_mailed = code
         return code
 
+    def advice(self, refused: Exchange, factor: Factor | None) -> str:
+        """What to do where a right code is refused, or a bot challenge; empty for anything else that is."""
+        if refused.code == CHALLENGE_FAILED:
+            return "Check [bot_challenge] token and header: the portal asks for the challenge at sign-in."
+        if factor == "OTP":
+            return otp_advice(self.name, refused, is_simulated=self._portal.clock.is_simulated)
+        return mail_advice(self.name, self._settings.inbox or "") if factor == "EMAIL" else ""
+
     def code_was_answered(self, code: Json, completed: Exchange) -> None:
         """Takes note of the answer to a code that was given for this account."""
         if not completed.success:
-            self._attempts.code_refused(str(code), refusal(completed))
+            factor: Factor = "EMAIL" if code == self._last_mailed else "OTP"
+            message = f"the right codes are refused ({refusal(completed)})"
+            self._attempts.code_refused(str(code), f"{message}. {self.advice(completed, factor)}")
         elif text_at(completed, "data.accessToken") is not None:
             self._attempts.token_received()
             self._portal.codes.was_accepted(self._otp_secret, str(code))
@@ -155,10 +175,13 @@ class ProfileAccount:
         return self._portal.login.cooldown + getattr(inbox, "timeout", 0.0)
 
     def wrong_code(self, factor: Factor | None = None) -> str:
-        """A code of the right form that is not the right one."""
+        """A code of the right form that is not the right one. Redacted, it is known as a wrong one."""
         if self._factor(factor) == "OTP":
-            return self._portal.codes.wrong_totp(self._otp_secret)
-        return wrong_code({self._last_mailed or ""})
+            code = self._portal.codes.wrong_totp(self._otp_secret)
+        else:
+            code = wrong_code({self._last_mailed or ""})
+        self._portal.secrets.add(code, "wrong-code")
+        return code
 
     def mark_inbox(self) -> Mark:
         """Remembers what the inbox holds now; ``code`` takes what comes later."""
@@ -226,9 +249,12 @@ class ProfileAccount:
             try:
                 tokens = self._sign_in()
             except SignInRefused as refused:
-                raise self._attempts.sign_in_refused(str(refused), blame(refused)) from None
+                advice = self.advice(refused.exchange, refused.factor)
+                message = f"{refused}. {advice}" if advice else f"{refused}"
+                raise self._attempts.sign_in_refused(message, blame(refused)) from None
             except Untestable as reason:
-                if reason.fault_class == "environment" and not isinstance(reason, CannotSignIn):
+                is_environment = reason.fault_class == "environment" and not isinstance(reason, CannotSignIn)
+                if is_environment or isinstance(reason, NothingArrived):
                     self._attempts.sign_in_refused(reason.reason, reason.fault_class)
                 raise
             return self._session(tokens)
@@ -335,6 +361,11 @@ class ProfileAccount:
         return self._attempts.is_stopped
 
     @property
+    def refusal(self) -> str:
+        """Why its last sign-in ended without a token, and what to do; empty where none did."""
+        return self._attempts.refusal
+
+    @property
     def has_held_token(self) -> bool:
         """Whether any of its sign-ins was completed."""
         return self._attempts.has_held_token
@@ -356,8 +387,15 @@ class ProfileAccount:
         """
         if initiated.success:
             self._attempts.is_password_accepted = True
-        elif initiated.code == "AUTH.INVALID_CREDENTIALS" and not self._attempts.is_password_accepted:
-            raise self._attempts.password_refused(refusal(initiated))
+        elif self._is_refused_for_the_password(initiated) and not self._attempts.is_password_accepted:
+            advice = password_advice(self.name, self.password)
+            raise self._attempts.password_refused(refusal(initiated), advice)
+
+    def _is_refused_for_the_password(self, initiated: Exchange) -> bool:
+        """Whether the email or the password is refused, or a password whose length is not allowed."""
+        if initiated.code == "AUTH.INVALID_CREDENTIALS":
+            return True
+        return initiated.code in INVALID_PARAMETER and password_problem(self.password) is not None
 
     def next_password(self, number: int | None = None) -> str:
         """A new password, made from the profile's and the run's id, so that a clean-up can make it again."""
@@ -371,7 +409,8 @@ class ProfileAccount:
         digest = hmac.new(
             self._settings.password.encode(), f"{run_id}/{number}".encode(), hashlib.sha256
         ).digest()
-        password = "aZ7!" + base64.b32encode(digest).decode()[:16]
+        letters = base64.b32encode(digest).decode()[:16]
+        password = "aZ7!" + (letters * 8)[: LONG_PASSWORD - 4 if number >= LONG_FROM else 16]
         self._portal.secrets.add(password, "password")
         return password
 

@@ -84,13 +84,24 @@ def unreachable(url: str, problem: Exception) -> str:
     """The sentence for a target to which there is no connection: what failed, and what to look at."""
     text = str(problem) or type(problem).__name__
     reason = text.lower()
+    if speaks_no_tls(problem):
+        plain = url.replace("https:", "http:", 1)
+        return f'{url} does not speak TLS. Write url = "{plain}" in [portal], or the port that speaks TLS.'
     if "certificate" in reason or "ssl" in reason:
-        return f"{url} cannot be reached securely ({text}). [portal] verify may name a file of certificates."
+        cure = "Set [portal] verify to the file of its CA, or to false."
+        return f"{url} cannot be reached securely ({text}). {cure}"
     failed, advice = next(
         (words for marks, words in FAILURES if any(mark in reason for mark in marks)),
         (text, "Is the portal running?"),
     )
     return f"Nothing answers at {url} ({failed}). {advice} {ADDRESS}"
+
+
+def speaks_no_tls(problem: Exception) -> bool:
+    """Whether a TLS handshake failed because the other side answered in another protocol, such as plain
+    HTTP."""
+    reason = str(problem).lower().replace("_", " ")
+    return any(mark in reason for mark in ("wrong version number", "record layer failure"))
 
 
 FAILURES = (

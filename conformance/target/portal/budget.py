@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 
 from conformance.errors import OutOfBudget, RateLimited
 from conformance.target.clock import CENTURIES, LONGEST_WAIT, Clock
-from conformance.target.profile.model import LimitSettings
+from conformance.target.profile.tables import LimitSettings
 from conformance.traffic.exchange import Exchange
 
 INITIATIONS = 10

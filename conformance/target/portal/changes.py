@@ -16,7 +16,7 @@ from conformance.errors import LedgerError, Untestable
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.operations import operation
 from conformance.target.clock import Clock
-from conformance.traffic.exchange import ABSENT, Json
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 
 Kind = Literal["creating", "changing", "password"]
@@ -69,6 +69,15 @@ class LeftValue:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeCounts:
+    """How many changes a run attempted, how many the target accepted, and how many of these were restored."""
+
+    attempted: int
+    accepted: int
+    restored: int
+
+
 class ChangeLedger:
     """Append-only, a line for each step, on the disk before the request is sent. It holds no secret.
 
@@ -100,6 +109,8 @@ class ChangeLedger:
         self._changes: dict[int, TargetChange] = {}
         self._undone: set[int] = set()
         self._left: list[LeftValue] = []
+        self._accepted: set[int] = set()
+        self._unrestorable = 0
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
 
@@ -160,6 +171,32 @@ class ChangeLedger:
         with self._lock:
             return frozenset(change.result for change in self._changes.values() if change.result)
 
+    @property
+    def counts(self) -> ChangeCounts:
+        """The changes of this run. One that was refused is none; a password counts once until it is
+        restored."""
+        with self._lock:
+            own = {id for id, change in self._changes.items() if change.run == self.run_id}
+            return ChangeCounts(
+                len(own) + self._unrestorable,
+                len(self._accepted) + self._unrestorable,
+                len(self._accepted & self._undone),
+            )
+
+    def notice(self, exchange: Exchange) -> None:
+        """Remembers that the target accepted a change, where an exchange shows it."""
+        operation = exchange.request.operation
+        if operation is None or not exchange.success:
+            return
+        with self._lock:
+            pending = [
+                change for change in self.pending if change.key == operation.key and change.run == self.run_id
+            ]
+            is_changed = any(change.id in self._accepted for change in pending if change.kind == "password")
+            waiting = [change.id for change in pending if change.id not in self._accepted]
+            if waiting and not is_changed:
+                self._accepted.add(waiting[0])
+
     def creating(
         self,
         key: str,
@@ -209,6 +246,7 @@ class ChangeLedger:
     def leave(self, key: str, reason: str, present: Json = None) -> None:
         """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
         with self._lock:
+            self._unrestorable += 1
             row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
             self._write(row if present is None else {**row, "present": present})
             if present is not None:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import email as mail
-import email.policy
-import imaplib
 import json
 import re
+import ssl
 import subprocess
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from contextlib import contextmanager, suppress
+from imaplib import IMAP4
+from typing import NamedTuple, Protocol
 from urllib.parse import quote
+
+from imap_tools import (
+    AND,
+    BaseMailBox,
+    ImapToolsError,
+    MailBox,
+    MailboxFolderSelectError,
+    MailboxLoginError,
+    MailBoxUnencrypted,
+    U,
+)
 
 from conformance.errors import Untestable
 from conformance.target.clock import Clock
+from conformance.target.portal.sign_ins.mail_shape import mail_shape
 from conformance.target.portal.transport import fetch
-from conformance.target.profile.model import CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
+from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox, Mailbox
 from conformance.traffic.exchange import Json
 
 Mark = object
@@ -24,10 +36,22 @@ Mark = object
 POLL = 0.2
 
 
-class NothingArrived(Untestable):
-    """The inbox can be read, and no code came in time."""
+class InboxFailure(Untestable):
+    """An inbox gives no code."""
 
     default_class = "environment"
+
+
+class NothingArrived(InboxFailure):
+    """The inbox can be read, and no code came in time."""
+
+
+class InboxAnswer(NamedTuple):
+    """What an inbox holds. ``is_missing``: its address is answered with HTTP 404, as by some inboxes that
+    hold no mail."""
+
+    text: str
+    is_missing: bool = False
 
 
 class InboxReader(Protocol):
@@ -71,12 +95,12 @@ class FixedReader:
 class AnswerReader:
     """An inbox that answers with all it has, the newest message first."""
 
-    def __init__(self, settings: Mailbox, ask: Callable[[], str], name: str, email: str) -> None:
+    def __init__(self, settings: Mailbox, ask: Callable[[], InboxAnswer], name: str, email: str) -> None:
         self._settings, self._ask, self._name, self._email = settings, ask, name, email
 
     def mark(self) -> Mark:
-        answer = self._ask()
-        return answer, self._codes(answer)
+        text = self._ask().text
+        return text, self._codes(text)
 
     def code_after(self, mark: Mark, clock: Clock) -> str:
         assert isinstance(mark, tuple)
@@ -84,88 +108,157 @@ class AnswerReader:
         until = clock.ticks() + self._settings.timeout
         while True:
             answer = self._ask()
-            codes = self._codes(answer)
+            codes = self._codes(answer.text)
             if codes and codes != old:
                 return codes[0]
             if clock.ticks() >= until:
                 # The same code twice in a row cannot be told from the old one, but for what stands around it.
-                if codes and answer != before:
+                if codes and answer.text != before:
                     return codes[0]
-                raise _nothing_came(self._name, self._email, self._settings.timeout)
+                raise self._nothing_came(before, answer)
             clock.pause(POLL, f"a code in [inboxes.{self._name}]")
 
     def has_code_after(self, mark: Mark) -> bool:
         """Older messages may be gone since: the newest tells."""
         assert isinstance(mark, tuple)
-        codes = self._codes(self._ask())
+        codes = self._codes(self._ask().text)
         return bool(codes) and codes[:1] != mark[1][:1]
+
+    def _nothing_came(self, before: str, answer: InboxAnswer) -> NothingArrived:
+        """Why no code was found: the address is wrong, the pattern is, or no mail came."""
+        if answer.is_missing:
+            return _no_inbox(self._name, self._email)
+        old = set(_texts_of(before))
+        new = [text for text in _texts_of(answer.text) if text not in old]
+        if new:
+            return _no_match(self._name, self._email, self._settings.pattern, "\n".join(new))
+        return _nothing_came(self._name, self._email, self._settings.timeout)
 
     def _codes(self, answer: str) -> list[str]:
         return codes_in("\n".join(_texts_of(answer)), self._settings.pattern)
 
 
 class ImapReader:
-    """A mailbox over IMAP: what counts is the UID, which only grows."""
+    """A mailbox over IMAP: what counts is the UID, which only grows. Nothing in it is changed."""
 
     def __init__(self, settings: ImapInbox, email: str, name: str) -> None:
         self._settings, self._email, self._name = settings, email, name
 
     def mark(self) -> Mark:
-        return max(self._uids(self._connection(), "ALL"), default=0)
+        with self._open() as box:
+            return max(self._uids(box, 1), default=0)
 
     def code_after(self, mark: Mark, clock: Clock) -> str:
         assert isinstance(mark, int)
         until = clock.ticks() + self._settings.timeout
-        while True:
-            code = next(self._coded_after(mark), None)
-            if code is not None:
-                return code
-            if clock.ticks() >= until:
-                raise _nothing_came(self._name, self._email, self._settings.timeout)
-            clock.pause(1.0, f"a code in [inboxes.{self._name}]")
+        with self._open() as box:
+            while True:
+                code = next(self._codes_after(box, mark), None)
+                if code is not None:
+                    return code
+                if clock.ticks() >= until:
+                    raise self._nothing_came(box, mark)
+                clock.pause(1.0, f"a code in [inboxes.{self._name}]")
+                box.client.noop()  # a server tells of new messages with the answer to a command
 
     def has_code_after(self, mark: Mark) -> bool:
         assert isinstance(mark, int)
-        return next(self._coded_after(mark), None) is not None
+        with self._open() as box:
+            return next(self._codes_after(box, mark), None) is not None
 
-    def _coded_after(self, mark: int) -> Iterator[str]:
+    def _codes_after(self, box: BaseMailBox, mark: int) -> Iterator[str]:
         """The first code of each message that came after a mark, the newest message first."""
-        connection = self._connection()
-        for uid in sorted(self._uids(connection, f"UID {mark + 1}:*"), reverse=True):
-            codes = codes_in(self._message(connection, uid), self._settings.pattern) if uid > mark else []
-            yield from codes[:1]
+        for text in self._messages_after(box, mark):
+            yield from codes_in(text, self._settings.pattern)[:1]
 
-    def _connection(self) -> imaplib.IMAP4:
-        settings = self._settings
+    def _messages_after(self, box: BaseMailBox, mark: int) -> Iterator[str]:
+        """The messages that came after a mark, the newest first."""
+        # The range also names the last message where its number is below the first of the range.
+        uids = [str(uid) for uid in sorted(self._uids(box, mark + 1), reverse=True) if uid > mark]
+        for message in box.fetch(uid_list=uids, mark_seen=False) if uids else ():
+            yield "\n".join((message.subject, message.text, message.html))
+
+    def _nothing_came(self, box: BaseMailBox, mark: int) -> NothingArrived:
+        """Why no code was found: the pattern is wrong, or no mail came."""
+        newest = next(self._messages_after(box, mark), None)
+        if newest is not None:
+            return _no_match(self._name, self._email, self._settings.pattern, newest)
+        return _nothing_came(self._name, self._email, self._settings.timeout)
+
+    def _uids(self, box: BaseMailBox, first: int) -> list[int]:
+        # A charset is named only where it is needed: not every server knows the word.
+        charset = None if self._email.isascii() else "UTF-8"
+        return [int(uid) for uid in box.uids(AND(uid=U(str(first), "*"), to=self._email), charset)]
+
+    @contextmanager
+    def _open(self) -> Iterator[BaseMailBox]:
+        """The folder, open for reading. Raises Untestable where the server does not give it."""
+        settings, place = self._settings, f"[inboxes.{self._name}]"
+        address = f"{settings.host}:{settings.port}"
         try:
-            kind = imaplib.IMAP4_SSL if settings.ssl else imaplib.IMAP4
-            connection = kind(settings.host, settings.port, timeout=settings.timeout)
+            with self._connected() as box:
+                box.login(settings.username, settings.password, initial_folder=None)
+                box.folder.set(settings.folder, readonly=True)
+                yield box
+        except MailboxLoginError as refused:
+            raise InboxFailure(
+                f"{place}: the mail server refuses the username and password ({_reply(refused)})",
+                "credentials",
+            ) from None
+        except MailboxFolderSelectError:
+            raise InboxFailure(
+                f'{place}: there is no folder "{settings.folder}". Check its folder', "configuration"
+            ) from None
+        except ssl.SSLCertVerificationError as problem:
+            raise InboxFailure(
+                f"{place}: the certificate of {address} is not trusted ({problem.verify_message})."
+                " Name its CA file in verify, or write verify = false",
+                "configuration",
+            ) from None
         except OSError as problem:
-            raise Untestable(
-                f"[inboxes.{self._name}]: nothing answers at {settings.host}:{settings.port} ({problem})",
+            raise InboxFailure(
+                f"{place}: nothing answers at {address} ({problem}). Check its host, port and ssl",
                 "environment",
             ) from None
-        try:
-            connection.login(settings.username, settings.password)
-            status, _ = connection.select(f'"{settings.folder}"', readonly=True)
-        except imaplib.IMAP4.error as problem:
-            raise Untestable(
-                f"[inboxes.{self._name}]: the mail server refuses ({problem})", "credentials"
+        except (IMAP4.error, ImapToolsError) as problem:
+            raise InboxFailure(
+                f"{place}: {address} does not answer as a mail server does ({problem}). "
+                "Check its host, port and ssl",
+                "environment",
             ) from None
-        if status != "OK":
-            raise Untestable(f'[inboxes.{self._name}]: there is no folder "{settings.folder}"')
-        return connection
 
-    def _uids(self, connection: imaplib.IMAP4, criteria: str) -> list[int]:
-        _, uids = connection.uid("SEARCH", f'{criteria} TO "{self._email}"')
-        return [int(uid) for uid in (uids[0] or b"").split()]
+    @contextmanager
+    def _connected(self) -> Iterator[BaseMailBox]:
+        settings = self._settings
+        box = (
+            MailBox(settings.host, settings.port, settings.timeout, ssl_context=self._context())
+            if settings.ssl
+            else MailBoxUnencrypted(settings.host, settings.port, settings.timeout)
+        )
+        try:
+            yield box
+        finally:
+            with suppress(OSError, IMAP4.error, ImapToolsError):  # the server may have ended it already
+                box.logout()
 
-    def _message(self, connection: imaplib.IMAP4, uid: int) -> str:
-        _, fetched = connection.uid("FETCH", str(uid), "(BODY.PEEK[])")
-        raw = next((part[1] for part in fetched if isinstance(part, tuple)), b"")
-        message = mail.message_from_bytes(raw, policy=email.policy.default)
-        parts = [part.get_content() for part in message.walk() if part.get_content_maintype() == "text"]
-        return "\n".join((str(message["subject"] or ""), *map(str, parts)))
+    def _context(self) -> ssl.SSLContext:
+        verify = self._settings.verify
+        if verify is False:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            return context
+        try:
+            return ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
+        except (OSError, ssl.SSLError) as problem:
+            raise InboxFailure(
+                f"[inboxes.{self._name}]: verify: {verify} cannot be read ({problem})", "configuration"
+            ) from None
+
+
+def _reply(refused: MailboxLoginError) -> str:
+    """The server's own words."""
+    lines = [line for line in refused.command_result[1] if isinstance(line, bytes)]
+    return b" ".join(lines).decode(errors="replace") or str(refused.command_result[0])
 
 
 def codes_in(text: str, pattern: str) -> list[str]:
@@ -191,35 +284,58 @@ def _leaves(value: Json) -> Iterator[str]:
         yield str(value)
 
 
-def _over_http(settings: HttpInbox, email: str, name: str) -> str:
+def _over_http(settings: HttpInbox, email: str, name: str) -> InboxAnswer:
     url = settings.url.replace("{email}", quote(email, safe="@"))
     try:
         status, text = fetch(url, timeout=settings.timeout, headers=settings.headers)
     except OSError as problem:
-        raise Untestable(f"[inboxes.{name}]: nothing answers at {url} ({problem})", "environment") from None
+        raise InboxFailure(
+            f"[inboxes.{name}]: nothing answers at {url} ({problem}). Check its url", "environment"
+        ) from None
     if status == 404:
-        return ""
+        return InboxAnswer("", is_missing=True)
     if status >= 300:
-        raise Untestable(f"[inboxes.{name}]: {url} answers with HTTP {status}", "environment")
-    return text
+        raise InboxFailure(
+            f"[inboxes.{name}]: {url} answers with HTTP {status}. Check its url", "environment"
+        )
+    return InboxAnswer(text)
 
 
-def _by_command(settings: CommandInbox, email: str, name: str) -> str:
+def _by_command(settings: CommandInbox, email: str, name: str) -> InboxAnswer:
     argv = [word.replace("{email}", email) for word in settings.argv]
     try:
         done = subprocess.run(argv, capture_output=True, timeout=settings.timeout, check=False)
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise Untestable(
+        raise InboxFailure(
             f"[inboxes.{name}]: the command {argv[0]} fails ({problem})", "environment"
         ) from None
     if done.returncode != 0:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         reason = lines[-1] if lines else "no message"
-        raise Untestable(
+        raise InboxFailure(
             f"[inboxes.{name}]: the command {argv[0]} ends with {done.returncode} ({reason})", "environment"
         )
-    return done.stdout.decode(errors="replace")
+    return InboxAnswer(done.stdout.decode(errors="replace"))
 
 
 def _nothing_came(name: str, email: str, timeout: float) -> NothingArrived:
-    return NothingArrived(f"[inboxes.{name}]: no code for {email} arrived within {timeout:g} s")
+    return NothingArrived(
+        f"[inboxes.{name}]: no code for {email} arrived within {timeout:g} s. Check that mails to this "
+        "address arrive there; timeout says how long is waited"
+    )
+
+
+def _no_inbox(name: str, email: str) -> NothingArrived:
+    return NothingArrived(
+        f"[inboxes.{name}]: its url is answered with HTTP 404, also after a code was sent to {email}. "
+        "Check the url",
+        "configuration",
+    )
+
+
+def _no_match(name: str, email: str, pattern: str, text: str) -> NothingArrived:
+    return NothingArrived(
+        f"[inboxes.{name}]: something arrived for {email}, and pattern '{pattern}' matches nothing in it: "
+        f'"{mail_shape(text)}" (codes are masked). Change the pattern',
+        "configuration",
+    )

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import NoAnswer, Untestable
 from conformance.spec.endpoints import PROFILE, TOKEN_REFRESH
 from conformance.spec.tables import TOKEN_REFUSED
 from conformance.target.portal.login import refusal
+from conformance.target.profile.model import NO_PROFILE
 from conformance.traffic.exchange import Exchange
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
 
 MISMATCH = "ACCESS.PORTAL_MISMATCH"
+WITHOUT_CODE = (400, 401, 403)
+"""The statuses of an ingress that refuses a request without an access code."""
+
 REFUSALS = (400, 401, 403, 404, 503)
 """The statuses of an ingress that lets nobody in, or of a portal that is down for maintenance."""
 
 NO_CODE = "No access code is set, so nothing behind the ingress can be tested. Set PORTAL_ACCESS_CODE."
+EMPTY_CODE = (
+    "[portal] access_code is empty, so nothing behind the ingress can be tested. Write the code of the "
+    'SYSTEM portal there, or "${PORTAL_ACCESS_CODE}" and set that.'
+)
 WRONG_CODE = "Is [portal] access_code the SYSTEM portal's, and is this address allowed?"
 
 
-def refusal_at_ingress(portal: Portal) -> str | None:
+@dataclass(frozen=True, slots=True)
+class IngressRefusal:
+    """Why nothing behind the ingress can be judged. ``is_access_code``: it refuses the access code, so that
+    the profile is wrong, and not the portal or what lies between."""
+
+    reason: str
+    is_access_code: bool
+
+
+def refusal_at_ingress(portal: Portal) -> IngressRefusal | None:
     """Why nothing behind the target's ingress can be judged; None where requests get through.
 
     A portal that looks at the access code before anything else refuses a request without a token, and one
@@ -38,8 +57,25 @@ def refusal_at_ingress(portal: Portal) -> str | None:
         return None
     if guarded.code != MISMATCH and _can_sign_in(portal):
         return None
-    advice = WRONG_CODE if portal.profile.portal.access_code else NO_CODE
-    return f"{portal.url} refuses every request alike ({refusal(guarded)}). {advice}"
+    reason = f"{portal.url} refuses every request alike ({refusal(guarded)}). {_advice(portal)}"
+    return IngressRefusal(reason, is_access_code=_is_for_access_code(portal, guarded))
+
+
+def unusable_profile(refused: IngressRefusal | None, left_behind: Sequence[str]) -> str:
+    """What of the profile ended a run; empty where nothing did. What is not restored is graver."""
+    return refused.reason if refused is not None and refused.is_access_code and not left_behind else ""
+
+
+def _is_for_access_code(portal: Portal, answer: Exchange) -> bool:
+    """Whether the answer says so, or none was sent to an ingress that refuses who has none."""
+    is_missing = not portal.profile.portal.access_code
+    return answer.code == MISMATCH or (is_missing and answer.status in WITHOUT_CODE)
+
+
+def _advice(portal: Portal) -> str:
+    if portal.profile.portal.access_code:
+        return WRONG_CODE
+    return NO_CODE if portal.profile.source == NO_PROFILE else EMPTY_CODE
 
 
 def _speaks_of_tokens(answer: Exchange) -> bool:

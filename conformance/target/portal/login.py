@@ -12,7 +12,7 @@ from conformance.spec.tables import MFA_METHODS
 from conformance.target.clock import LONGEST_WAIT, as_seconds
 from conformance.target.portal.budget import is_cooldown, retry_after
 from conformance.target.portal.sign_ins.left import LeftSessions
-from conformance.target.profile.model import Factor
+from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
 
 if TYPE_CHECKING:
@@ -71,12 +71,14 @@ class Tokens:
 
 
 class SignInRefused(Exception):
-    """A step of the sequence was refused, or its answer lacks what the next one needs."""
+    """A step of the sequence was refused, or its answer lacks what the next one needs. ``factor`` is that of
+    the code that was refused."""
 
-    def __init__(self, step: str, exchange: Exchange) -> None:
-        super().__init__(f"{step} was refused: {refusal(exchange)}")
+    def __init__(self, step: str, exchange: Exchange, factor: Factor | None = None) -> None:
+        super().__init__(f"login/{step} was refused ({refusal(exchange)})")
         self.step = step
         self.exchange = exchange
+        self.factor = factor
 
 
 def sign_in(
@@ -114,7 +116,7 @@ def sign_in(
         refused = completed
         if completed.code != CODE_INVALID:
             break
-    raise SignInRefused("complete", refused)
+    raise SignInRefused("complete", refused, factor if refused.code == CODE_INVALID else None)
 
 
 def _send(session: str, cooldown: float) -> Generator[Step, Answer, None]:

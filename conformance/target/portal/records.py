@@ -64,7 +64,7 @@ class Lookup:
         own: str | None = getattr(self._portal.profile.records, name)
         if own is None:
             raise Untestable(
-                f"the profile has no [records] {name}, and a record that a listing shows is not changed"
+                f"the profile has no [records] {name}, and a run changes only records that the profile names"
             )
         return own
 

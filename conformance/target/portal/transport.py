@@ -1,31 +1,39 @@
-"""The only way to the target: one HTTP client per run, the allowed impact, a record of all that passes."""
+"""The only way to the target: connections that a run keeps, the allowed impact, a record of what passes."""
 
 from __future__ import annotations
 
 import ssl
 import threading
 from collections.abc import Callable, Sequence
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
-import httpx
-
 import conformance
-from conformance.errors import NoAnswer, NotAllowed, ProfileError, TargetUnreachable, Untestable
+from conformance.errors import NoAnswer, NotAllowed, NotTls, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
 from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds
-from conformance.target.portal.availability import Availability, unreachable
+from conformance.target.portal.availability import Availability, speaks_no_tls, unreachable
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import answered, body_of
 from conformance.traffic.exchange import Exchange, Header, Plain, Request, Response
+from conformance.traffic.http_library import httpx
 from conformance.traffic.redaction.redact import Secrets, secrets_in
 
 DRAINED = httpx.ByteStream(b"")
 
 ENCODINGS = "gzip, deflate"
 """Content encodings that can be undone here; no other is asked for."""
+
+OWN_HEADERS = (
+    (b"accept-encoding", ENCODINGS.encode()),
+    (b"connection", b"keep-alive"),
+    (b"user-agent", f"portal-conformance/{conformance.__version__}".encode()),
+)
+"""The headers of a request that names none of them. What a request leaves out else is left out."""
+
+HANDSHAKE_SECONDS = 3.0
+"""The longest that a server may take to show that it speaks TLS."""
 
 FROM_PROFILE = frozenset({"access-code", "bot-token"})
 """Kinds of secrets that the suite has from the profile only."""
@@ -62,25 +70,13 @@ class Transport:
         self._lock = threading.Lock()
         self._count = 0
         self._origin = _origin(httpx.URL(self.url))
-        self._client = httpx.Client(
-            timeout=self._timeout,
-            transport=handler
-            or Wire(verify=verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy),
-            follow_redirects=False,
-            # Nothing goes out that the profile does not say: no .netrc, no proxy of the environment.
-            trust_env=False,
-            headers={
-                "user-agent": f"portal-conformance/{conformance.__version__}",
-                "accept-encoding": ENCODINGS,
-            },
-            # What one account is given must not go along with the requests of another, or of none.
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        self._handler = handler or Wire(
+            verify=verification(profile), most=profile.limits.max_answer, proxy=profile.portal.proxy
         )
-        # What a request leaves out is left out: the client would add an Accept of its own.
-        self._client.headers.pop("accept", None)
+        self._timeouts = {"timeout": httpx.Timeout(self._timeout).as_dict()}
 
     def close(self) -> None:
-        self._client.close()
+        self._handler.close()
 
     def send(
         self,
@@ -114,7 +110,8 @@ class Transport:
         except httpx.HTTPError as problem:
             exchange = self._record(sent, started, began, client, error=_reason(problem, self._timeout))
             if isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout):
-                raise TargetUnreachable(unreachable(self.url, problem)) from None
+                kind = NotTls if speaks_no_tls(problem) else TargetUnreachable
+                raise kind(unreachable(self.url, problem)) from None
             raise NoAnswer(f"{method} {sent.path} got no answer: {exchange.error}", exchange) from None
         plain = open_answer(response) if open_answer else None
         return self._record(sent, started, began, client, response=response, plain=plain)
@@ -125,7 +122,9 @@ class Transport:
         try:
             url = httpx.URL(self.url + url_path)
             pairs = [(name.encode("latin-1"), value.encode()) for name, value in headers]
-            request = self._client.build_request(method, url, headers=pairs, content=body)
+            present = {name.lower() for name, _ in pairs}
+            pairs = [pair for pair in OWN_HEADERS if pair[0] not in present] + pairs
+            request = httpx.Request(method, url, headers=pairs, content=body, extensions=self._timeouts)
         except (httpx.InvalidURL, UnicodeEncodeError) as problem:
             raise Untestable(f"the request cannot be sent: {problem}", "suite") from None
         if _origin(request.url) != self._origin:
@@ -133,11 +132,15 @@ class Transport:
         return request
 
     def _answer(self, request: httpx.Request) -> Response:
-        """The answer, to its end or to the bound. A refused connection is tried again: nothing was sent."""
+        """The answer, to its end or to the bound. A refused connection is tried again: nothing was sent.
+
+        No client stands before the handler, which would follow redirects, send cookies that another account
+        was given, and take credentials and proxies from the environment.
+        """
         try:
-            answer = self._client.send(request, stream=True)
+            answer = self._handler.handle_request(request)
         except httpx.ConnectError:
-            answer = self._client.send(request, stream=True)
+            answer = self._handler.handle_request(request)
         try:
             return self._read(answer)
         finally:
@@ -233,6 +236,16 @@ def fetch(
         raise OSError(_reason(problem, timeout)) from None
 
 
+def speaks_tls(url: str) -> bool:
+    """Whether TLS is spoken at the host and port of an address; nothing of a profile is sent to find out."""
+    parts = urlsplit(url)
+    try:
+        fetch(f"https://{parts.netloc}/", timeout=HANDSHAKE_SECONDS)
+    except OSError as problem:
+        return "certificate" in str(problem).lower()
+    return True
+
+
 def clock_of(profile: Profile, *, time_budget: float | None = None, on_wait: Watch | None = None) -> Clock:
     """The clock that fits the profile: a movable one where it has a ``[clock]``."""
     address = profile.clock.advance
@@ -250,7 +263,8 @@ def _advance(profile: Profile, address: str, seconds: float) -> float | None:
         status, text = fetch(address, timeout=profile.portal.timeout, json={"seconds": seconds})
     except OSError as problem:
         raise TargetUnreachable(
-            f"{profile.source}: [clock] advance: nothing answers at {address} ({problem})."
+            f"{profile.source}: [clock] advance: nothing answers at {address} ({problem}). "
+            "Start it, or remove [clock]."
         ) from None
     if status >= 300:
         raise ProfileError(

@@ -13,9 +13,9 @@ from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
 import h11
-import httpx
 
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
+from conformance.traffic.http_library import httpx
 
 IS_CUT = "is_cut"
 """The extension of an answer that was longer than the bound, and of which the beginning is there."""

@@ -31,12 +31,34 @@ def nearest(text: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str
     return words[close[0]] if close else None
 
 
-def sentences(problem: ValidationError, model: type[BaseModel]) -> Iterator[str]:
-    """One sentence for each mistake, each once; where it names a table it begins with it."""
+def sentences(problem: ValidationError, model: type[BaseModel], *, stand_in: str = "") -> Iterator[str]:
+    """One sentence for each mistake, each once; where it names a table it begins with it.
+
+    ``stand_in`` stands in the values for what is not known: nothing that its text decides is a mistake.
+    """
     messages: dict[str, None] = {}
-    for error in problem.errors(include_url=False):
-        messages.setdefault(_sentence(dict(error), model))
+    for error in _causes(problem, model):
+        sentence = _sentence(error, model)
+        if not stand_in or not _is_about(stand_in, error, sentence):
+            messages.setdefault(sentence.replace(stand_in, "${…}") if stand_in else sentence)
     yield from messages
+
+
+def _causes(problem: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
+    """The mistakes, unknown keys first; that a key is missing is none where it is only mistyped."""
+    errors: list[dict[str, Any]] = [dict(error) for error in problem.errors(include_url=False)]
+    unknown = [error for error in errors if error["type"] == "extra_forbidden"]
+    mistyped = {(*place[:-1], _meant(place, model)) for place in (tuple(error["loc"]) for error in unknown)}
+    others = [error for error in errors if error["type"] != "extra_forbidden"]
+    kept = [row for row in others if row["type"] != "missing" or tuple(row["loc"]) not in mistyped]
+    return [*unknown, *kept]
+
+
+def _is_about(stand_in: str, error: dict[str, Any], sentence: str) -> bool:
+    """Whether the text of a stand-in decides; that it is a text, or stands under a key, is as it stays."""
+    if error["type"] in KINDS or error["type"] in ("extra_forbidden", "missing"):
+        return False
+    return stand_in in sentence or (isinstance(error["input"], str) and stand_in in error["input"])
 
 
 def _sentence(error: dict[str, Any], model: type[BaseModel]) -> str:
@@ -112,10 +134,15 @@ def _quoted(name: str) -> str:
 
 def _hint(place: tuple[Any, ...], model: type[BaseModel]) -> str:
     names = _fields_at(model, place[:-1])
-    hint = nearest(str(place[-1]), names)
+    hint = _meant(place, model)
     if hint:
         return f' Did you mean "{hint}"?'
     return f" Known are {', '.join(names)}." if names else ""
+
+
+def _meant(place: tuple[Any, ...], model: type[BaseModel]) -> str | None:
+    """The key of the table that an unknown one was probably meant to be."""
+    return nearest(str(place[-1]), _fields_at(model, place[:-1]))
 
 
 def _fields_at(model: Any, place: tuple[Any, ...]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is known of a target: the profile's tables as values, and how the file becomes them."""
+"""What is known of a target: the profile as a value, and how its file becomes one."""
 
 from __future__ import annotations
 
@@ -6,257 +6,36 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
-from urllib.parse import unquote, urlsplit
+from typing import Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import BY_KEY
 from conformance.target.profile.errors import nearest, sentences
-from conformance.traffic.capture.bodies import LARGEST_ANSWER
-from conformance.traffic.exchange import Json
-
-Factor = Literal["EMAIL", "OTP"]
-
-ACCOUNTS: Mapping[str, str] = {
-    "admin": "signs in for most cases",
-    "spare": "its password, sessions and factors may be changed",
-    "limited": "active, but without permissions",
-    "pending": "awaits approval",
-}
-"""The accounts that the cases ask for. Others may be named: a replay signs in as whoever was recorded."""
-
-PLACEHOLDERS = (
-    "unique",
-    "email",
-    "password",
-    "new_password",
-    "otp",
-    "code",
-    "session_id",
-    "account",
-    "workspace",
-    "institution",
-    "role",
-    "channel",
-    "channel_type",
-    "result_id",
+from conformance.target.profile.references import References
+from conformance.target.profile.tables import (
+    ACCOUNTS,
+    AccountSettings,
+    BotChallenge,
+    ClockSettings,
+    Expect,
+    FixedInbox,
+    HttpInbox,
+    ImapInbox,
+    Inbox,
+    LimitSettings,
+    OperationSettings,
+    PortalSettings,
+    ProfileTable,
+    Records,
+    ReplaySettings,
+    SecureChannelSettings,
 )
-
-PLACEHOLDER = re.compile(r"(?<!{){(\w+)}(?!})")
-
-
-class ProfileTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class PortalSettings(ProfileTable):
-    """``timeout`` is in seconds, for one request from its first byte to the last of its answer. ``verify``
-    may name a file of CA certificates. ``proxy`` is an HTTP proxy; none is taken from the environment."""
-
-    url: str
-    access_code: str
-    headers: dict[str, str] = {}
-    edge_headers: bool = True
-    verify: bool | str = True
-    timeout: float = Field(10.0, gt=0)
-    proxy: str | None = None
-
-    @field_validator("proxy")
-    @classmethod
-    def _is_a_proxy(cls, proxy: str | None) -> str | None:
-        if proxy is not None and not re.match(r"http://[^/\s?#]+/?\Z", proxy):
-            raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
-        return proxy
-
-    def proxy_secrets(self) -> Iterator[tuple[str, str]]:
-        """The password in the address of the proxy."""
-        password = urlsplit(self.proxy or "").password
-        if password:
-            yield unquote(password), "password"
-
-    @field_validator("url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        if not re.match(r"https?://[^/\s@?#]+(/[^\s?#]*)?\Z", url):
-            raise ValueError('must be an address such as "http://127.0.0.1:8000"')
-        return url.rstrip("/")
-
-
-class AccountSettings(ProfileTable):
-    email: str
-    password: str
-    mfa: Factor | None = None
-    otp_secret: str | None = None
-    inbox: str | None = None
-
-    @field_validator("otp_secret")
-    @classmethod
-    def _is_base32(cls, secret: str | None) -> str | None:
-        if secret is None:
-            return None
-        if not re.fullmatch(r"[A-Z2-7]+=*", plain := re.sub(r"[\s-]", "", secret).upper()):
-            raise ValueError("must be base32, the letters A to Z and the digits 2 to 7")
-        return plain
-
-
-def _pattern(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as problem:
-        raise ValueError(f"must be a regular expression: {problem}") from None
-    return pattern
-
-
-class Mailbox(ProfileTable):
-    """``pattern``: its first match in what arrived (its first group, where it has one) is the code."""
-
-    pattern: str = r"\b(\d{6})\b"
-    timeout: float = Field(10.0, gt=0)
-
-    _check_pattern = field_validator("pattern")(_pattern)
-
-
-class HttpInbox(Mailbox):
-    kind: Literal["http"]
-    url: str
-    headers: dict[str, str] = {}
-
-
-class ImapInbox(Mailbox):
-    kind: Literal["imap"]
-    host: str
-    port: int = 993
-    username: str
-    password: str
-    folder: str = "INBOX"
-    ssl: bool = True
-
-
-class CommandInbox(Mailbox):
-    kind: Literal["command"]
-    argv: list[str] = Field(min_length=1)
-
-
-class FixedInbox(ProfileTable):
-    kind: Literal["fixed"]
-    code: str
-
-
-Inbox = Annotated[HttpInbox | ImapInbox | CommandInbox | FixedInbox, Field(discriminator="kind")]
-
-
-class Records(ProfileTable):
-    """Ids that exist at the target."""
-
-    workspace: str | None = None
-    institution: str | None = None
-    role: str | None = None
-    file: str | None = None
-    account: str | None = None
-    channel: str | None = None
-    channel_type: str | None = None
-    other_workspace: str | None = None
-
-
-class SecureChannelSettings(ProfileTable):
-    """What the specification leaves open of the secure channel (N2, N6). What was not written may be found
-    out."""
-
-    key_id_field: str = "keyId"
-    public_key_field: str = "publicKey"
-    public_key_format: Literal["spki-base64", "pem", "jwk"] = "spki-base64"
-    rsa_padding: Literal["oaep-sha256", "oaep-sha1", "pkcs1v15"] = "oaep-sha256"
-    mgf1: Literal["sha256", "sha1"] = "sha256"
-    body: Literal["string", "object"] = "string"
-    responses: Literal["plain", "encrypted"] = "plain"
-    aes_mode: Literal["gcm", "cbc"] = "gcm"
-    payload: str = "iv+ciphertext+tag"
-
-    @field_validator("payload")
-    @classmethod
-    def _is_an_order(cls, payload: str) -> str:
-        if sorted(payload.split("+")) not in (["ciphertext", "iv", "tag"], ["ciphertext", "iv"]):
-            raise ValueError('must be iv, ciphertext and tag in some order, such as "iv+ciphertext+tag"')
-        return payload
-
-    def is_pinned(self, name: str) -> bool:
-        """Whether the profile says it: then nothing else is tried."""
-        return name in self.model_fields_set
-
-
-class BotChallenge(ProfileTable):
-    token: str | None = None
-    header: str = "X-Turnstile-Token"
-
-
-class OperationSettings(ProfileTable):
-    """A body that the specification does not show, and where in the answer what stands.
-
-    ``result_id`` and ``secret`` are paths such as ``data.bizId``.
-    """
-
-    body: Json = None
-    result_id: str | None = None
-    secret: str | None = None
-
-    @field_validator("body")
-    @classmethod
-    def _knows_its_placeholders(cls, body: Json) -> Json:
-        for name in sorted(placeholders_in(body) - set(PLACEHOLDERS)):
-            hint = nearest(name, PLACEHOLDERS)
-            advice = f"Did you mean {{{hint}}}?" if hint else f"Known are {', '.join(PLACEHOLDERS)}."
-            raise ValueError(f"has no placeholder {{{name}}}. {advice} (Write {{{{ for a literal brace.)")
-        return body
-
-
-class LimitSettings(ProfileTable):
-    """Budgets of one run; ``login_window`` in seconds, None where it is to be learned; ``max_answer`` in
-    bytes."""
-
-    login_window: float | None = Field(None, gt=0)
-    max_mails: int = Field(20, ge=0)
-    max_failed_sign_ins: int = Field(5, ge=0)
-    max_answer: int = Field(LARGEST_ANSWER, ge=1024)
-
-
-class ClockSettings(ProfileTable):
-    advance: str | None = None
-
-
-class Expect(ProfileTable):
-    """What a run must have tested at the least, so that it is not inconclusive: how many musts, which
-    accounts with a token, which chapters (what the ids of requirements begin with)."""
-
-    musts: int | None = Field(None, ge=0)
-    accounts: list[str] = []
-    chapters: list[str] = []
-
-    @field_validator("chapters")
-    @classmethod
-    def _are_chapters(cls, chapters: list[str]) -> list[str]:
-        existing = {row.chapter for row in REQUIREMENTS.values()}
-        for chapter in chapters:
-            if chapter not in existing:
-                hint = nearest(chapter, existing)
-                raise ValueError(
-                    f'has no chapter "{chapter}".' + (f' Did you mean "{hint}"?' if hint else "")
-                )
-        return chapters
-
+from conformance.traffic.exchange import Json
 
 SECRET_PLACEHOLDERS = re.compile(r"{(?:password|new_password|otp|code)}")
 
@@ -273,25 +52,10 @@ def _secret_fields(body: Json) -> Iterator[str]:
             yield from _secret_fields(item)
 
 
-class AcceptedRow(ProfileTable):
-    """A difference of replays that is accepted until a day; ``path`` has ``[*]`` for each index."""
-
-    endpoint: str
-    path: str
-    kind: str
-    reason: str
-    ticket: str = ""
-    expires: date | None = None
-
-
-class ReplaySettings(ProfileTable):
-    accept: list[AcceptedRow] = []
-
-
 class Profile(ProfileTable):
     """The whole profile. ``source`` names the file in messages and reports."""
 
-    profile: Literal[1] = 1
+    profile: Literal[1] = Field(1, description="The version of the format.")
     portal: PortalSettings
     accounts: dict[str, AccountSettings] = {}
     inboxes: dict[str, Inbox] = {}
@@ -300,7 +64,11 @@ class Profile(ProfileTable):
     bot_challenge: BotChallenge = BotChallenge()
     operations: dict[str, OperationSettings] = {}
     limits: LimitSettings = LimitSettings()
-    readings: dict[str, Json] = {}
+    readings: dict[str, Json] = Field(
+        {},
+        description="What the target does where the specification is open, by the name of the reading: a run"
+        " that finds another one fails.",
+    )
     clock: ClockSettings = ClockSettings()
     expect: Expect = Expect()
     replay: ReplaySettings = ReplaySettings()
@@ -388,15 +156,19 @@ class Profile(ProfileTable):
 def load(path: Path, environ: Mapping[str, str] = os.environ, *, target: str | None = None) -> Profile:
     """Reads a profile; ``target`` takes the place of its ``portal.url``. Raises ProfileError, a line per
     mistake."""
+    return parse(text_of(path), environ, target=target, name=str(path), folder=path.parent)
+
+
+def text_of(path: Path) -> str:
+    """The text of a profile. Raises ProfileError."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ProfileError(
             f"{path}: there is no such file. `portal-conformance init` writes one to fill in."
         ) from None
     except (OSError, UnicodeDecodeError) as problem:
         raise ProfileError(f"{path}: cannot be read ({problem}).") from None
-    return parse(text, environ, target=target, name=str(path), folder=path.parent)
 
 
 def parse(
@@ -408,6 +180,19 @@ def parse(
     folder: Path = Path(),
 ) -> Profile:
     """A profile from its text. Files it names are looked for from ``folder``. Raises ProfileError."""
+    references = References(name, environ, folder)
+    tables = tables_of(text, references, name=name, target=target)
+    profile = _validated(tables, name, references.hidden)
+    if not profile.accounts:
+        raise ProfileError(f"{name}: {NO_ACCOUNT}")
+    return profile
+
+
+NO_ACCOUNT = "there is no account. Add the table [accounts.admin] with email and password."
+
+
+def tables_of(text: str, references: References, *, name: str, target: str | None = None) -> dict[str, Any]:
+    """The tables of a profile, with the values that its references stand for. Raises ProfileError."""
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
@@ -418,31 +203,21 @@ def parse(
         )
     if target is not None and isinstance(tables.setdefault("portal", {}), dict):
         tables["portal"]["url"] = target
-    hidden: list[str] = []
-    source = _Source(name, environ, folder, hidden)
-    tables = {key: _filled(value, (key,), source) for key, value in tables.items()}
-    if source.problems:
-        raise ProfileError("\n".join(source.problems))
-    if not tables.get("accounts"):
-        raise ProfileError(
-            f"{name}: there is no account. Add the table [accounts.admin] with email and password."
-        )
-    return _validated(tables, name, hidden)
+    tables = {key: references.filled(value, (key,)) for key, value in tables.items()}
+    if references.problems:
+        raise ProfileError("\n".join(references.problems))
+    return tables
+
+
+NO_PROFILE = "--target"
+"""The source of a profile that is no file: of a target, only its address was named."""
 
 
 def of_target(url: str, environ: Mapping[str, str] = os.environ) -> Profile:
     """What is known of a target that has no profile: its address, and PORTAL_ACCESS_CODE where that is
     set."""
     portal = {"url": url, "access_code": environ.get("PORTAL_ACCESS_CODE", "")}
-    return _validated({"portal": portal}, "--target", [])
-
-
-def placeholders_in(value: Json) -> set[str]:
-    """The names in braces in the texts of an operation's body."""
-    if isinstance(value, str):
-        return set(PLACEHOLDER.findall(value))
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return set().union(*map(placeholders_in, inner))
+    return _validated({"portal": portal}, NO_PROFILE, [])
 
 
 def _validated(tables: dict[str, Any], name: str, hidden: list[str]) -> Profile:
@@ -451,62 +226,3 @@ def _validated(tables: dict[str, Any], name: str, hidden: list[str]) -> Profile:
     except ValidationError as problem:
         raise ProfileError("\n".join(f"{name}: {line}" for line in sentences(problem, Profile))) from None
     return profile.read_from(name, hidden)
-
-
-class _Source:
-    """Where ``${…}`` takes its values from. ``problems`` collects what cannot be taken, so that all of it is
-    reported at once."""
-
-    def __init__(self, name: str, environ: Mapping[str, str], folder: Path, hidden: list[str]) -> None:
-        self.name, self.environ, self.folder, self.hidden = name, environ, folder, hidden
-        self.problems: list[str] = []
-
-    def value(self, reference: str, place: tuple[str, ...]) -> str:
-        """The value of a reference; an empty one where it has none, which is a problem."""
-        try:
-            return self._value(reference, place)
-        except ProfileError as problem:
-            self.problems.append(str(problem))
-            return ""
-
-    def _value(self, reference: str, place: tuple[str, ...]) -> str:
-        where = f"{self.name}: {spoken(place)}"
-        if reference.startswith("file:"):
-            path = self.folder / Path(reference.removeprefix("file:")).expanduser()
-            try:
-                text = path.read_text(encoding="utf-8").rstrip("\r\n")
-            except (OSError, UnicodeDecodeError) as problem:
-                raise ProfileError(f"{where} cannot be read from {path} ({problem}).") from None
-        elif reference in self.environ:
-            text = self.environ[reference]
-        else:
-            raise ProfileError(f"{where} needs the environment variable {reference}, which is not set.")
-        if not text:
-            kind = "file" if reference.startswith("file:") else "environment variable"
-            raise ProfileError(f"{where} needs the {kind} {reference}, which is empty.")
-        if place[0] == "operations" or place[1:2] == ("headers",):
-            self.hidden.append(text)
-        return text
-
-
-def _filled(value: Any, place: tuple[str, ...], source: _Source) -> Any:
-    """The value with every ``${NAME}`` and ``${file:PATH}`` replaced; ``$${`` stands for ``${``."""
-    if isinstance(value, dict):
-        return {key: _filled(inner, (*place, key), source) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_filled(inner, place, source) for inner in value]
-    if isinstance(value, str) and "${" in value:
-        return re.sub(
-            r"\$\$\{|\$\{([^}]+)\}",
-            lambda match: source.value(match[1].strip(), place) if match[1] else "${",
-            value,
-        )
-    return value
-
-
-def spoken(place: tuple[str, ...]) -> str:
-    """A place in the profile as its writer knows it: ``[accounts.admin] password``."""
-    tables = {"accounts": 2, "inboxes": 2, "operations": 2}
-    depth = min(tables.get(place[0], 1), len(place))
-    head = ".".join(name if re.fullmatch(r"[\w-]+", name) else f'"{name}"' for name in place[:depth])
-    return " ".join((f"[{head}]", ".".join(place[depth:]))).strip()

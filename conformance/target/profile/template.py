@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.spec.operations import OPERATIONS, Operation
-from conformance.target.profile.model import ACCOUNTS, PLACEHOLDERS, SecureChannelSettings
+from conformance.target.profile.tables import ACCOUNTS, PLACEHOLDERS, SecureChannelSettings
 
 HEAD = """\
 # What the conformance suite is told of one portal. `portal-conformance doctor --profile FILE` tries it out.
@@ -61,6 +61,7 @@ INBOXES = """\
 # username = "codes@example.test"
 # password = "${IMAP_PASSWORD}"
 # folder = "INBOX"
+# verify = true                           # check the certificate; or false, or the path of a CA file
 #
 # [inboxes.script]
 # kind = "command"                        # prints the newest message first

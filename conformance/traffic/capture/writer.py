@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +13,7 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.bodies import bytes_of, text_of
-from conformance.traffic.capture.files import appended
+from conformance.traffic.capture.files import appended, opened
 from conformance.traffic.exchange import Exchange, Message, Request, Response
 
 Mode = Literal["new", "append", "overwrite"]
@@ -87,6 +88,26 @@ class Writer:
         with self.path.open("rb") as file:
             if file.seek(0, 2) and file.seek(-1, 2) and file.read(1) != b"\n":
                 raise CaptureError(f"{self.path} ends in a cut-off line. Write to another file.")
+
+
+def rewrite(path: Path, change: Callable[[str], str]) -> None:
+    """Changes the exchanges of a capture that ``Writer`` has written and closed, each given as JSON.
+
+    CaptureError: it cannot be written; then it stays as it was.
+    """
+    clean = path.with_name(f".clean-{path.name}")
+    try:
+        with opened(path) as lines, appended(clean, "wb") as out:
+            for line in lines:
+                text = line.decode().rstrip("\n")
+                bare = text.rstrip(",")
+                is_exchange = bare.startswith('{"') and bare.endswith("}")
+                changed = f"{change(bare)}{text[len(bare) :]}" if is_exchange else text
+                out.write(f"{changed}\n".encode())
+        clean.replace(path)
+    except OSError as error:
+        clean.unlink(missing_ok=True)
+        raise CaptureError(f"{path} cannot be written anew: {error.strerror or error}.") from error
 
 
 _HAR_HEAD = (

@@ -1,4 +1,4 @@
-"""Which values look like secrets: by the words in their names, by their randomness, by their first sender."""
+"""Which values look like secrets: by the words in their names, and by their randomness."""
 
 from __future__ import annotations
 
@@ -8,90 +8,16 @@ from collections import Counter
 from functools import lru_cache
 from inspect import isclass
 from itertools import pairwise
+from urllib.parse import unquote
 
 from pydantic import BaseModel
 
 from conformance.spec import requests, resources
 from conformance.spec.tables import CODED_FIELDS, CONSTANTS, MFA_METHODS, STATES
+from conformance.traffic.redaction.names import kind_of_name
 from conformance.traffic.redaction.places import MASKED, is_placeholder
 from conformance.traffic.redaction.words import is_common
 
-STRONG = {
-    "token": "token",
-    "secret": "secret",
-    "password": "password",
-    "passwd": "password",
-    "passcode": "code",
-    "passphrase": "password",
-    "challenge": "challenge",
-    "credential": "secret",
-    "otp": "code",
-    "totp": "code",
-}
-"""Words in a name that make its value a secret, with the kind of secret."""
-
-WEAK = {"code": "code", "pin": "code", "key": "key"}
-"""Words that do so where the value looks like a code or a key: codes name states and countries as well."""
-
-META = frozenset(
-    [
-        "id",
-        "ids",
-        "type",
-        "types",
-        "at",
-        "on",
-        "in",
-        "expires",
-        "expiry",
-        "expired",
-        "expiration",
-        "ttl",
-        "lifetime",
-        "length",
-        "count",
-        "total",
-        "remaining",
-        "policy",
-        "required",
-        "enabled",
-        "disabled",
-        "allowed",
-        "valid",
-        "active",
-        "status",
-        "state",
-        "name",
-        "hint",
-        "url",
-        "uri",
-        "field",
-        "format",
-        "version",
-        "size",
-        "limit",
-        "min",
-        "max",
-        "created",
-        "updated",
-        "changed",
-        "used",
-        "sent",
-        "method",
-        "methods",
-        "attempts",
-        "label",
-        "description",
-        "window",
-    ]
-)
-"""Last words of names that say something about a secret, and hold none."""
-
-PUBLIC = frozenset(
-    {"public", "pub", "wrapped", "enc", "encrypted", "error", "country", "language", "currency"}
-)
-
-_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _ENUMERATION = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\Z")
 _DIGITS = re.compile(r"\d{4,10}\Z")
 _ONE_TIME = re.compile(r"\d{6,8}\Z")
@@ -102,6 +28,17 @@ _RUN = re.compile(r"[A-Za-z0-9]{12,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
 _TIME = re.compile(r"\d{4}-?\d\d-?\d\d[Tt ]\d\d:?\d\d")
+_PREFIXED = re.compile(
+    r"(?:gh[pousr]|github_pat|glpat|npm|xox[abeprs]|sk|pk|rk|shpat|dop_v1|ya29|hvs)[-_.][A-Za-z0-9_-]{16,}\Z"
+    r"|SG\.[\w-]{16,}\.[\w-]{16,}\Z|(?:AKIA|ASIA)[A-Z0-9]{16}\Z|AIza[\w-]{30,}\Z"
+)
+"""Keys and tokens that say by their beginning what they are."""
+
+_PAIRS = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){11,}[0-9A-Fa-f]{2}\Z")
+_WORDS_OF_A_SEED = re.compile(r"[a-z]{3,8}(?: [a-z]{3,8}){11,23}\Z")
+_PASSWORD = re.compile(r"(?=.*[A-Za-z])(?=.*\d)(?=.*[!#$%^&*?~|§])[^\s\"'<>=,;/:@]+\Z")
+_AROUND_AN_ID = re.compile(r"(?:urn:uuid:|\{)?(.*?)\}?\Z")
+
 _PARTED = re.compile(r"[A-Za-z]{4,8}(?:-[A-Za-z]{4,8}){1,3}\Z")
 
 LEAST_ENTROPY = 3.0
@@ -135,28 +72,6 @@ def _field_names() -> frozenset[str]:
 DESCRIBED = _field_names()
 
 
-@lru_cache(maxsize=8192)
-def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name in any style: camelCase, snake_case, kebab-case, or run together."""
-    return tuple(word.lower() for word in _WORDS.findall(name))
-
-
-@lru_cache(maxsize=8192)
-def kind_of_name(name: str) -> tuple[str, bool] | None:
-    """The kind of secret that a name speaks of, and whether any value under it is one; None where none."""
-    words = words_of(name)
-    if not words or words[-1] in META or not PUBLIC.isdisjoint(words):
-        return None
-    joined = "".join(words)
-    for word, kind in STRONG.items():
-        if word in words or f"{word}s" in words or (len(word) > 4 and word in joined):
-            return kind, True
-    for word, kind in WEAK.items():
-        if any(part == word or part.endswith((word, f"{word}s")) for part in words):
-            return kind, False
-    return None
-
-
 def is_secret_under(name: str, value: str) -> str | None:
     """The kind of secret that a value is for its name; None where it is none."""
     named = kind_of_name(name)
@@ -164,8 +79,10 @@ def is_secret_under(name: str, value: str) -> str | None:
         return None
     kind, is_strong = named
     if is_strong:
-        return kind if " " not in value or kind == "password" else None
-    return kind if looks_like_code(value) or is_random(value) or _is_mixed(value) else None
+        return kind if " " not in value or kind == "password" or _is_secret_of_words(value) else None
+    if looks_like_code(value) or is_random(value) or _is_mixed(value):
+        return kind
+    return kind if looks_like_password(value) or _is_secret_of_words(value) else None
 
 
 def is_ordinary(value: str) -> bool:
@@ -191,13 +108,31 @@ def looks_like_code(value: str) -> bool:
     return 5 <= len(value) <= 40 and "_" not in value and _CODE.match(value) is not None
 
 
+def looks_like_password(value: str) -> bool:
+    """Whether a value has letters, digits and signs without blanks, as no name and no number has."""
+    return 8 <= len(value) <= 64 and _PASSWORD.match(value) is not None
+
+
+def are_words_of_a_seed(value: str) -> bool:
+    """Whether a value is a dozen small words without a stop, as a wallet's seed is."""
+    return _WORDS_OF_A_SEED.match(value) is not None
+
+
+def _is_secret_of_words(value: str) -> bool:
+    """Whether a value with blanks is a secret: groups of digits, the words of a seed, or a key in it."""
+    if _DIGIT_GROUPS.match(value) or are_words_of_a_seed(value):
+        return True
+    return "\n" not in value and any(is_random(word) for word in value.split())
+
+
 def is_one_time_code(value: str) -> bool:
     return _ONE_TIME.match(value) is not None
 
 
 def is_id(value: str) -> bool:
     """Whether a value has the form of a record's id."""
-    return _UUID.match(value) is not None or _ULID.match(value) is not None
+    bare = value if value[:1] not in ("{", "u") else _AROUND_AN_ID.sub(r"\1", value)
+    return _UUID.match(bare) is not None or _ULID.match(bare) is not None
 
 
 def _is_mixed(value: str) -> bool:
@@ -209,6 +144,10 @@ def _is_mixed(value: str) -> bool:
 @lru_cache(maxsize=65536)
 def is_random(value: str) -> bool:
     """Whether a text is plainly made by a machine, and no id of a record: high entropy, no words."""
+    if _PREFIXED.match(value) or _PAIRS.match(value):
+        return True
+    if "%" in value and "/" not in value:
+        value = unquote(value)
     if is_id(value) or not _OPAQUE.match(value) or "://" in value:
         return False
     if len(value) >= LONG and _is_mixed(value) and _turns(value) >= len(value) * MIXING:

@@ -59,10 +59,7 @@ def bars(timings: Sequence[OperationTime]) -> Markup:
 def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> Markup:
     top = 24 * at + 4
     left, room = 290.0, WIDTH - 290.0 - 190.0
-    total = sum(row.total_ms for row in rows)
-    usual = min(total, sum(row.median_ms * row.requests for row in rows))
-    requests = sum(row.requests for row in rows)
-    words = f"{duration(total / 1000)} in {plural(requests, 'request')}"
+    total, usual, words = _totals(rows)
     return Markup(
         '<text class="ink" x="{}" y="{}" text-anchor="end">{}</text>'
         '<rect class="bar2" x="{}" y="{}" width="{:.1f}" height="15" rx="2"/>'
@@ -74,6 +71,45 @@ def _bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> M
         left, top, max(1.0, room * usual / longest),
         left + max(1.0, room * total / longest) + 8, top + 12, words,
     )  # fmt: skip
+
+
+SLIM = 340.0
+"""The width of a drawing for a phone."""
+
+
+def slim_bars(timings: Sequence[OperationTime]) -> Markup:
+    """The bars for a phone: each below its name."""
+    groups: dict[str, list[OperationTime]] = {}
+    for timing in timings:
+        groups.setdefault(timing.group, []).append(timing)
+    longest = max((sum(row.total_ms for row in rows) for rows in groups.values()), default=0.0) or 1.0
+    drawn = Markup("").join(
+        _slim_bar(at, name, rows, longest) for at, (name, rows) in enumerate(groups.items())
+    )
+    return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        int(SLIM), 36 * len(groups), "Time per chapter", drawn
+    )
+
+
+def _slim_bar(at: int, name: str, rows: Sequence[OperationTime], longest: float) -> Markup:
+    top, (total, usual, words) = 36 * at, _totals(rows)
+    return Markup(
+        '<text class="ink" x="0" y="{}">{}</text><text x="{}" y="{}" text-anchor="end">{}</text>'
+        '<rect class="bar2" x="0" y="{}" width="{:.1f}" height="11" rx="2"/>'
+        '<rect class="bar1" x="0" y="{}" width="{:.1f}" height="11" rx="2"/>'
+    ).format(
+        top + 12, name, int(SLIM), top + 12, words,
+        top + 17, max(1.0, SLIM * total / longest),
+        top + 17, max(1.0, SLIM * usual / longest),
+    )  # fmt: skip
+
+
+def _totals(rows: Sequence[OperationTime]) -> tuple[float, float, str]:
+    """The total time of some endpoints in ms, the median times the requests, and the total in words."""
+    total = sum(row.total_ms for row in rows)
+    usual = min(total, sum(row.median_ms * row.requests for row in rows))
+    requests = sum(row.requests for row in rows)
+    return total, usual, f"{duration(total / 1000)} in {plural(requests, 'request')}"
 
 
 def timeline(pulse: Pulse, waits: Sequence[Timed]) -> Timeline | None:

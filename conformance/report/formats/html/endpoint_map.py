@@ -16,6 +16,7 @@ from conformance.spec.operations import Operation
 State = Literal["fail", "warn", "pass", "untested"]
 
 WORDS: dict[State, str] = {"fail": "failing", "warn": "warned", "pass": "tested", "untested": "untested"}
+SUMMARY = {**WORDS, "pass": "tested, nothing found"}
 SIGNS: dict[State, str] = {"fail": "×", "warn": "!", "pass": "✓", "untested": "–"}
 MOST_RULES = 6
 NO_REASON = "No answer of it was judged."
@@ -30,6 +31,7 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
             contradictions.setdefault(finding.endpoint, []).append(finding)
     rows = {row.id: row for row in run.requirements}
     answered = _answered(run)
+    regressed = {regression.endpoint for regression in run.regressions}
     tiles = [
         _tile(
             operation,
@@ -37,12 +39,13 @@ def endpoint_map(run: Run, anchors: Mapping[tuple[str, str], str]) -> Cells:
             rows,
             anchors,
             is_answered=operation.key in answered,
+            is_regressed=operation.key in regressed,
         )
         for operation in OPERATIONS
     ]
     counts = {state: sum(tile.state == state for tile in tiles) for state in WORDS}
     return cells(
-        words=" · ".join(f"{counts[state]} {word}" for state, word in WORDS.items() if counts[state]),
+        words=" · ".join(f"{counts[state]} {word}" for state, word in SUMMARY.items() if counts[state]),
         total=len(tiles),
         groups=[
             cells(name=name, tiles=list(same)) for name, same in groupby(tiles, key=lambda tile: tile.group)
@@ -59,10 +62,12 @@ def _tile(
     anchors: Mapping[tuple[str, str], str],
     *,
     is_answered: bool,
+    is_regressed: bool,
 ) -> Cells:
-    state = _state(operation, findings, rows, is_answered=is_answered)
+    state = "fail" if is_regressed else _state(operation, findings, rows, is_answered=is_answered)
     rules = list(dict.fromkeys(finding.requirement for finding in findings))
     links = [(rule, anchors.get((rule, operation.key)) or rule) for rule in rules]
+    links += [("regressed", "regressions")] if is_regressed else []
     row = rows.get(operation.requirement)
     return cells(
         key=operation.key,

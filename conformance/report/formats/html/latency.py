@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
 
 from markupsafe import Markup
 
 from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.scale import SHORTEST_MS, WIDTH, LogScale
 from conformance.report.model.run import OperationTime
 
-WIDTH, HEIGHT = 150.0, 16.0
-INSET = 5.0
-SHORTEST_MS = 0.1
-"""What is shorter is drawn as this: the scale is logarithmic."""
+HEIGHT = 16.0
 
 
 def latencies(timings: Sequence[OperationTime]) -> list[Cells]:
     """A row for each endpoint, the slowest first."""
     lowest = min((timing.median_ms for timing in timings), default=SHORTEST_MS)
-    highest = max((_p99(timing) for timing in timings), default=1.0)
+    scale = LogScale(lowest, max((_p99(timing) for timing in timings), default=1.0))
     return [
         cells(
             endpoint=timing.endpoint,
@@ -28,7 +25,7 @@ def latencies(timings: Sequence[OperationTime]) -> list[Cells]:
             p95=_milliseconds(timing.p95_ms),
             p99=_milliseconds(_p99(timing)),
             longest=_milliseconds(timing.max_ms),
-            plot=_plot(timing, lowest, highest),
+            plot=_plot(timing, scale),
         )
         for timing in sorted(timings, key=lambda timing: -timing.median_ms)
     ]
@@ -39,25 +36,15 @@ def _p99(timing: OperationTime) -> float:
     return timing.max_ms if timing.p99_ms is None else timing.p99_ms
 
 
-def _plot(timing: OperationTime, lowest: float, highest: float) -> Markup:
+def _plot(timing: OperationTime, scale: LogScale) -> Markup:
     """A line from p50 to p99, with a dot at p50, a tick at p95 and one at p99."""
-    p50, p95, p99 = (
-        _place(value, lowest, highest) for value in (timing.median_ms, timing.p95_ms, _p99(timing))
-    )
+    p50, p95, p99 = map(scale.place, (timing.median_ms, timing.p95_ms, _p99(timing)))
     words = f"p50 {timing.median_ms:.1f} ms, p95 {timing.p95_ms:.1f} ms, p99 {_p99(timing):.1f} ms"
     return Markup(
         '<svg class="small-plot" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">'
         '<path class="span" d="M{:.1f} 8H{:.1f}M{:.1f} 4V12M{:.1f} 2V14"/>'
         '<circle class="b-open" cx="{:.1f}" cy="8" r="3.5"/></svg>'
     ).format(WIDTH, HEIGHT, words, p50, p99, p95, p99, p50)
-
-
-def _place(value: float, lowest: float, highest: float) -> float:
-    """Where a time stands on the logarithmic scale from the lowest to the highest."""
-    start = log10(max(lowest, SHORTEST_MS))
-    span = log10(max(highest, SHORTEST_MS)) - start
-    share = (log10(max(value, SHORTEST_MS)) - start) / span if span > 0 else 0.0
-    return INSET + (WIDTH - 2 * INSET) * min(1.0, max(0.0, share))
 
 
 def _milliseconds(value: float) -> str:

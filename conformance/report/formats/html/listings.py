@@ -7,11 +7,13 @@ from itertools import chain
 
 from conformance.report.formats.html import chart
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.differences import difference_groups, differing_places
 from conformance.report.formats.html.latency import latencies
+from conformance.report.formats.html.replay import replayed
+from conformance.report.formats.html.replay.differences import differing_places
 from conformance.report.formats.page import spelled
 from conformance.report.model.evidence import OTHER, RunEvidence
 from conformance.report.model.marked import literal
+from conformance.report.model.regressions import KINDS
 from conformance.report.model.run import ObservationEntry, OperationTime, Reading, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import Untested, duration, plural, untested
@@ -19,6 +21,9 @@ from conformance.spec import OPERATIONS
 
 MOST_ROWS = 300
 MOST_IDS = 14
+FEW_RULES = 3
+"""So many rules are shown with their statements; of more there are only the ids."""
+
 MOVED_CLOCK_SECONDS = 30
 """How much longer a run must be by the target's clock for the page to say that the clock was moved."""
 
@@ -35,9 +40,9 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
     keys = {reading.key for reading in run.readings}
     others = [observation for observation in run.observations if observation.topic not in keys]
     return {
+        "replayed": replayed(run),
         "regressions": _regressions(run),
         "more_regressions": _more(len(run.regressions)),
-        "differences": difference_groups(run),
         "readings": [_reading(reading) for reading in run.readings],
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),
         "observations": [_observation(observation) for observation in others[:MOST_ROWS]],
@@ -55,7 +60,7 @@ def _regressions(run: Run) -> list[Cells]:
             places=differing_places(regression.recorded, regression.replayed),
             endpoint=one_line(regression.endpoint, 200),
             path=one_line(regression.path, 200),
-            kind=regression.kind,
+            kind=KINDS.get(regression.kind, regression.kind),
             recorded=literal(regression.recorded, 200),
             replayed=literal(regression.replayed, 200),
         )
@@ -90,7 +95,10 @@ def _untested(group: Untested) -> Cells:
         reason=one_line(group.reason, 400),
         remedy="It cannot be observed from outside." if group.untestable else remedy,
         count=len(ids),
-        ids=ids[:MOST_IDS],
+        ids=[] if len(ids) <= FEW_RULES else ids[:MOST_IDS],
+        rules=[(entry.id, spelled(entry.statement)) for entry in group.requirements[:FEW_RULES]]
+        if len(ids) <= FEW_RULES
+        else [],
         more=max(0, len(ids) - MOST_IDS),
     )
 
@@ -104,6 +112,7 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
     return cells(
         words=_time_in_words(run, timings, sum(wait.seconds for wait in waits)),
         bars=chart.bars(_by_group(timings)),
+        slim_bars=chart.slim_bars(_by_group(timings)),
         line=timeline.drawing if timeline else None,
         squeezed=timeline.squeezed if timeline else False,
         moved=_moved(run, evidence),
@@ -115,7 +124,7 @@ def _time(run: Run, evidence: RunEvidence) -> Cells:
             )
             for wait in waits[:MOST_ROWS]
         ],
-        latencies=latencies(slow),
+        latencies=[] if run.command == "replay" else latencies(slow),
     )
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from conformance.errors import ExitCode
-from conformance.report.formats.finding_text import expectation, seen
+from conformance.report.formats.finding_text import values
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, spelled
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import RegressedPlace, places
+from conformance.report.model.regressions import KINDS, RegressedPlace, places
 from conformance.report.model.run import FindingEntry, Run
+from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
     Blocker,
     Untested,
     blocking,
+    changes_in_words,
     day_and_time,
     duration,
     headline,
@@ -32,12 +35,22 @@ from conformance.report.model.words import (
 MOST_BLOCKERS = 12
 MOST_REASONS = 5
 
+MEANINGS = {
+    "contradiction": "contradicts the specification",
+    "breaking": "may break a client that worked with the recorded portal",
+    "permitted": "permitted by the specification",
+}
+"""What the difference of a replay means, in the words of a reader."""
+
+IN_THE_PLAN = re.compile(r" recorded exchanges of \d|^The recording was sent |^--latency ")
+"""The notes of a replay that its plan and its limits show."""
+
 COMMANDS = {"run": "run", "replay": "replay of recorded traffic", "check": "check of recorded traffic"}
 
 
 def overview(run: Run, exchanges: int) -> dict[str, object]:
     """The values of the overview; ``exchanges`` is how many the run had."""
-    blockers = [*map(_regressed, places(run)), *map(_blocker, blocking(run))]
+    blockers = [*map(_regressed, _only_regressed(run)), *map(_blocker, blocking(run))]
     more = len(blockers) - MOST_BLOCKERS
     has_earlier = bool(run.since or run.baseline)
     return {
@@ -46,15 +59,28 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         "command": COMMANDS.get(run.command, run.command),
         "levels": levels(run),
         "facts": _facts(run, exchanges),
-        "blockers_title": "Why it is inconclusive" if _is_inconclusive(run) else "What blocks",
-        "blockers": [*_reasons(run), *blockers[:MOST_BLOCKERS], *_baseline_blockers(run)],
+        "blockers_title": "Why it is inconclusive"
+        if _is_inconclusive(run)
+        else f"What fails this {run.command}",
+        "blockers": [
+            *_reasons(run),
+            *map(_too_slow, run.ending.too_slow[:MOST_BLOCKERS]),
+            *blockers[:MOST_BLOCKERS],
+            *_baseline_blockers(run),
+        ],
         "more_blockers": f"and {more} more below" if more > 0 else "",
-        "nothing_blocks": "Nothing." if run.exit_code == 0 else "No requirement; see above.",
+        "nothing_blocks": "Nothing." if run.exit_code == 0 else "No requirement. The reason is given above.",
         "changes_title": _changes_title(run),
         "changes": list(_changes(run)),
         "no_changes": "Nothing." if has_earlier else "There is no earlier run or baseline to compare with.",
         "notes": [one_line(note, 600) for note in _notes(run)],
     }
+
+
+def _only_regressed(run: Run) -> list[RegressedPlace]:
+    """The places that regressed, without those that contradict a requirement that is named anyway."""
+    named = {blocker.requirement.id for blocker in blocking(run)}
+    return [place for place in places(run) if not place.requirements & named]
 
 
 def _is_inconclusive(run: Run) -> bool:
@@ -76,6 +102,7 @@ def _reasons(run: Run) -> list[Cells]:
             id=plural(len(group.requirements), "rule"),
             href="untested",
             statement=[(one_line(group.reason, 300), False)],
+            severity="",
             under=REMEDIES.get(group.fault_class or "", ""),
         )
         for group in groups[:MOST_REASONS]
@@ -91,7 +118,8 @@ def _distance(group: Untested) -> int:
 
 def _notes(run: Run) -> list[str]:
     """The remarks of the run, and the command that restores what it left."""
-    return [*run.remarks, *([f"To restore it: {run.ending.cleanup}"] if run.ending.cleanup else [])]
+    remarks = [note for note in run.remarks if not (run.command == "replay" and IN_THE_PLAN.search(note))]
+    return [*remarks, *([f"To restore it: {run.ending.cleanup}"] if run.ending.cleanup else [])]
 
 
 def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
@@ -103,6 +131,8 @@ def _facts(run: Run, exchanges: int) -> list[tuple[str, str]]:
     ]
     if run.strict:
         facts.append(("Strict", "a warning counts as a failure"))
+    if changes_in_words(run):
+        facts.append(("Changes", changes_in_words(run)))
     if exchanges:
         facts.append(("Exchanges", f"{exchanges:,}"))
     if ignored_entries(run):
@@ -118,6 +148,7 @@ def _blocker(blocker: Blocker) -> Cells:
         id=entry.id,
         href=anchor("finding", entry.id) if blocker.findings else entry.id,
         statement=spelled(entry.statement),
+        severity=SEVERITIES[severity_of(blocker.findings[0])] if blocker.findings else "",
         under=_values(blocker.findings[0]) + " · " + listed(endpoints, 1)
         if endpoints
         else entry.reason or "",
@@ -125,20 +156,32 @@ def _blocker(blocker: Blocker) -> Cells:
 
 
 def _values(finding: FindingEntry) -> str:
-    values = f"{seen(finding, 60)}, expected {expectation(finding.expected)}"
-    return one_line(f"{finding.path or 'the answer'}: seen {values}", 200)
+    return one_line(f"{finding.path or 'the answer'}: {values(finding, 60)}", 200)
 
 
 def _regressed(place: RegressedPlace) -> Cells:
     first = place.first
-    values = f"recorded {literal(first.recorded, 60)}, now {literal(first.replayed, 60)}"
+    change = f"recorded {literal(first.recorded, 60)}, now {literal(first.replayed, 60)}"
     times = f" · {plural(len(place.exchanges), 'answer')}"
     return cells(
         verdict="fail",
-        id=place.kind,
+        id=KINDS.get(place.kind, place.kind),
         href="regressions",
         statement=[(one_line(place.endpoint, 200), True)],
-        under=one_line(f"{place.path or 'the answer'}: {values}", 200) + times,
+        severity=MEANINGS.get(first.meaning, ""),
+        under=one_line(f"{place.path or 'the answer'}: {change}", 200) + times,
+    )
+
+
+def _too_slow(sentence: str) -> Cells:
+    """A limit on latency that was exceeded."""
+    return cells(
+        verdict="fail",
+        id="latency",
+        href="latency",
+        statement=[(one_line(sentence, 300), False)],
+        severity="",
+        under="",
     )
 
 
@@ -157,6 +200,7 @@ def _baseline_blockers(run: Run) -> list[Cells]:
             href=entry.requirement,
             id=entry.requirement,
             statement=[(problem, False)],
+            severity="",
             under=entry.reason,
         )
         for entry, problem in problems[:MOST_BLOCKERS]
@@ -179,12 +223,13 @@ def _changes(run: Run) -> Iterator[Cells]:
             ("known", "known", base.known, "failing and listed"),
             ("warn", "stale", base.stale, "listed, but no longer failing"),
             ("warn", "expired", base.expired, "listed, but expired"),
+            ("untested", "not decided", base.undecided, "listed, but not decided by this run"),
         ):
             yield from _change(tone, name, [entry.requirement for entry in entries], words)
     if since is not None:
         yield from _change("new", "new", since.newly_failing, "newly failing")
         yield from _change("pass", "fixed", since.fixed, "no longer failing")
-        yield from _change("open", "reads", since.changed_readings, "changed")
+        yield from _change("open", "reading", since.changed_readings, "changed")
 
 
 def _change(tone: str, word: str, names: Sequence[str], words: str) -> Iterator[Cells]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.formats.html.replay.latency import compared_latencies
 from conformance.report.formats.html.traffic import tables
 from conformance.report.formats.page import anchor, spelled
 from conformance.report.model import again
@@ -77,8 +78,14 @@ class RequirementList:
 def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cells]:
     """The table of contents: the parts of the page, then the sections by chapter."""
     items = [_item("Overview", "overview"), _item("Endpoints", "map")]
-    if run.regressions:
-        items.append(_item("Regressions", "regressions", str(len(run.regressions)), is_bad=True))
+    if run.command == "replay":
+        items[1:1] = [
+            _item("What was replayed", "plan"),
+            _item(
+                "Differences", "regressions", str(len(run.regressions) or ""), is_bad=bool(run.regressions)
+            ),
+            *([_item("Latency", "latency")] if compared_latencies(run) else []),
+        ]
     has_failures = any(finding.verdict == "fail" for finding in run.findings)
     items.append(_item("Findings", "findings", str(findings), is_bad=has_failures))
     if tables(run):

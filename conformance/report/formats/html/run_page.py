@@ -8,18 +8,17 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from conformance.report.formats.html.cards import Card, Cards
+from conformance.report.formats.html.card.cards import Card, Cards
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.endpoint_map import endpoint_map
 from conformance.report.formats.html.listings import listings
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.html.requirements import RequirementList, contents
 from conformance.report.formats.html.traffic import tables
-from conformance.report.formats.page import part, render
+from conformance.report.formats.page import part, render, spelled
 from conformance.report.model.evidence import RunEvidence
-from conformance.report.model.groups import grouped
+from conformance.report.model.groups import gravest_first, grouped
 from conformance.report.model.run import VERDICTS, FindingEntry, Run
-from conformance.report.model.severity import RANK, severity_of
 from conformance.report.model.words import findings_in_words, known_signatures, plural
 from conformance.spec import OPERATIONS
 
@@ -72,8 +71,9 @@ class HtmlReport:
             endpoints=[(number, key) for key, number in self.numbers.items()],
             findings=self._ordered(),
             groups=_grouped(cards),
-            findings_hint=self._findings_hint(),
+            findings_hint=self._findings_hint(len(cards)),
             traffic=tables(run),
+            spelled=spelled,
             map=endpoint_map(run, self.places),
             shortened=self.shortened,
             **overview(run, self.evidence.total),
@@ -88,7 +88,7 @@ class HtmlReport:
         findings = self._ordered()
         groups = grouped(findings, maker.known)
         for at, group in enumerate(groups):
-            card = maker.card(group.lead, group)
+            card = maker.card(group)
             if used > ROOM_FOR_EVIDENCE:
                 without_evidence += bool(card.exchanges)
                 card = card.without_exchanges()
@@ -109,24 +109,16 @@ class HtmlReport:
     def _ordered(self) -> list[FindingEntry]:
         """New failures first, then the others by verdict and severity; the specification's order within."""
         known_failures = known_signatures(self.run)
-        place = {entry.id: at for at, entry in enumerate(self.run.requirements)}
         weighed = [finding for finding in self.run.findings if finding.verdict in ("fail", "warn")]
-        return sorted(
-            weighed,
-            key=lambda finding: (
-                finding.signature in known_failures,
-                finding.verdict != "fail",
-                RANK[severity_of(finding)],
-                place.get(finding.requirement, 0),
-                finding.endpoint,
-            ),
-        )
+        ordered = gravest_first(self.run, weighed)
+        return sorted(ordered, key=lambda finding: finding.signature in known_failures)
 
-    def _findings_hint(self) -> str:
+    def _findings_hint(self, cards: int) -> str:
         if not self._ordered():
             return "No answer contradicts what the specification states or shows."
         return (
-            f"{findings_in_words(self.run)}. Findings of one cause share a card; the gravest stand first. "
+            f"{findings_in_words(self.run)}, on {plural(cards, 'card')}. Findings of one cause share a card; "
+            "the gravest stand first. "
             "Each finding shows the requirement, what was seen and expected, the exchanges that led to it, "
             "and how to reproduce it."
         )

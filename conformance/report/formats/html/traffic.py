@@ -68,50 +68,8 @@ def _coverage(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
         yield _table("Bodies that the record does not hold", "not judged", ("Body", "Times"), rows)
 
 
-def _load(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
-    """The latencies of a load beside the recorded ones, and what became of the limits."""
-    latency = _at(extra, "replay.load.latency")
-    if not isinstance(latency, dict):
-        return
-    rate, reached = _at(extra, "replay.load.rate"), _at(extra, "replay.load.reached_rate")
-    rows = [
-        (
-            str(name),
-            *(_percentile(row, side, part) for part in PERCENTILES for side in ("recorded", "replayed")),
-        )
-        for name, row in latency.items()
-    ]
-    heads = (
-        "Endpoint",
-        *(f"{part} {side}" for part in PERCENTILES.values() for side in ("recorded", "replayed")),
-    )
-    note = f"in ms, from when a request was due; {reached}/s of {rate}/s"
-    yield _table("Latency under load", note, heads, rows)
-    limits = _at(extra, "replay.load.limits")
-    if isinstance(limits, list) and limits:
-        found = [row for row in limits if isinstance(row, dict)]
-        shown = [
-            tuple(str(row.get(part)) for part in ("limit", "endpoint", "decision", "why")) for row in found
-        ]
-        yield _table("Limits on latency", "", ("Limit", "Endpoint", "Decision", "Why"), shown)
-
-
-PERCENTILES = {"p50_ms": "p50", "p95_ms": "p95", "p99_ms": "p99"}
-
-
-def _percentile(row: Json, side: str, part: str) -> str:
-    value = dig(row, (side, part))
-    return f"{value:,.1f}" if isinstance(value, int | float) else "–"
-
-
 def _replay(extra: Mapping[str, Json]) -> Iterator[TrafficTable]:
     rows: list[tuple[str, ...]]
-    yield from _load(extra)
-    states = _at(extra, "replay.states")
-    if isinstance(states, dict):
-        rows = [(str(name), str(times)) for name, times in states.items() if times]
-        note = f"{_at(extra, 'replay.compared')} of {_at(extra, 'replay.recorded')} compared"
-        yield _table("Results by exchange", note, ("State", "Exchanges"), rows)
     others = _at(extra, "replay.others")
     if isinstance(others, list):
         rows = [

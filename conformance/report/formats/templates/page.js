@@ -14,6 +14,17 @@
   const turn = () => paint(dark() ? "light" : "dark");
   one("#theme")?.addEventListener("click", turn);
 
+  // on a phone a row of a table is a card, whose cells say their heads
+  for (const table of all("table")) {
+    const heads = all("thead th", table).map((head) => head.textContent);
+    if (!heads.length) continue;
+    table.classList.add("stack");
+    for (const row of all("tbody tr", table)) {
+      let at = 0;
+      for (const cell of row.cells) { cell.dataset.head = heads[at]; at += cell.colSpan; }
+    }
+  }
+
   // boxes that scroll sideways are reached by the keyboard
   const scrolls = () => all(".table, figure.panel").forEach((box) => {
     if (box.scrollWidth > box.clientWidth) {
@@ -57,7 +68,7 @@
   const opened = new Set();
   const pressed = () => chips.filter((chip) => chip.getAttribute("aria-pressed") === "true").map((chip) => chip.dataset.verdict);
 
-  const concerns = (row, endpoint) => !endpoint || (row.dataset.e || "").split(" ").includes(endpoint);
+  const has = (list, item, separator) => (list || "").split(separator).includes(item); // a card has several findings
 
   function filter({ keepHash = false } = {}) {
     if (!bar) return;
@@ -67,8 +78,8 @@
     const active = Boolean(verdicts.length || words.length || level || chapter || endpoint);
     let shown = 0, total = 0;
     for (const row of rows) {
-      const fits = (!verdicts.length || verdicts.includes(row.dataset.v)) && (!level || row.dataset.l === level)
-        && (!chapter || row.dataset.c === chapter) && concerns(row, endpoint) && words.every((word) => textOf(row).includes(word));
+      const fits = (!verdicts.length || verdicts.some((verdict) => has(row.dataset.v, verdict, " "))) && (!level || has(row.dataset.l, level, " "))
+        && (!chapter || has(row.dataset.c, chapter, "|")) && (!endpoint || has(row.dataset.e, endpoint, " ")) && words.every((word) => textOf(row).includes(word));
       row.hidden = !fits;
       if (row.classList.contains("req")) { total += 1; shown += fits; }
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.errors import Untestable
 from conformance.spec.operations import operation
-from conformance.target.profile.model import PLACEHOLDER, placeholders_in
+from conformance.target.profile.tables import PLACEHOLDER, placeholders_in
 from conformance.traffic.exchange import Json
 
 if TYPE_CHECKING:

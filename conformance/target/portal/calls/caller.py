@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, urlencode
 
-from conformance.spec.endpoints import INVITE, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
+from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, MAILING, PASSWORD_FORGOT
 from conformance.spec.operations import operation
 from conformance.target.portal.budget import is_rate_limited
 from conformance.target.portal.calls.headers import request_headers
@@ -20,9 +20,6 @@ from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import ProfileAccount
-
-MAILS = frozenset({LOGIN_MFA_SEND, PASSWORD_FORGOT, INVITE})
-"""The endpoints that have the target send a mail."""
 
 PACED = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND})
 """The endpoints whose rate limit is waited for."""
@@ -94,7 +91,7 @@ class Caller:
         if key == LOGIN_INITIATE:
             with self._portal.budget.initiation(waits=waits):
                 return self.send(outgoing)
-        if key not in MAILS:
+        if key not in MAILING:
             return self.send(outgoing)
         with self._mail() as answers:
             answers.append(self.send(outgoing))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,9 @@ LISTED_BY = {
 }
 """The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
 
+WAITING = "PENDING"
+"""The state of an invitation that nobody has answered yet."""
+
 
 @dataclass(frozen=True)
 class NotRestored:
@@ -69,7 +73,7 @@ def restore(portal: Portal, ledger: ChangeLedger, *, run: str | None = None) -> 
     if run is None and ledger.target not in ("", portal.url):
         raise LedgerError(
             f"{ledger.path}: these changes were made at {ledger.target}, "
-            f"and the profile leads to {portal.url}. Nothing was sent."
+            f"and the profile leads to {portal.url}. Nothing was sent. Name the profile of that portal."
         )
     with portal.clock.restoring():
         return list(Restoring(portal, ledger).all_of(run))
@@ -155,7 +159,22 @@ class Restoring:
         token = self._portal.account(change.account).token
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
         gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
-        return None if answer.success or gone else f"{change.undo_key} was refused: {refusal(answer)}"
+        if answer.success or gone or self._is_answered(change, result, token):
+            return None
+        return f"{change.undo_key} was refused: {refusal(answer)}"
+
+    def _is_answered(self, change: TargetChange, result: str | None, token: str) -> bool:
+        """Whether a record that waits for somebody's answer was answered: there is nothing to withdraw."""
+        if change.key != INVITE or change.kind != "creating":
+            return False
+        states = (
+            dig(record, ["invitationStatus", "code"])
+            for record in _listed(self._portal, change.key, token)
+            if record.get("bizId") == result
+        )
+        with suppress(Untestable):
+            return any(isinstance(state, str) and state != WAITING for state in states)
+        return False
 
     def _paced(self, send: Callable[[], Exchange]) -> Exchange:
         """The answer; once more after the target's rate limit, where that is what refuses."""
@@ -254,16 +273,20 @@ def record_id(portal: Portal, change: TargetChange, *, others: Container[str] = 
 
     Raises Untestable where no listing shows it.
     """
-    listing = LISTED_BY.get(change.key)
-    if listing is None or change.name is None:
+    if change.key not in LISTED_BY or change.name is None:
         raise Untestable("no listing shows whether it was created")
-    key, items = listing
-    answer = portal.call(key, json=UNFILTERED.get(key, ABSENT), token=portal.account(change.account).token)
-    if not answer.success:
-        raise Untestable(f"{key} was refused: {refusal(answer)}", "target")
-    for record in records_in(dig(answer.envelope, steps(items))):
+    for record in _listed(portal, change.key, portal.account(change.account).token):
         if any(isinstance(value, str) and change.name in value for value in record.values()):
             id = record.get("bizId")
             if isinstance(id, str) and id not in others:
                 return id
     return None
+
+
+def _listed(portal: Portal, key: str, token: str) -> Iterator[dict[str, Json]]:
+    """The records that the listing of what an operation creates shows. Untestable: it is refused."""
+    listing, items = LISTED_BY[key]
+    answer = portal.call(listing, json=UNFILTERED.get(listing, ABSENT), token=token)
+    if not answer.success:
+        raise Untestable(f"{listing} was refused: {refusal(answer)}", "target")
+    yield from records_in(dig(answer.envelope, steps(items)))

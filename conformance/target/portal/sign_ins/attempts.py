@@ -33,6 +33,8 @@ class Attempts:
         self.is_password_accepted = False
         self.stopped: CannotSignIn | None = None
         self.given_up: CannotSignIn | None = None
+        self.refusal = ""
+        """Why the last sign-in ended without a token."""
         self._account = account
         self._on_stopped = on_stopped
         self._limit = max(1, limit)
@@ -67,10 +69,11 @@ class Attempts:
         self.has_held_token = self.is_password_accepted = True
         self._sign_ins = self.codes_refused = 0
 
-    def password_refused(self, answer: str) -> CannotSignIn:
+    def password_refused(self, answer: str, advice: str) -> CannotSignIn:
         """Gives the account up at the first refusal of a password that was never accepted."""
         self._sign_ins += 1
-        refused = PasswordRefused(f"[accounts.{self._account}]: email or password is refused ({answer})")
+        self.refusal = f"email or password is refused ({answer}). {advice}"
+        refused = PasswordRefused(f"[accounts.{self._account}]: {self.refusal}")
         self.given_up = self.given_up or refused
         self._on_stopped()
         return refused
@@ -91,10 +94,10 @@ class Attempts:
         """Notes a code that is right: its refusal counts."""
         self._own_codes.append(code)
 
-    def code_refused(self, code: str, answer: str) -> None:
+    def code_refused(self, code: str, message: str) -> None:
         """Counts the refusal of a code; one that was meant to be wrong does not count."""
         if code in self._own_codes:
-            self._count_code(f"the right codes are refused ({answer}); is otp_secret right, and the time?")
+            self._count_code(message)
 
     def code_missing(self, reason: str) -> None:
         """Counts a code that did not arrive."""
@@ -113,4 +116,5 @@ class Attempts:
         return reason
 
     def _reason(self, message: str, fault_class: FaultClass) -> CannotSignIn:
+        self.refusal = message
         return CannotSignIn(f"[accounts.{self._account}]: {message}", fault_class)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import jwt
 
 from conformance.target.clock import as_seconds
-from conformance.target.profile.model import Factor
+from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange
 
 ASSUMED_LIFETIME = 300.0

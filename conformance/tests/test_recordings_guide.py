@@ -1,4 +1,4 @@
-"""The README's commands about recorded traffic, run one after the other as they stand there."""
+"""The first commands of the guide to recordings, run one after the other as they stand there."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from pathlib import Path
 
 from conformance.check import CheckOptions
 from conformance.check import run as run_check
+from conformance.tests.documents import blocks
 from conformance.tests.scripted_client import walk
 from reference_impl import serve as reference
 
-README = Path(__file__).parents[2] / "README.md"
+GUIDE = "docs/recordings.md"
 UPSTREAM = "http://127.0.0.1:8000"
 
 
 def commands() -> dict[str, list[str]]:
     """By name, the commands of the section, as words."""
-    section = README.read_text(encoding="utf-8").partition("## Recorded traffic\n")[2].partition("\n## ")[0]
-    lines = re.findall(r"^    portal-conformance (.+)$", section, re.MULTILINE)
+    section = next(block for block in blocks("sh") if block.page == GUIDE and "record " in block.text)
+    lines = [line.partition(" ")[2] for line in section.text.splitlines()]
     return {line.split()[0]: shlex.split(line, comments=True) for line in lines}
 
 
@@ -67,22 +68,22 @@ def _check_halves(folder: Path) -> None:
 
 
 def test_what_is_recorded_is_checked_replayed_and_compared(tmp_path: Path) -> None:
-    told = commands()
-    assert list(told) == ["record", "check", "replay", "compare", "merge", "matrix"]
+    shown = commands()
+    assert list(shown) == ["record", "check", "replay", "compare", "merge", "matrix"]
 
-    record(told["record"], tmp_path)
+    record(shown["record"], tmp_path)
     assert (tmp_path / "today.jsonl").stat().st_size > 10_000
 
-    assert run(told["check"], tmp_path) == 0
+    assert run(shown["check"], tmp_path) == 0
 
     with reference.start(seed=2) as portal:
         (tmp_path / "next.toml").write_text(portal.profile(), encoding="utf-8")
-        assert run(told["replay"], tmp_path) == 0
+        assert run(shown["replay"], tmp_path) == 0
     assert '"regressions":[]' in (tmp_path / "reports-new/results.json").read_text().replace(" ", "")
 
     shutil.copytree(tmp_path / "reports-new", tmp_path / "reports-old")
-    assert run(told["compare"], tmp_path) == 0
-    assert run(told["matrix"], tmp_path) == 0
+    assert run(shown["compare"], tmp_path) == 0
+    assert run(shown["matrix"], tmp_path) == 0
 
     _check_halves(tmp_path)
-    assert run(told["merge"], tmp_path) == 0
+    assert run(shown["merge"], tmp_path) == 0

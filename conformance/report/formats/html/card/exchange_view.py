@@ -57,7 +57,7 @@ def exchange_views(
     finding: FindingEntry, evidence: RunEvidence, labels: Mapping[int, str]
 ) -> Iterator[ExchangeView]:
     """The exchanges of a finding in order, the last one with the place marked and open."""
-    numbers = finding.exchanges
+    numbers = numbers_of(finding)
     if len(numbers) > MOST_EXCHANGES:
         numbers = [numbers[0], *numbers[-MOST_EXCHANGES + 1 :]]
     for number in numbers:
@@ -66,6 +66,15 @@ def exchange_views(
             is_last = number == finding.exchanges[-1]
             view = _view(number, exchange, finding.path if is_last else "", is_open=is_last)
             yield replace(view, label=labels.get(number, ""))
+
+
+def numbers_of(finding: FindingEntry) -> list[int]:
+    """The exchanges that led to a finding, after the other answer that it compares with, if it is none of
+    them."""
+    other = finding.other
+    if other is None or other.exchange in finding.exchanges:
+        return finding.exchanges
+    return [other.exchange, *finding.exchanges]
 
 
 def _view(number: int, exchange: Exchange, path: str, *, is_open: bool) -> ExchangeView:

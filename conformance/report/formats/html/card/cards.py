@@ -6,32 +6,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.report.across.baseline import entry_text
-from conformance.report.formats.finding_text import expectation, in_words, seen
+from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.handover import har, http_file, issue_text
+from conformance.report.formats.html.card.consequences import Consequences
+from conformance.report.formats.html.card.exchange_view import (
+    ExchangeView,
+    exchange_views,
+    numbers_of,
+    outcome,
+)
+from conformance.report.formats.html.card.sides import expected_in, expected_lines, other_lines, seen_lines
+from conformance.report.formats.html.card.step_labels import step_labels
 from conformance.report.formats.html.cells import Cells, cells
-from conformance.report.formats.html.exchange_view import ExchangeView, exchange_views, outcome
-from conformance.report.formats.html.step_labels import step_labels
 from conformance.report.formats.page import anchor, endpoint, spelled
 from conformance.report.model import again
 from conformance.report.model.causes import cause
 from conformance.report.model.evidence import EarlierStep, RunEvidence
-from conformance.report.model.groups import FindingGroup
-from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
+from conformance.report.model.groups import WHOLE_ANSWER, FindingGroup
+from conformance.report.model.marked import BodyLine
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run
 from conformance.report.model.script import script
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import known_signatures, plural
-from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.report.model.words import Untested, known_signatures, plural
+from conformance.traffic.exchange import Exchange
 
 MOST_STEPS = 8
 """Steps that the text of an issue names."""
 
+MOST_IDS = 14
 MOST_ROWS = 100
 """Findings of one cause that a card lists."""
-
-PINNED = "READING-"
-"""The beginning of the ids of readings that the profile pins under ``[readings]``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,8 @@ class Card:
     seen: Sequence[BodyLine]
     seen_in: str
     expected_in: str
-    """Where another answer shows what was expected."""
+    """Where another answer shows what was expected, or what the answer disagrees with."""
+    expected_title: str
     cause: str | None
     exchange_words: str
     trail: str
@@ -73,6 +79,19 @@ class Card:
     elsewhere: Sequence[Cells] = ()
     at_once: Sequence[Cells] = ()
     more: int = 0
+    more_at_once: int = 0
+    follows: Sequence[Cells] = ()
+    """The reasons of untested rules that this finding explains."""
+    follows_count: int = 0
+    verdicts: str = ""
+    levels: str = ""
+    sections: str = ""
+    """What the page filters a card by: of all its findings."""
+
+    @property
+    def at_once_title(self) -> str:
+        is_whole = self.place in WHOLE_ANSWER
+        return "The same answer also contradicts" if is_whole else "The same value also contradicts"
 
     def without_exchanges(self) -> Card:
         """The same card where the page has no room for its evidence."""
@@ -93,16 +112,19 @@ class Cards:
     rows: dict[str, RequirementEntry] = field(init=False)
     known: frozenset[str] = field(init=False)
     taken: dict[str, int] = field(default_factory=dict)
+    consequences: Consequences = field(init=False)
 
     def __post_init__(self) -> None:
+        self.consequences = Consequences(self.run, self.evidence)
         self.rows = {row.id: row for row in self.run.requirements}
         self.known = known_signatures(self.run)
 
-    def card(self, finding: FindingEntry, group: FindingGroup | None = None) -> Card:
-        """The card of a finding, with the others of its group as rows."""
-        row = self.rows.get(finding.requirement)
-        numbered = self._numbered(finding)
-        exchanges, labels = list(numbered.values()), step_labels(numbered, self.evidence.sign_ins)
+    def card(self, group: FindingGroup) -> Card:
+        """The card of the first finding of a group, with the others as rows."""
+        finding, numbers = group.lead, numbers_of(group.lead)
+        row, numbered = self.rows.get(finding.requirement), self._numbered(finding)
+        exchanges = list(numbered.values())
+        labels = step_labels(numbered, self.evidence.sign_ins, is_live=self.run.command == "run")
         last = exchanges[-1] if exchanges and finding.exchanges[-1] in self.evidence.exchanges else None
         curl = again.curl(last, finding) if last else None
         steps = script(self.run, finding, exchanges, self.evidence.sign_ins) if not curl else None
@@ -116,17 +138,17 @@ class Cards:
             endpoint=endpoint(finding.endpoint),
             endpoints=str(self.numbers.get(finding.endpoint, "")),
             place=finding.path,
-            message=_message(finding),
-            expected=self._other_lines(finding) or expected_lines(finding, last),
-            expected_in=_expected_in(finding),
+            message=own_message(finding),
+            expected=other_lines(finding, self.evidence) or expected_lines(finding, last),
+            expected_in=expected_in(finding),
+            expected_title=contrast(finding).capitalize(),
             seen=seen_lines(finding, last),
-            seen_in=f"in #{finding.exchanges[-1]}" if finding.exchanges else "",
+            seen_in=_seen_in(finding),
             cause=cause(finding, last),
-            exchange_words=f"exchange {_numbers(finding.exchanges)}" if finding.exchanges else "",
-            trail=_trail(finding, exchanges),
-            again_words="with the suite"
-            + (", with curl" if curl else ", with a Python script" if steps else ""),
-            rerun=again.rerun(self.run, finding.requirement),
+            exchange_words=_exchange_words(numbers),
+            trail=_trail(numbers, exchanges),
+            again_words=_again_words(curl, steps),
+            rerun=again.rerun_finding(self.run, finding),
             known=is_known,
             new=self.run.baseline is not None and not is_known and finding.verdict in ("fail", "warn"),
             before=self.evidence.before.get(finding.exchanges[0], ()) if finding.exchanges else (),
@@ -137,8 +159,7 @@ class Cards:
             baseline=None if is_known or finding.verdict == "open" else entry_text(finding),
             severity=SEVERITIES[severity_of(finding)],
         )
-        card = self._handed_over(card, numbered, labels)
-        return card if group is None else self._with_others(card, group)
+        return self._with_others(self._handed_over(card, numbered, labels), group)
 
     def _numbered(self, finding: FindingEntry) -> dict[int, Exchange]:
         """The exchanges of a finding that the record has, by number."""
@@ -169,18 +190,26 @@ class Cards:
             statement=row.statement if row else "",
             severity=SEVERITIES[severity_of(finding)],
             steps=steps,
-            rerun=again.rerun(self.run, finding.requirement),
+            rerun=again.rerun_finding(self.run, finding),
         )
 
     def _with_others(self, card: Card, group: FindingGroup) -> Card:
         shown = group.elsewhere[:MOST_ROWS]
         numbers = {str(self.numbers.get(finding.endpoint, "")) for finding in group.findings}
+        follows = self.consequences.of(group)
+        rows = [self.rows[name] for finding in group.findings if (name := finding.requirement) in self.rows]
         return replace(
             card,
             endpoints=" ".join(sorted(numbers - {""})),
+            verdicts=" ".join(dict.fromkeys(finding.verdict for finding in group.findings)),
+            levels=" ".join(dict.fromkeys(row.level for row in rows)) or card.level,
+            sections="|".join(dict.fromkeys(row.section for row in rows)) or card.section,
             elsewhere=[self._row(finding) for finding in shown],
             at_once=[self._row(finding) for finding in group.at_once[:MOST_ROWS]],
             more=len(group.elsewhere) - len(shown),
+            more_at_once=max(0, len(group.at_once) - MOST_ROWS),
+            follows=[_unexplained(reason) for reason in follows],
+            follows_count=sum(len(reason.requirements) for reason in follows),
         )
 
     def _row(self, finding: FindingEntry) -> Cells:
@@ -194,19 +223,11 @@ class Cards:
             endpoint=endpoint(finding.endpoint),
             place=finding.path,
             seen=seen(finding, 100),
+            contrast=contrast(finding),
             expected=one_line(expectation(finding.expected), 160),
             exchanges=_numbers(finding.exchanges[-1:]),
             times=finding.times,
         )
-
-    def _other_lines(self, finding: FindingEntry) -> list[BodyLine]:
-        """What the other answer shows; none where no other shows it, or its record is not at hand."""
-        other = finding.other
-        exchange = None if other is None else self.evidence.exchanges.get(other.exchange)
-        if other is None or exchange is None or exchange.envelope is None:
-            return []
-        lines = around(exchange.envelope, _place_of(exchange.envelope, other.record, other.field))
-        return [replace(line, kind="expected") if line.kind == "seen" else line for line in lines]
 
     def _anchor(self, finding: FindingEntry) -> str:
         name = anchor("finding", finding.requirement)
@@ -214,83 +235,33 @@ class Cards:
         return name if self.taken[name] == 1 else f"{name}-{self.taken[name]}"
 
 
-def _place_of(value: Json, record: str, name: str) -> tuple[str | int, ...]:
-    """The place of a record's field in a body; the body itself where the record is not in it."""
-    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), value)]
-    for path, inner in waiting:
-        if isinstance(inner, dict):
-            if inner.get("bizId") == record and name in inner:
-                return (*path, name)
-            waiting += [((*path, key), item) for key, item in inner.items()]
-        elif isinstance(inner, list):
-            waiting += [((*path, at), item) for at, item in enumerate(inner)]
-    return ()
+def _unexplained(reason: Untested) -> Cells:
+    """A reason of untested rules, with some of them."""
+    ids = [entry.id for entry in reason.requirements]
+    return cells(reason=one_line(reason.reason, 300), ids=ids[:MOST_IDS], more=max(0, len(ids) - MOST_IDS))
 
 
-def _expected_in(finding: FindingEntry) -> str:
-    other = finding.other
-    return "" if other is None else f"in #{other.exchange}, {one_line(other.endpoint, 200)}"
+def _again_words(curl: str | None, script: str | None) -> str:
+    return "with the suite" + (", with curl" if curl else ", with a Python script" if script else "")
 
 
-def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLine]:
-    """What was seen; where the place is in the answer's body, with the lines around it."""
-    if exchange is not None and _in_body(finding) and exchange.envelope is not None:
-        return around(exchange.envelope, place(finding.path))
-    if exchange is not None and finding.path == "status":
-        return [BodyLine(0, "status", outcome(exchange), "seen"), *_code_line(exchange)]
-    if finding.path.startswith("headers."):
-        name = finding.path.removeprefix("headers.")
-        actual = None if exchange is None else at(exchange, finding.path)
-        return [BodyLine(0, name, "missing" if actual is ABSENT else in_words(finding.actual), "seen")]
-    if finding.missing:
-        return [BodyLine(0, "", seen(finding), "seen")]
-    return _value_lines(finding.actual, "seen")
+def _seen_in(finding: FindingEntry) -> str:
+    return f"in #{finding.exchanges[-1]}" if finding.exchanges else ""
 
 
-def expected_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLine]:
-    """What was expected at the place, and nothing of an answer that nobody sent."""
-    expected = expectation(finding.expected)
-    if exchange is not None and _in_body(finding) and exchange.envelope is not None and len(expected) <= 160:
-        return [BodyLine(0, finding.path, expected, "expected")]
-    if finding.path == "status":
-        return [BodyLine(0, "status", expected, "expected")]
-    if finding.path.startswith("headers."):
-        return [BodyLine(0, finding.path.removeprefix("headers."), expected, "expected")]
-    return _value_lines(finding.expected, "expected")
-
-
-def _in_body(finding: FindingEntry) -> bool:
-    """Whether the place is one in the answer's body; that of a pinned reading is the reading's key."""
-    if finding.requirement.startswith(PINNED):
-        return False
-    return bool(place(finding.path))
-
-
-def _value_lines(value: Json, kind: str) -> list[BodyLine]:
-    if isinstance(value, dict | list) and value and len(literal(value)) > 60:
-        return [
-            replace(line, kind="seen" if kind == "seen" else "expected") for line in marked(value, most=24)
-        ]
-    return [BodyLine(0, "", expectation(value), "seen" if kind == "seen" else "expected")]
-
-
-def _code_line(exchange: Exchange) -> list[BodyLine]:
-    return [BodyLine(0, "code", literal(exchange.code))] if exchange.code is not None else []
-
-
-def _message(finding: FindingEntry) -> str:
-    """The message where it says more than the two sides beside each other do."""
-    repeats = finding.message.startswith(f"{finding.path or 'the answer'}: expected ")
-    return "" if repeats else one_line(finding.message, 600)
-
-
-def _trail(finding: FindingEntry, exchanges: Sequence[Exchange]) -> str:
-    if not finding.exchanges:
+def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
+    if not numbers:
         return ""
-    led = " → ".join(f"#{number}" for number in finding.exchanges[-5:])
-    dots = "… → " if len(finding.exchanges) > 5 else ""
+    led = " → ".join(f"#{number}" for number in numbers[-5:])
+    dots = "… → " if len(numbers) > 5 else ""
     sealed = ", encrypted" if any(exchange.plain is not None for exchange in exchanges) else ""
-    return f"{plural(len(finding.exchanges), 'exchange')}{sealed}: {dots}{led}"
+    return f"{plural(len(numbers), 'exchange')}{sealed}: {dots}{led}"
+
+
+def _exchange_words(numbers: Sequence[int]) -> str:
+    """``exchange #3``, ``exchanges #3, #5``; nothing where none is named."""
+    noun = "exchange" if len(numbers) == 1 else "exchanges"
+    return f"{noun} {_numbers(numbers)}" if numbers else ""
 
 
 def _numbers(numbers: Sequence[int]) -> str:

@@ -1,0 +1,64 @@
+"""Times and authors of a change, as the changed record shows them (chapter "Resources and their fields").
+
+What is no time with its zone says nothing, nor does one that is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from cases.premises import A_WHILE
+from conformance.cases import HELD, Comparison, Exchange, Json, Verify, contradicts
+from conformance.checks.records import has_offset, moment, portal_time
+
+AROUND = timedelta(minutes=15)
+"""By how much two clocks of a portal may differ."""
+
+DATED, MOVED = "MODEL-018", "MODEL-019"
+"""That a time which a request sets is that of the request; and that ``updatedAt`` moves with a change."""
+
+
+def exact_moment(value: Json) -> datetime | None:
+    return moment(value) if isinstance(value, str) and has_offset(value) else None
+
+
+def dated(listing: Exchange, path: str, value: Json, done: Exchange) -> Iterator[Comparison]:
+    """Whether a time that ``done`` has set is about that of its answer."""
+    time, about = exact_moment(value), portal_time(done)
+    if time is not None:
+        is_near = abs(time - about) <= AROUND
+        expected = f"about {about.isoformat()}"
+        yield HELD if is_near else contradicts(listing, path, expected, value, f"set by {_named(done)}")
+
+
+def moved(listing: Exchange, path: str, before: Json, after: Json, done: Exchange) -> Iterator[Comparison]:
+    """Whether a time moved forward with a change. One of a moment ago may be kept in whole seconds."""
+    early, late = exact_moment(before), exact_moment(after)
+    if early is None or late is None or early > portal_time(done) - timedelta(seconds=A_WHILE):
+        return
+    message = f"{_named(done)} changed the record, and {before} was shown before"
+    expected = f"a time after {before}"
+    yield HELD if late > early else contradicts(listing, path, expected, after, message)
+
+
+def _named(done: Exchange) -> str:
+    operation = done.request.operation
+    return done.request.path if operation is None else operation.key
+
+
+def verify_moved(
+    verify: Verify,
+    listing: Exchange,
+    path: str,
+    *,
+    before: dict[str, Json],
+    after: dict[str, Json],
+    done: Exchange,
+) -> None:
+    """``updatedAt`` of the record at a path, and that it is the time of the change."""
+    at, name = f"{path}.updatedAt", "updatedAt"
+    for comparison in moved(listing, at, before.get(name), after.get(name), done):
+        verify(MOVED, comparison)
+        for other in dated(listing, at, after.get(name), done) if comparison is HELD else ():
+            verify(DATED, other)

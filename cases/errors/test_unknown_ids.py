@@ -1,0 +1,105 @@
+"""Ids of no record in requests that change one, by the bodies of the profile (chapter "Errors")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from cases.premises import asked_for_nobody, authorized
+from cases.security.sessions import current, sessions
+from conformance.cases import (
+    BY_KEY,
+    Account,
+    Exchange,
+    ParameterSet,
+    Portal,
+    Untestable,
+    Verify,
+    impact,
+    is_error,
+    is_error_of_table,
+    needs,
+    requirement,
+)
+from conformance.spec.endpoints import (
+    CHANNEL_ACTIVATE,
+    CHANNEL_DEACTIVATE,
+    CHANNEL_DELETE,
+    CHANNEL_TYPE_DELETE,
+    CHANNEL_TYPE_DISABLE,
+    CHANNEL_TYPE_ENABLE,
+    CHANNEL_TYPE_UPDATE,
+    CHANNEL_UPDATE,
+    CURRENCY_GRANT_REVOKE,
+    SESSIONS_TERMINATE,
+)
+from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.target.profile.tables import placeholders_in
+
+KINDS: Mapping[str, str] = {
+    CHANNEL_TYPE_UPDATE: "channel_type",
+    CHANNEL_TYPE_ENABLE: "channel_type",
+    CHANNEL_TYPE_DISABLE: "channel_type",
+    CHANNEL_TYPE_DELETE: "channel_type",
+    CHANNEL_UPDATE: "channel",
+    CHANNEL_ACTIVATE: "channel",
+    CHANNEL_DEACTIVATE: "channel",
+    CHANNEL_DELETE: "channel",
+    CURRENCY_GRANT_REVOKE: "workspace",
+}
+"""By endpoint the kind of a record whose id shows the form of an id there; for grants that of any."""
+
+OF_CHANNELS = frozenset(key for key, kind in KINDS.items() if kind == "channel")
+"""Where the error table has a code for channels and one for ids: both are lawful."""
+
+
+def rows() -> list[ParameterSet]:
+    return [
+        pytest.param(key, id=key, marks=[requirement("ERROR-022"), needs(key), impact(BY_KEY[key].impact)])
+        for key in KINDS
+    ]
+
+
+@pytest.mark.parametrize("key", rows())
+def test_nothing_is_done_to_a_record_of_nobody(
+    portal: Portal, verify: Verify, admin: Account, key: str
+) -> None:
+    """A body that names its record by a fixed id would change that record."""
+    body = portal.profile.operations[key].body
+    if "result_id" not in placeholders_in(body):
+        raise Untestable(f'[operations."{key}"] body does not name its record as "{{result_id}}"')
+
+    def ask(id: str) -> Exchange:
+        sent = portal.operation_body(key, result_id=id, unique=portal.unique())
+        return authorized(portal.call(key, json=sent, token=admin.token))
+
+    refused = _asked(portal, portal.record(KINDS[key]), ask)
+    if key in OF_CHANNELS:
+        verify("ERROR-022", is_error(refused, RECORD_UNKNOWN))
+    else:
+        verify("ERROR-022", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
+
+
+@requirement("ERROR-022")
+@needs("accounts.spare", SESSIONS_TERMINATE)
+@impact("disruptive")
+def test_no_session_of_nobody_is_terminated(portal: Portal, verify: Verify, spare: Account) -> None:
+    if "session_id" not in placeholders_in(portal.profile.operations[SESSIONS_TERMINATE].body):
+        raise Untestable(f'[operations."{SESSIONS_TERMINATE}"] body has no {{session_id}}')
+    own = current(sessions(portal, spare.token))
+
+    def ask(id: str) -> Exchange:
+        sent = portal.operation_body(SESSIONS_TERMINATE, session_id=id)
+        return authorized(portal.call(SESSIONS_TERMINATE, json=sent, token=spare.token))
+
+    refused = _asked(portal, own, ask)
+    verify("ERROR-022", is_error_of_table(refused, "RESOURCE.NOT_FOUND"))
+
+
+def _asked(portal: Portal, existing: str, ask: Callable[[str], Exchange]) -> Exchange:
+    """Raises Untestable where there is no such endpoint, which is another rule's."""
+    refused = asked_for_nobody(portal, existing, ask)
+    if refused.status == 405:
+        raise Untestable("the endpoint is not offered", "target")
+    return refused

@@ -1,0 +1,101 @@
+"""``run --watch``: runs again when the portal restarts: what failed, then its endpoints, then the rest."""
+
+from __future__ import annotations
+
+import select
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.errors import ExitCode, UsageError
+from conformance.report.model.run import Run
+from conformance.report.model.words import plural
+from conformance.run.rerun import repeat_folder
+from conformance.target.profile.model import Profile
+from conformance.target.waiting import PAUSE, RestartWatch
+
+ENDING = (ExitCode.INTERRUPTED, ExitCode.USAGE, ExitCode.INTERNAL_ERROR)
+"""Exit codes of a run after which nothing is waited for."""
+
+Runs = Callable[[Sequence[str], Path], int]
+"""Runs the cases that decide some rules, by patterns of ``--only``, or all where there is none; the folder is
+for the reports. Returns the exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchStage:
+    """A part of what is run again. ``only``: the patterns that select it; its reports go to ``out``."""
+
+    name: str
+    only: Sequence[str]
+    out: Path
+
+
+def watch(run: Runs, out: Path, *, restarted: Callable[[], None], show: Callable[[str], None]) -> int:
+    """Runs all, and then again after each restart, until it is interrupted; the exit code of the last run.
+
+    ``restarted`` returns when the portal has restarted.
+    """
+    code = run((), out)
+    while code not in ENDING:
+        try:
+            restarted()
+        except KeyboardInterrupt:
+            return code
+        code = _run_again(run, out, show)
+    return code
+
+
+def _run_again(run: Runs, out: Path, show: Callable[[str], None]) -> int:
+    """Runs stage after stage, up to the first that fails."""
+    code = int(ExitCode.CONFORMANT)
+    for stage in stages(out):
+        show(f"\nThe portal restarted: {stage.name}.")
+        code = run(stage.only, stage.out)
+        if code != ExitCode.CONFORMANT:
+            return code
+    return code
+
+
+def stages(out: Path) -> Iterator[WatchStage]:
+    """What failed by the report of the last whole run, then its endpoints, then everything."""
+    rules, endpoints = _failures(out)
+    beside = repeat_folder(out)
+    if rules:
+        yield WatchStage(f"what failed runs again, {plural(len(rules), 'rule')}", rules, beside)
+    if endpoints:
+        whose = plural(len(endpoints), "endpoint")
+        yield WatchStage(f"what failed passes; {whose} of it", endpoints, beside)
+    yield WatchStage("all of it passes; the whole run" if rules else "the whole run", (), out)
+
+
+def _failures(out: Path) -> tuple[list[str], list[str]]:
+    """The rules that failed, and the endpoints at which they did."""
+    try:
+        last = Run.read(out)
+    except UsageError:
+        return [], []
+    weighed = ("fail", "warn") if last.strict else ("fail",)
+    rules = [row.id for row in last.requirements if row.verdict in weighed]
+    endpoints = {row.endpoint: None for row in last.findings if row.requirement in rules and row.endpoint}
+    return rules, list(endpoints)
+
+
+def wait_for_restart(profile: Profile) -> None:
+    """Returns when the portal has restarted, or when somebody at a terminal presses Enter. KeyboardInterrupt:
+    Ctrl-C."""
+    portal = RestartWatch(profile)
+    portal.begin()
+    is_terminal = sys.stdin is not None and sys.stdin.isatty()
+    hint = "Enter runs now, Ctrl-C ends" if is_terminal else "an interrupt ends"
+    print(f"\nWaiting for {profile.portal.url} to restart ({hint}) …", flush=True)
+    while not portal.has_restarted():
+        if _is_asked(is_terminal=is_terminal):
+            return
+
+
+def _is_asked(*, is_terminal: bool) -> bool:
+    """Whether Enter is pressed within a moment."""
+    waiting, _, _ = select.select([sys.stdin] if is_terminal else [], [], [], PAUSE)
+    return bool(waiting) and bool(sys.stdin.readline())

@@ -1,0 +1,335 @@
+"""What a difference means that contradicts nothing: rules, with the sentence or gap that each rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from conformance.judging.fields import field_of, item_of, model_of
+from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
+from conformance.replay.compare.json_comparison import STAYING
+from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
+from conformance.replay.compare.owners import IDS
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.written import ENDS
+from conformance.spec import BY_KEY, Operation
+from conformance.spec.endpoints import (
+    CURRENCY_GRANTS,
+    IP_WHITELIST,
+    MFA,
+    PUBLIC_KEY,
+    ROLE_PERMISSIONS,
+    SECURE_SESSION,
+)
+from conformance.spec.resources import RESOURCES
+from conformance.spec.tables import (
+    CHALLENGE_FAILED,
+    ERROR_BY_CODE,
+    INVALID_PARAMETER,
+    RECORD_UNKNOWN,
+    TOKEN_REFUSED,
+)
+from conformance.target.portal.cipher import find_key
+from conformance.traffic.exchange import dig
+from conformance.traffic.redaction.places import MASKED
+from conformance.verdicts.comparisons import is_from_before_the_portal
+
+GAPS = {
+    "N2": "N2: the shape of the public key is not shown",
+    "N3": "N3: the response of a closed channel is not shown",
+    "N4": "N4: the response of the caller's workspaces is not shown",
+    "N5": "N5: the success response of this endpoint is not shown",
+}
+
+KEY_NAMES = {"id_field": "keyId", "key_field": "publicKey"}
+NO_KEY_ID = "the public key comes with a key id, and no RSA key with an id is here now"
+
+ITEM_GAPS = {
+    ROLE_PERMISSIONS: "the fields of role permissions are not shown",
+    IP_WHITELIST: "the fields of whitelist entries are not shown",
+    CURRENCY_GRANTS: "the fields of a currency grant are not shown",
+}
+
+STATUSES = {
+    "AUTH.INVALID_CREDENTIALS": "AUTH.INVALID_CREDENTIALS is 401 in one description and 400 in another",
+    "AUTH.MFA_SEND_COOLDOWN": "the HTTP status of AUTH.MFA_SEND_COOLDOWN is not shown",
+    "AUTH.MFA_CODE_INVALID": "the HTTP status of AUTH.MFA_CODE_INVALID is not shown",
+    "4030": "the HTTP status of 4030 is not shown",
+    "4040": "the HTTP status of 4040 is not shown",
+}
+
+SYNONYMS = {
+    frozenset(codes): f"the error table has two codes for {cause}, {codes[0]} and {codes[1]}"
+    for codes, cause in (
+        (TOKEN_REFUSED, "an absent token"),
+        (INVALID_PARAMETER, "a validation error"),
+        (RECORD_UNKNOWN, "a record that is not found"),
+    )
+}
+"""By pair of codes, the cause for which the specification has both."""
+
+TEXTS = {
+    "message": "a message is for people, and its wording is not stated",
+    "label": "a label may be a display text or a translation key",
+    "description": "a description is present on some endpoints only",
+}
+
+CATALOGUE = "the complete error catalogue is not shown"
+SUCCESSES = range(200, 300)
+VERSIONS = ("2.0.0", "1.3.0")
+SHOWN_IN_PART = re.compile(r"(?=.*[*•●·])(?=.*[A-Za-z0-9]{2}).+")
+"""A mask beside letters or digits."""
+
+MASK = "a password is returned masked, and how is not shown"
+
+SAMPLES = {
+    "expiresIn": "its value is that of samples",
+    "codeExpiresIn": "its value is that of samples",
+    "cooldownSeconds": "its value is that of samples",
+    "maxSessions": "its value is that of samples",
+    "loginResult": "the meaning of its values is unspecified",
+    "paginated": "when it is true is not stated",
+    "refreshToken": "whether a refresh replaces the refresh token is not stated",
+}
+"""Fields whose values the specification only shows."""
+
+
+Rule = Callable[[ReplayedExchange, Difference], MeaningOfDifference | None]
+
+
+def _preflight(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if pair.recorded.request.method != "OPTIONS":
+        return None
+    return drift("a preflight is answered by whatever stands before the portal")
+
+
+def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if not is_from_before_the_portal(pair.live) or difference.kind == "extra":
+        return None
+    return breaking("what stands before the portal answered in its place, which is not described")
+
+
+def _status_and_code(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.place not in (("status",), ("code",), ("success",)):
+        return None
+    statuses = (difference.recorded, difference.replayed)
+    if difference.kind == "status" and all(status in SUCCESSES for status in statuses):
+        return permitted("the HTTP status of a success is not stated")
+    before, after = str(pair.recorded.code), str(pair.live.code)
+    if before == after and before in STATUSES:
+        return breaking(STATUSES[before])
+    if after == CHALLENGE_FAILED and pair.recorded.success:
+        return breaking("which further endpoints require a bot challenge is not shown")
+    is_shown = after in ERROR_BY_CODE
+    otherwise = f"{CATALOGUE}: which code a cause has may differ" if is_shown else CATALOGUE
+    return breaking(SYNONYMS.get(frozenset({before, after}), otherwise))
+
+
+def _envelope(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.place not in (("version",), ("timestamp",)):
+        return None
+    if difference.kind in ("missing", "extra"):
+        return permitted(f"some samples omit {difference.place[0]}")
+    if difference.replayed in VERSIONS and difference.recorded in VERSIONS:
+        return permitted("the version is 2.0.0, and 1.3.0 on one sample")
+    return None
+
+
+def _text(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    name = difference.place[-1] if difference.place else ""
+    if name not in TEXTS or difference.kind not in ("value", "missing", "extra"):
+        return None
+    if difference.kind == "missing" and name != "description":
+        return None
+    return permitted(TEXTS[str(name)])
+
+
+def _extra(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind == "extra":
+        return permitted("no sentence forbids further fields")
+    return None
+
+
+def _undescribed(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    operation = BY_KEY.get(pair.operation)
+    if operation is None or not difference.place or difference.place[0] != "data" or not pair.live.success:
+        return None
+    gap = ITEM_GAPS.get(operation.key) if len(difference.place) > 1 else None
+    gap = gap or _gap(operation)
+    if gap is None:
+        return None
+    if operation.key == PUBLIC_KEY:
+        return breaking(NO_KEY_ID) if _lost_its_id(pair) else permitted(gap)
+    is_command = operation.method == "POST" and operation.impact != "read-only"
+    return permitted(gap) if is_command and difference.kind != "value" else breaking(gap)
+
+
+def _lost_its_id(pair: ReplayedExchange) -> bool:
+    """Whether a key with an id was recorded, and a key comes without one now, or none at all."""
+    recorded, live = (find_key(each.data, **KEY_NAMES) for each in (pair.recorded, pair.live))
+    return recorded is not None and live is None
+
+
+def _secure_channel(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if pair.operation == SECURE_SESSION and difference.kind == "value":
+        return permitted("a secure channel has new keys, and when they are replaced is not stated")
+    return None
+
+
+def _constants(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if "/constants/" not in pair.operation:
+        return None
+    if difference.kind == "order":
+        return permitted("the order of a constants list is not stated")
+    if difference.kind == "length":
+        is_longer = isinstance(difference.replayed, int) and difference.replayed > difference.recorded
+        return (permitted if is_longer else breaking)("whether a constants list is complete is not shown")
+    return None
+
+
+def _nullable(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    """A field that may be null was filled, became null, or was left out instead."""
+    is_null = difference.recorded is None or difference.replayed is None
+    if not is_null or difference.kind not in ("type", "missing"):
+        return None
+    if difference.kind == "missing":
+        is_empty = difference.recorded is None
+        return permitted("some samples leave out what others show as null") if is_empty else None
+    if _is_nullable(BY_KEY.get(pair.operation), difference):
+        return permitted("the field is stated to be nullable")
+    return None
+
+
+def _masked(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    values = (difference.recorded, difference.replayed)
+    is_password = bool(difference.place) and difference.place[-1] == "password" and difference.kind == "value"
+    if not is_password or not all(isinstance(value, str) for value in values):
+        return None
+    if MASKED.match(str(difference.recorded)) and SHOWN_IN_PART.match(str(difference.replayed)):
+        return breaking(f"{MASK}: a part of it may be shown now")
+    return permitted(MASK)  # one that is not masked contradicts the specification
+
+
+def _reason(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    """A sign-in of the same result has a reason, or has none any more."""
+    if difference.place[-1:] != ("failureReason",) or difference.kind != "type":
+        return None
+    beside = (*difference.place[:-1], "loginResult")
+    results = [dig(body, beside) for body in (pair.recorded_body, pair.live_body)]
+    if results[0] != results[1] or not isinstance(results[0], int):
+        return None
+    return breaking("a refused sign-in has a reason and a completed one has none, as far as samples show")
+
+
+def _times(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    """Two recorded answers show one time of a record, and two live ones do not; or it lasts otherwise."""
+    if difference.kind != "value" or not difference.place:
+        return None
+    if difference.place[-1] in STAYING:
+        return breaking("a record that nobody changes shows one time in all answers, as far as samples show")
+    if difference.place[-1] == ENDS:
+        return breaking("how long what was made lasts is not stated, and it lasted otherwise")
+    return None
+
+
+def _token_form(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind == "type" and difference.place[-1:] == ("accessToken",):
+        return permitted("a client reads the profile endpoint and does not decode the access token")
+    return None
+
+
+def _sample(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    name = str(difference.place[-1]) if difference.place else ""
+    if difference.kind == "value" and name in SAMPLES:
+        return permitted(SAMPLES[name])
+    return None
+
+
+def _media_type(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.place != ("headers", "content-type"):
+        return None
+    labels = [str(value).partition(";")[0].strip() for value in (difference.recorded, difference.replayed)]
+    basis = "the media type of a response is not stated"
+    return (permitted if all(label.endswith("json") for label in labels) else breaking)(basis)
+
+
+def _factors(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind != "length" or not isinstance(difference.replayed, int):
+        return None
+    is_of_factors = difference.place[-1:] == ("mfaMethods",) or pair.operation == MFA
+    if is_of_factors and difference.replayed > difference.recorded:
+        return permitted("which factors a portal offers is not stated")
+    return None
+
+
+def _order(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind == "order":
+        old, new = (sorted(map(str, each)) for each in (difference.recorded, difference.replayed))
+        basis = "the order of a listing is not stated"
+        return breaking(basis if old == new else f"{basis}, nor which records stand there: others do now")
+    if difference.kind == "length":
+        return breaking("how many entries a list has is not stated")
+    if difference.kind == "type":
+        return breaking("the form in which the field is written is not stated")
+    if difference.kind == "missing":
+        return breaking("some samples omit fields, and further fields are not described")
+    return None
+
+
+def _foreign_session(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    is_added = difference.kind == "value" and difference.recorded is None
+    return breaking(FOREIGN_SESSION) if is_added and pair.operation in IDS else None
+
+
+RULES: tuple[Rule, ...] = (
+    _foreign_session,
+    _preflight,
+    _gateway,
+    _status_and_code,
+    _envelope,
+    _text,
+    _extra,
+    _secure_channel,
+    _reason,
+    _times,
+    _nullable,
+    _masked,
+    _undescribed,
+    _constants,
+    _token_form,
+    _sample,
+    _media_type,
+    _factors,
+    _order,
+)
+
+
+def _gap(operation: Operation) -> str | None:
+    """The gap because of which nothing is stated of a successful response's data."""
+    if operation.data is not None and operation.key != PUBLIC_KEY:
+        return None
+    return next((GAPS[gap] for gap in operation.gaps if gap in GAPS), None)
+
+
+def gap_of_value(pair: ReplayedExchange) -> str:
+    if pair.operation not in BY_KEY:
+        return "N7: this endpoint is not described"
+    return "which value it has is not stated, and a sample value binds nobody"
+
+
+def _is_nullable(operation: Operation | None, difference: Difference) -> bool:
+    if operation is None or operation.data is None or difference.place[:1] != ("data",):
+        return False
+    annotation: Any = RESOURCES.get(operation.data.removesuffix("[]"))
+    is_nullable = False
+    for step in difference.place[1:]:
+        if isinstance(step, int):
+            annotation = item_of(annotation) or annotation
+            continue
+        model = model_of(annotation)
+        field = field_of(model, step) if model is not None else None
+        if field is None:
+            return False
+        annotation, is_nullable = field.annotation, not field.is_required()
+    return is_nullable

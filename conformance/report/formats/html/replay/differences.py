@@ -1,0 +1,139 @@
+"""The differences of a replay by what they mean, those of one cause in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.model.json_differences import differences_in
+from conformance.report.model.marked import literal
+from conformance.report.model.regressions import KINDS, by_cause, pattern_of
+from conformance.report.model.run import Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import plural
+from conformance.spec import REQUIREMENTS
+from conformance.traffic.exchange import Json, dig
+
+TITLES = {
+    "contradiction": (
+        "Contradictions",
+        "The replayed answer contradicts the specification, and the recorded one did not.",
+    ),
+    "breaking": (
+        "Breaking changes",
+        "The specification permits them; a client of the recorded portal may not work any more.",
+    ),
+    "permitted": (
+        "Permitted changes",
+        "The specification leaves them open, and a tolerant client does not care.",
+    ),
+    "drift": (
+        "Drift",
+        "State, time and data: what differs from one replay of the same build to the next.",
+    ),
+    "": ("Regressions", "The answers are other ones than were recorded."),
+}
+"""The groups, the gravest first, each with what it means."""
+
+MOST_ROWS = 200
+MOST_ENDPOINTS = 100
+MOST_NUMBERS = 6
+
+Row = Mapping[str, Any]
+
+
+def difference_groups(run: Run) -> list[Cells]:
+    """The groups that have rows; the gravest are open."""
+    numbers = _numbers(run)
+    by_meaning: dict[str, list[list[Row]]] = {name: [] for name in TITLES}
+    for rows in by_cause(_rows(run)):
+        by_meaning.get(str(rows[0].get("meaning", "")), by_meaning[""]).append(rows)
+    return [_group(name, causes, numbers) for name, causes in by_meaning.items() if causes]
+
+
+def differing_places(recorded: Json, replayed: Json) -> list[Cells]:
+    """The places that differ between two long values; none where the values themselves are shown."""
+    return [
+        cells(path=each.path, recorded=each.old or "nothing", replayed=each.new or "nothing")
+        for each in differences_in(recorded, replayed)
+    ]
+
+
+def _rows(run: Run) -> Iterable[Row]:
+    """The differences that the replay grouped; else its regressions, a row for each place."""
+    rows = dig(run.model_extra, ("replay", "differences"))
+    if isinstance(rows, list) and rows:
+        return [row for row in rows if isinstance(row, dict)]
+    places: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for each in run.regressions:
+        key = (each.endpoint, pattern_of(each.path), each.kind)
+        row = places.setdefault(key, {**each.model_dump(), "path": key[1], "times": 0, "exchanges": []})
+        if each.exchange not in row["exchanges"]:
+            row["exchanges"].append(each.exchange)
+            row["times"] += 1
+    return places.values()
+
+
+def _numbers(run: Run) -> dict[int, int]:
+    """The number in the recording by the number in the replay, of what is held against the target."""
+    pairs = ((each.exchange, (each.model_extra or {}).get("recorded_exchange")) for each in run.regressions)
+    return {replayed: recorded for replayed, recorded in pairs if replayed and isinstance(recorded, int)}
+
+
+def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int]) -> Cells:
+    answers = sum(int(row.get("times", 0)) for rows in causes for row in rows)
+    title, hint = TITLES[name]
+    more = len(causes) - MOST_ROWS
+    return cells(
+        name=name or "other",
+        title=title,
+        hint=hint,
+        words=f"{plural(len(causes), 'difference')} in {plural(answers, 'answer')}",
+        open=name in ("contradiction", "breaking", ""),
+        rows=[_row(rows, numbers) for rows in causes[:MOST_ROWS]],
+        more=f"{more:,} more in results.json." if more > 0 else "",
+    )
+
+
+def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
+    first = rows[0]
+    kind, basis = str(first.get("kind", "")), str(first.get("basis", ""))
+    endpoints = list(dict.fromkeys(one_line(str(row.get("endpoint", "")), 200) for row in rows))
+    places = differing_places(first.get("recorded"), first.get("replayed"))
+    has_values = "recorded" in first
+    return cells(
+        what=KINDS.get(kind, kind),
+        kind=kind,
+        path=one_line(str(first.get("path", "")), 200) if len(rows) == 1 else _name(first),
+        endpoints=endpoints[:MOST_ENDPOINTS],
+        more_endpoints=max(0, len(endpoints) - MOST_ENDPOINTS),
+        times=f"{sum(int(row.get('times', 0)) for row in rows):,}",
+        exchanges=_exchanges(rows, numbers),
+        places=places,
+        recorded=_side(first, "recorded", is_missing=kind == "extra") if has_values else "",
+        replayed=_side(first, "replayed", is_missing=kind == "missing") if has_values else "",
+        basis=one_line(basis, 300),
+        statement=REQUIREMENTS[basis].statement if basis in REQUIREMENTS else "",
+        accepted=one_line(str(first.get("accepted") or ""), 200),
+    )
+
+
+def _name(row: Row) -> str:
+    """The name of the field that differs at several endpoints."""
+    return one_line(str(row.get("path", "")), 200).rpartition(".")[2]
+
+
+def _side(row: Row, name: str, *, is_missing: bool) -> str:
+    return "nothing" if is_missing else literal(row.get(name), 160)
+
+
+def _exchanges(rows: Sequence[Row], numbers: Mapping[int, int]) -> list[str]:
+    """The first exchanges: the number in the recording, where it is at hand, and the one in the replay."""
+    shown = [number for row in rows for number in row.get("exchanges") or [] if number]
+    pairs = [
+        f"#{numbers[number]} → #{number}" if number in numbers else f"#{number}"
+        for number in dict.fromkeys(shown)
+    ]
+    more = [f"and {len(pairs) - MOST_NUMBERS:,} more"] if len(pairs) > MOST_NUMBERS else []
+    return [*pairs[:MOST_NUMBERS], *more]

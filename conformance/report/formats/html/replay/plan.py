@@ -1,0 +1,127 @@
+"""What was replayed: the recording, its sessions with accounts and workers, the load, what was compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from conformance.report.formats.html.cells import Cells, cells
+from conformance.report.model.run import Run
+from conformance.report.model.visible import one_line
+from conformance.report.model.words import duration, listed, plural
+from conformance.traffic.exchange import dig
+
+STATES = {
+    "same": "answered as recorded",
+    "regressed": "regressed",
+    "changed": "changed as the specification permits",
+    "not comparable": "not comparable",
+    "not replayable": "not replayable",
+    "skipped": "skipped, as an earlier answer lacked what they need",
+    "unwanted": "left out by an option",
+}
+"""The states of the exchanges, in the words of a reader."""
+
+FAILS_ON = {
+    "contradiction": "contradictions only",
+    "breaking": "contradictions and breaking changes",
+    "permitted": "contradictions, breaking changes and permitted changes",
+}
+MOST_SESSIONS = 100
+BEHIND_MS, BUSY = 50.0, 0.9
+"""The mean lag of a driver, and its share of a core, from which on latencies are not the portal's alone."""
+
+
+def plan(run: Run) -> Cells:
+    """The facts, each with its name, and the sessions."""
+    replay = dig(run.model_extra, ("replay",))
+    replay = replay if isinstance(replay, dict) else {}
+    rows = [row for row in _list(replay, "plan") if isinstance(row, dict)]
+    has_workers = any(row.get("worker") for row in rows)
+    return cells(
+        facts=[(name, one_line(text, 900)) for name, text in _facts(run, replay, rows)],
+        sessions=[_session(row) for row in rows[:MOST_SESSIONS]],
+        has_workers=has_workers,
+        more=max(0, int(replay.get("sessions") or 0) - MOST_SESSIONS),
+    )
+
+
+def _facts(
+    run: Run, replay: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    if "recorded" in replay:
+        recorded = plural(int(replay["recorded"]), "exchange")
+        yield "Recording", f"{recorded} in {plural(int(replay.get('sessions', 0)), 'session')}"
+    if "compared" in replay:
+        share = f" ({replay['share']:.0%})" if replay.get("share") else ""
+        yield "Compared", f"{replay['compared']:,} of {replay.get('wanted', 0):,} exchanges{share}"
+    states = _mapping(replay, "states")
+    counts = [f"{times:,} {STATES.get(name, name)}" for name, times in states.items() if times]
+    if counts:
+        yield "Results", "; ".join(counts)
+    accounts = Counter(name for row in rows for name in row.get("accounts") or [])
+    if accounts:
+        names = (f"[accounts.{name}] in {plural(times, 'session')}" for name, times in accounts.items())
+        yield "Accounts", listed(names, 12)
+    yield from _workers(run)
+    yield from _load(_mapping(replay, "load"))
+    if replay.get("fail_on") in FAILS_ON:
+        yield "Fails on", f"{FAILS_ON[replay['fail_on']]} (--fail-on {replay['fail_on']})"
+
+
+def _workers(run: Run) -> Iterator[tuple[str, str]]:
+    rows = [row for row in _list(run.model_extra or {}, "workers") if isinstance(row, dict)]
+    if not rows:
+        return
+    shares = (
+        f"worker {row.get('worker')}: {_share(row)}{', lost' if row.get('lost') else ''}" for row in rows
+    )
+    yield "Workers", f"{len(rows)}, whose results are merged here: " + "; ".join(shares)
+
+
+def _share(row: Mapping[str, Any]) -> str:
+    if row.get("sessions") is None:
+        return "its share is not known"
+    return f"{plural(int(row['sessions']), 'session')} with {plural(int(row['exchanges'] or 0), 'exchange')}"
+
+
+def _load(load: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if not load:
+        return
+    ramp = f", reached in {duration(load['ramp_seconds'])}" if load.get("ramp_seconds") else ""
+    passes = int(load.get("passes", 1))
+    times = "once" if passes == 1 else f"{passes} times"
+    yield (
+        "Load",
+        (
+            f"{plural(int(load.get('requests', 0)), 'request')}, the recording {times}; "
+            f"{load.get('rate', 0):g}/s asked for{ramp}, {load.get('reached_rate', 0):.3g}/s sent"
+        ),
+    )
+    driver = _mapping(load, "driver")
+    if driver:
+        lag, busy = float(driver.get("mean_lag_ms", 0)), float(driver.get("share_of_a_core", 0))
+        is_behind = lag > BEHIND_MS or busy > BUSY
+        verdict = "it fell behind: do not blame the portal for these latencies" if is_behind else "it kept up"
+        yield "Load driver", f"{lag:.1f} ms late on average, {busy:.0%} of a core: {verdict}"
+
+
+def _session(row: Mapping[str, Any]) -> Cells:
+    names = [f"[accounts.{name}]" for name in row.get("accounts") or []]
+    return cells(
+        first=f"#{row.get('first')}",
+        exchanges=f"{int(row.get('exchanges', 0)):,}",
+        accounts=one_line(", ".join(names) or "none signs in", 200),
+        worker=str(row.get("worker") or "–"),
+    )
+
+
+def _list(value: Mapping[str, Any], name: str) -> list[Any]:
+    part = value.get(name)
+    return part if isinstance(part, list) else []
+
+
+def _mapping(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = value.get(name)
+    return part if isinstance(part, dict) else {}

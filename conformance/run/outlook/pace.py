@@ -1,0 +1,43 @@
+"""How long a request takes at a target: as in the last run on it, else assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.report.model.run import Run, moment
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The seconds of a request with all that the suite does for it. ``source`` is the report of the run that
+    they were measured in; empty where they are assumed."""
+
+    seconds: float
+    source: str = ""
+
+
+ASSUMED = Pace(0.02)
+"""What is assumed of a portal of which no run is on record: 20 ms."""
+
+FEWEST = 50
+"""Requests of a run whose pace says anything."""
+
+
+def pace_of(target: str, out: Path) -> Pace:
+    """The pace of the last run on a target, by the report in a folder. ``target``: its address, or the name
+    of the profile that stands for it."""
+    path = out / "results.json"
+    if not path.is_file():
+        return ASSUMED
+    try:
+        last = Run.read(path)
+    except UsageError:
+        return ASSUMED
+    requests = sum(row.requests for row in last.timings)
+    if last.command != "run" or target not in (last.target.url, last.target.profile) or requests < FEWEST:
+        return ASSUMED
+    waited = sum(row.seconds for row in last.timeline if row.kind == "wait")
+    busy = moment(last.finished) - moment(last.started) - waited
+    return Pace(busy / requests, str(path)) if busy > 0 else ASSUMED

@@ -1,0 +1,130 @@
+"""A plan as a person reads it: what a run would decide, send, wait for and leave out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from conformance.report.model.words import duration, plural
+from conformance.run.costs import NOBODY
+from conformance.run.outlook.plan import RunPlan
+from conformance.run.planning import code_waits, in_words
+from conformance.spec import OPERATIONS
+from conformance.spec.tables import LIMITS
+
+MADE_UP = "addresses that the suite makes up, at example.test"
+MEANT_TO_FAIL = {"wrong_passwords": "password", "wrong_codes": "code"}
+
+
+def as_json(planned: RunPlan) -> str:
+    return json.dumps(asdict(planned), indent=2, ensure_ascii=False)
+
+
+def as_line(planned: RunPlan) -> str:
+    """The plan in a line, for ``--quiet``."""
+    return " · ".join(
+        (
+            plural(planned.cases, "case"),
+            plural(planned.requests, "request"),
+            plural(planned.sign_ins, "sign-in"),
+            plural(planned.mails, "mail"),
+            plural(planned.changes, "change"),
+            f"about {duration(planned.seconds)}",
+            f"{planned.testable} of {planned.musts} musts",
+        )
+    )
+
+
+def as_text(planned: RunPlan) -> str:
+    """The plan in groups, a line each: what would not be tried is counted by reason."""
+    return "\n".join(_lines(planned))
+
+
+def _lines(planned: RunPlan) -> Iterator[str]:
+    yield f"With --impact {planned.impact} a run would try {plural(planned.cases, 'case')}:"
+    yield f"rules      {_rules(planned)}"
+    if planned.floor is not None:
+        yield f"floor      {plural(planned.floor, 'must')}; below it a run is inconclusive (exit code 5)"
+    yield f"endpoints  {len(planned.endpoints)} of {len(OPERATIONS)} (--format json names them and the rules)"
+    yield f"requests   {planned.requests:,}"
+    yield f"time       {_time(planned)}"
+    if planned.beyond_budget:
+        yield f"           {duration(planned.beyond_budget)} more than --time-budget: fewer rules are decided"
+    if planned.by_authenticator:
+        yield f"codes      a sign-in of {code_waits(planned.by_authenticator)}"
+    yield f"sign-ins   {_sign_ins(planned)}"
+    yield from _meant_to_fail(planned)
+    yield f"mails      {_mails(planned)}"
+    yield f"changes    {planned.changes}{', which it restores' if planned.changes else ''}"
+    if not planned.is_simulated:
+        yield from (f"waits      up to {_wait(wait)}" for wait in planned.waits)
+        yield from (
+            f"left out   what follows a wait of {_wait(wait)}: it is longer than --time-budget"
+            for wait in planned.left_out
+        )
+    yield from _not_tried(planned)
+
+
+def _rules(planned: RunPlan) -> str:
+    """``433 of 433 musts, 314 of 314 shoulds, 96 of 96 open rules``."""
+    counts = (
+        f"{planned.decided(level)} of {planned.selected.get(level, 0)} {name}"
+        for level, name in (("must", "musts"), ("should", "shoulds"), ("open", "open rules"))
+    )
+    return ", ".join(counts)
+
+
+def _time(planned: RunPlan) -> str:
+    """How long it lasts, and what that rests on."""
+    pace = planned.pace
+    each = f"{1000 * pace.seconds:.0f} ms a request"
+    basis = f"{each} as in {pace.source}" if pace.source else f"{each} is assumed before the first run"
+    lasts = f"about {duration(planned.seconds)}: {basis}"
+    if planned.is_simulated:
+        return f"{lasts}; [clock] moves the target's time, so that no wait takes any"
+    return f"{lasts}; waits overlap, and make it last {planned.minutes:g} min at least"
+
+
+def _sign_ins(planned: RunPlan) -> str:
+    if not planned.sign_ins:
+        return "0"
+    return f"{planned.sign_ins}, at most {LIMITS.login_initiations} in each window of {planned.window:g} s"
+
+
+def _meant_to_fail(planned: RunPlan) -> Iterator[str]:
+    """The sign-ins that are meant to be refused, which a portal may count against an account."""
+    for address, counts in sorted(planned.accounts.items(), key=lambda row: row[0] == NOBODY):
+        refused = [plural(counts[what], name) for what, name in MEANT_TO_FAIL.items() if counts.get(what)]
+        if refused:
+            whose = MADE_UP if address == NOBODY else address
+            yield f"wrong      {' and '.join(refused)} for {whose}, on purpose"
+
+
+def _mails(planned: RunPlan) -> str:
+    """How many mails, and to whom."""
+    by_address = {address: counts.get("mails", 0) for address, counts in planned.accounts.items()}
+    ordered = sorted(by_address.items(), key=lambda row: (row[0] == NOBODY, -row[1]))
+    parts = [f"{count} to {MADE_UP if address == NOBODY else address}" for address, count in ordered if count]
+    if not planned.mails or not parts:
+        return f"{planned.mails}"
+    if sum(by_address.values()) > planned.mails:
+        return f"{planned.mails} at most, by [limits] max_mails; without it {', '.join(parts)}"
+    return f"{planned.mails}: {', '.join(parts)}"
+
+
+def _wait(wait: str) -> str:
+    """A wait with its case in words: ``300 s (a login session lives as long as stated)``."""
+    seconds, _, case = wait.partition(": ")
+    return f"{seconds} ({in_words(case)})"
+
+
+def _not_tried(planned: RunPlan) -> Iterator[str]:
+    if planned.untested:
+        yield f"{plural(len(planned.untested), 'case')} would not be tried (--format json names each):"
+        for why, count in Counter(planned.untested.values()).most_common():
+            yield f"  {count:>4}  {why}"
+    if planned.unmeasured:
+        cases = plural(len(planned.unmeasured), "case")
+        yield f"{cases} not measured yet, whose requests are not counted."

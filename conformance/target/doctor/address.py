@@ -1,0 +1,172 @@
+"""Whether a portal answers at the profile's address, and lets requests in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+from conformance.errors import NoAnswer, NotTls, Untestable
+from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
+from conformance.spec.tables import TOKEN_REFUSED
+from conformance.target.doctor.diagnosis import Diagnosis
+from conformance.target.portal import Portal
+from conformance.target.portal.ingress import MISMATCH
+from conformance.target.portal.login import refusal
+from conformance.target.portal.sign_ins.advice import clock_offset, clock_problem
+from conformance.target.portal.transport import speaks_tls
+from conformance.target.profile.model import NO_PROFILE, Profile
+from conformance.traffic.exchange import Exchange
+
+URL = "portal.url"
+ACCESS_CODE = "portal.access_code"
+
+USUAL_PREFIXES = ("/api", "/portal", "/gateway")
+"""Paths below which a portal often stands."""
+
+REDIRECTS = (301, 302, 303, 307, 308)
+
+Connect = Callable[[Profile], Portal]
+"""Opens a portal of another profile in the same way."""
+
+
+def check_address(portal: Portal, *, connect: Connect) -> Iterator[Diagnosis]:
+    """Whether a portal answers at the address. Raises TargetUnreachable."""
+    try:
+        answer = portal.call(PUBLIC_KEY)
+    except NotTls as plain:
+        yield Diagnosis(URL, "wrong", str(plain), "configuration")
+        return
+    except NoAnswer as silent:
+        yield _silent(portal, silent)
+        return
+    address = _address(portal, answer, connect)
+    yield address
+    if address.state == "works":
+        yield from _clock(portal, answer)
+
+
+def _address(portal: Portal, answer: Exchange, connect: Connect) -> Diagnosis:
+    status = answer.status or 0
+    if status >= 500:
+        message = f"{portal.url} answers with {refusal(answer)}. Check the portal and the services it needs."
+        return Diagnosis(URL, "wrong", message, "target")
+    if answer.envelope is None and _wants_tls(portal):
+        return Diagnosis(URL, "wrong", _tls_advice(portal), "configuration")
+    if not _shows_key(answer):
+        elsewhere = _portal_nearby(portal, connect)
+        if elsewhere is not None:
+            return Diagnosis(URL, "wrong", _path_advice(portal, answer, elsewhere), "configuration")
+    if status in REDIRECTS:
+        place = answer.at("headers.location")
+        message = f"{portal.url} redirects to {place}. Enter the portal's own address as [portal] url."
+        return Diagnosis(URL, "wrong", message, "configuration")
+    if answer.envelope is None:
+        message = (
+            f"{portal.url} answers ({refusal(answer)}), but not as a portal. Check [portal] url. It is what "
+            "stands before /web/v1/ in the portal's addresses."
+        )
+        return Diagnosis(URL, "wrong", message, "configuration")
+    return Diagnosis(URL, "works", f"a portal answers at {portal.url}")
+
+
+def _silent(portal: Portal, silent: NoAnswer) -> Diagnosis:
+    """A server takes the connection and answers nothing: often it waits for TLS."""
+    if _wants_tls(portal):
+        return Diagnosis(URL, "wrong", _tls_advice(portal), "configuration")
+    message = f"{silent.reason}. [portal] timeout may be too short."
+    return Diagnosis(URL, "wrong", message, "environment")
+
+
+def _wants_tls(portal: Portal) -> bool:
+    """Whether the address has http, and TLS is spoken there. Nothing of the profile is sent for it."""
+    settings = portal.profile.portal
+    return settings.url.startswith("http:") and settings.proxy is None and speaks_tls(settings.url)
+
+
+def _tls_advice(portal: Portal) -> str:
+    secure = portal.url.replace("http:", "https:", 1)
+    return f'{portal.url} speaks TLS at that port, and no plain HTTP. Write url = "{secure}" in [portal].'
+
+
+def _shows_key(answer: Exchange) -> bool:
+    """Whether an answer is that of a portal to whoever asks for its public key."""
+    return answer.success and isinstance(answer.at("data"), dict | str) and bool(answer.at("data"))
+
+
+def _portal_nearby(portal: Portal, connect: Connect) -> str | None:
+    """The address of a portal at the same host whose path is shorter or longer; None where there is none, or
+    where one answers at the profile's address all the same."""
+    own = portal.url
+    for url in (*_shorter(own), *(f"{own}{prefix}" for prefix in USUAL_PREFIXES)):
+        settings = portal.profile.portal.model_copy(update={"url": url})
+        with connect(portal.profile.model_copy(update={"portal": settings})) as other:
+            try:
+                if _shows_key(other.call(PUBLIC_KEY)):
+                    return url
+            except Untestable:
+                continue
+    return None
+
+
+def _shorter(url: str) -> Iterator[str]:
+    """The address without the last part of its path, without the last two, and so on."""
+    parts = urlsplit(url)
+    names = parts.path.strip("/").split("/") if parts.path.strip("/") else []
+    for count in range(len(names) - 1, -1, -1):
+        yield "/".join((f"{parts.scheme}://{parts.netloc}", *names[:count]))
+
+
+def _path_advice(portal: Portal, answer: Exchange, url: str) -> str:
+    problem = "too much" if portal.url.startswith(url) else "too little"
+    return (
+        f"the path of {portal.url} is {problem}: no portal answers there ({refusal(answer)}), but one does "
+        f'at {url}. Write url = "{url}" in [portal].'
+    )
+
+
+def _clock(portal: Portal, answer: Exchange) -> Iterator[Diagnosis]:
+    """Whether the clocks agree, as far as an answer tells; a clock that can be moved is set anyway."""
+    offset = None if portal.clock.is_simulated else clock_offset(answer)
+    problem = None if offset is None else clock_problem(offset)
+    if problem is not None:
+        message = f"{problem}: authenticator codes may be refused. Set the clock that is wrong."
+        yield Diagnosis("time", "wrong", message, "environment")
+
+
+def check_access_code(portal: Portal) -> Iterator[Diagnosis]:
+    """A protected endpoint without a token: past the ingress it is the token that is missing."""
+    answer = portal.call(PROFILE)
+    if answer.code in TOKEN_REFUSED or (answer.status == 401 and answer.code != MISMATCH):
+        yield Diagnosis(ACCESS_CODE, "works", "the ingress accepts requests with this access code")
+    elif answer.success:
+        message = "the ingress accepts it, but a protected endpoint answers without a token"
+        yield Diagnosis(ACCESS_CODE, "works", message)
+    elif (answer.status or 0) >= 500:
+        message = f"a request is answered with {refusal(answer)}. Check the portal."
+        yield Diagnosis(ACCESS_CODE, "wrong", message, "target")
+    else:
+        yield _refused_code(portal, answer)
+
+
+def _refused_code(portal: Portal, answer: Exchange) -> Diagnosis:
+    code = portal.profile.portal.access_code
+    if not code:
+        message = f"it is empty, and requests without one are refused ({refusal(answer)}). {_where(portal)}"
+        return Diagnosis(ACCESS_CODE, "wrong", message, "configuration")
+    message = f"a request with this access code is refused ({refusal(answer)})"
+    other = portal.call(PROFILE, headers={"X-PORTAL-ACCESS-CODE": None})
+    if (other.status, other.code) == (answer.status, answer.code):
+        message += (
+            ", and so is one without it. Check that it is the code of the SYSTEM portal, and that this "
+            "address is allowed."
+        )
+    else:
+        message += ". Check that it is the code of the SYSTEM portal."
+    return Diagnosis(ACCESS_CODE, "wrong", message, "credentials")
+
+
+def _where(portal: Portal) -> str:
+    """Where the access code is to be written."""
+    if portal.profile.source == NO_PROFILE:
+        return "Set the environment variable PORTAL_ACCESS_CODE."
+    return 'Write the code of the SYSTEM portal as [portal] access_code, or "${PORTAL_ACCESS_CODE}".'

@@ -1,0 +1,76 @@
+"""What ``${NAME}`` and ``${file:PATH}`` in a profile stand for, and where in the profile they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from conformance.errors import ProfileError
+from conformance.target.profile.errors import nearest
+
+REFERENCE = re.compile(r"\$\$\{|\$\{([^}]+)\}")
+NAMED_TABLES = ("accounts", "inboxes", "operations")
+"""Tables whose entries are tables with a name of their own."""
+
+LIKE = 0.75
+"""How alike the name of a variable that is set must be to be the one that was meant."""
+
+
+class References:
+    """Takes the values from the environment and from files. ``problems`` collects what cannot be taken, so
+    that all of it is reported at once; ``hidden`` are the values that are secrets by their place."""
+
+    def __init__(self, name: str, environ: Mapping[str, str], folder: Path) -> None:
+        self.problems: list[str] = []
+        self.hidden: list[str] = []
+        self._name, self._environ, self._folder = name, environ, folder
+
+    def filled(self, value: Any, place: tuple[str, ...]) -> Any:
+        """The value with every reference replaced; ``$${`` stands for ``${``."""
+        if isinstance(value, dict):
+            return {key: self.filled(inner, (*place, key)) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.filled(inner, place) for inner in value]
+        if isinstance(value, str) and "${" in value:
+            return REFERENCE.sub(
+                lambda match: self.value(match[1].strip(), place) if match[1] else "${", value
+            )
+        return value
+
+    def value(self, reference: str, place: tuple[str, ...]) -> str:
+        """The value of a reference; an empty one where it has none, which is a problem."""
+        try:
+            return self._value(reference, place)
+        except ProfileError as problem:
+            self.problems.append(str(problem))
+            return ""
+
+    def _value(self, reference: str, place: tuple[str, ...]) -> str:
+        where = f"{self._name}: {spoken(place)}"
+        if reference.startswith("file:"):
+            path = self._folder / Path(reference.removeprefix("file:")).expanduser()
+            try:
+                text = path.read_text(encoding="utf-8").rstrip("\r\n")
+            except (OSError, UnicodeDecodeError) as problem:
+                raise ProfileError(f"{where} cannot be read from {path} ({problem}).") from None
+        elif reference in self._environ:
+            text = self._environ[reference]
+        else:
+            hint = nearest(reference, self._environ, cutoff=LIKE)
+            end = f" Did you mean {hint}, which is set?" if hint else ""
+            raise ProfileError(f"{where} needs the environment variable {reference}, which is not set.{end}")
+        if not text:
+            kind = "file" if reference.startswith("file:") else "environment variable"
+            raise ProfileError(f"{where} needs the {kind} {reference}, which is empty.")
+        if place[0] == "operations" or place[1:2] == ("headers",):
+            self.hidden.append(text)
+        return text
+
+
+def spoken(place: tuple[str, ...]) -> str:
+    """A place in the profile as its writer knows it: ``[accounts.admin] password``."""
+    depth = min(2 if place[0] in NAMED_TABLES else 1, len(place))
+    head = ".".join(name if re.fullmatch(r"[\w-]+", name) else f'"{name}"' for name in place[:depth])
+    return " ".join((f"[{head}]", ".".join(place[depth:]))).strip()

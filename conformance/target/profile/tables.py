@@ -1,0 +1,331 @@
+"""The tables of a profile as values: each key with its type, its default and what it means.
+
+The descriptions are the texts of the profile reference in ``docs/reference/profile.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Annotated, Literal
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from conformance.spec import REQUIREMENTS
+from conformance.target.profile.errors import nearest
+from conformance.traffic.capture.bodies import LARGEST_ANSWER
+from conformance.traffic.exchange import Json
+
+Factor = Literal["EMAIL", "OTP"]
+
+ACCOUNTS: Mapping[str, str] = {
+    "admin": "signs in for most cases",
+    "spare": "its password, sessions and factors may be changed",
+    "limited": "active, but without permissions",
+    "pending": "awaits approval",
+}
+"""The accounts that the cases ask for. Others may be named: a replay signs in as whoever was recorded."""
+
+PLACEHOLDERS = (
+    "unique",
+    "email",
+    "password",
+    "new_password",
+    "otp",
+    "code",
+    "session_id",
+    "account",
+    "workspace",
+    "institution",
+    "role",
+    "channel",
+    "channel_type",
+    "result_id",
+)
+
+PLACEHOLDER = re.compile(r"(?<!{){(\w+)}(?!})")
+
+
+class ProfileTable(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class PortalSettings(ProfileTable):
+    """The portal: its address, and how it is reached."""
+
+    url: str = Field(description="The base URL; the paths of the specification are appended to it.")
+    access_code: str = Field(description="The value of the header `X-PORTAL-ACCESS-CODE`.")
+    headers: dict[str, str] = Field({}, description="Added to the default headers, or in place of them.")
+    edge_headers: bool = Field(
+        True, description="Send `CF-*`, `X-Real-IP` and `X-Forwarded-*`; false where a real edge sets them."
+    )
+    verify: bool | str = Field(
+        True, description="Check the certificate; false does not, and a path names a file of CA certificates."
+    )
+    timeout: float = Field(
+        10.0, gt=0, description="Seconds for one request, from its first byte to the last of its answer."
+    )
+    proxy: str | None = Field(
+        None, description="The address of an HTTP proxy; none is taken from the environment."
+    )
+
+    @field_validator("proxy")
+    @classmethod
+    def _is_a_proxy(cls, proxy: str | None) -> str | None:
+        if proxy is not None and not re.match(r"http://[^/\s?#]+/?\Z", proxy):
+            raise ValueError('must be the address of an HTTP proxy such as "http://127.0.0.1:3128"')
+        return proxy
+
+    def proxy_secrets(self) -> Iterator[tuple[str, str]]:
+        """The password in the address of the proxy."""
+        password = urlsplit(self.proxy or "").password
+        if password:
+            yield unquote(password), "password"
+
+    @field_validator("url")
+    @classmethod
+    def _is_http(cls, url: str) -> str:
+        if not re.match(r"https?://[^/\s@?#]+(/[^\s?#]*)?\Z", url):
+            raise ValueError('must be an address such as "http://127.0.0.1:8000"')
+        return url.rstrip("/")
+
+
+class AccountSettings(ProfileTable):
+    """An account that the suite signs in."""
+
+    email: str = Field(description="The email address that it signs in with.")
+    password: str = Field(description="Its password.")
+    mfa: Factor | None = Field(
+        None, description="The second factor to use where the account has both; either one without it."
+    )
+    otp_secret: str | None = Field(None, description="The secret of its authenticator, in base32.")
+    inbox: str | None = Field(None, description="The table under `[inboxes]` where its codes arrive.")
+
+    @field_validator("otp_secret")
+    @classmethod
+    def _is_base32(cls, secret: str | None) -> str | None:
+        if secret is None:
+            return None
+        if not re.fullmatch(r"[A-Z2-7]+=*", plain := re.sub(r"[\s-]", "", secret).upper()):
+            raise ValueError("must be base32, the letters A to Z and the digits 2 to 7")
+        return plain
+
+
+def _pattern(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as problem:
+        raise ValueError(f"must be a regular expression: {problem}") from None
+    return pattern
+
+
+class Mailbox(ProfileTable):
+    """What inboxes that are read have in common."""
+
+    pattern: str = Field(
+        r"\b(\d{6})\b",
+        description="A regular expression: its first match in a message, or the first group, is the code.",
+    )
+    timeout: float = Field(10.0, gt=0, description="Seconds to wait for a message.")
+
+    _check_pattern = field_validator("pattern")(_pattern)
+
+
+class HttpInbox(Mailbox):
+    """An address that answers with the messages, the newest first."""
+
+    kind: Literal["http"] = Field(description="The kind of the inbox.")
+    url: str = Field(description="The address; `{email}` stands for the account's email address.")
+    headers: dict[str, str] = Field({}, description="Headers of the request, such as a token.")
+
+
+class ImapInbox(Mailbox):
+    """A mailbox over IMAP, which is read and never changed."""
+
+    kind: Literal["imap"] = Field(description="The kind of the inbox.")
+    host: str = Field(description="The mail server.")
+    port: int = Field(993, description="Its port.")
+    username: str = Field(description="Who signs in to the mailbox.")
+    password: str = Field(description="The password of the mailbox.")
+    folder: str = Field("INBOX", description="The folder that the messages arrive in.")
+    ssl: bool = Field(True, description="Use TLS from the first byte; false only for a test server.")
+    verify: bool | str = Field(
+        True, description="Check the certificate; false does not, and a path names a file of CA certificates."
+    )
+
+
+class CommandInbox(Mailbox):
+    """A command that prints the messages, the newest first."""
+
+    kind: Literal["command"] = Field(description="The kind of the inbox.")
+    argv: list[str] = Field(
+        min_length=1,
+        description="The command and its arguments; `{email}` stands for the account's email address.",
+    )
+
+
+class FixedInbox(ProfileTable):
+    """The code of a test deployment where it is always the same."""
+
+    kind: Literal["fixed"] = Field(description="The kind of the inbox.")
+    code: str = Field(description="The code.")
+
+
+Inbox = Annotated[HttpInbox | ImapInbox | CommandInbox | FixedInbox, Field(discriminator="kind")]
+
+
+class Records(ProfileTable):
+    """Ids that exist at the target. What is not given is looked up where a listing allows it, and then only
+    read: a run changes records that stand here, and those that it creates."""
+
+    workspace: str | None = Field(None, description="A workspace of the admin.")
+    institution: str | None = Field(None, description="An institution.")
+    role: str | None = Field(None, description="A role.")
+    file: str | None = Field(None, description="A file.")
+    account: str | None = Field(None, description="An account.")
+    channel: str | None = Field(None, description="A notification channel.")
+    channel_type: str | None = Field(None, description="A type of notification channels.")
+    other_workspace: str | None = Field(None, description="Another workspace of the admin.")
+
+
+class SecureChannelSettings(ProfileTable):
+    """What the specification leaves open of the secure channel (N2, N6). What is not written is found out
+    where it can be."""
+
+    key_id_field: str = Field("keyId", description="The field with the id of the public key.")
+    public_key_field: str = Field("publicKey", description="The field with the public key.")
+    public_key_format: Literal["spki-base64", "pem", "jwk"] = Field(
+        "spki-base64", description="The form of the public key."
+    )
+    rsa_padding: Literal["oaep-sha256", "oaep-sha1", "pkcs1v15"] = Field(
+        "oaep-sha256", description="The padding of the encrypted AES key."
+    )
+    mgf1: Literal["sha256", "sha1"] = Field("sha256", description="The mask hash of OAEP.")
+    body: Literal["string", "object"] = Field(
+        "string", description="An encrypted body as a JSON string, or as an object."
+    )
+    responses: Literal["plain", "encrypted"] = Field(
+        "plain", description="Whether responses are encrypted, with the response key."
+    )
+    aes_mode: Literal["gcm", "cbc"] = Field(
+        "gcm", description="GCM (12-byte IV, 16-byte tag) or CBC (16-byte IV, PKCS #7)."
+    )
+    payload: str = Field(
+        "iv+ciphertext+tag", description="The order of the parts of an encrypted body, before its base64."
+    )
+
+    @field_validator("payload")
+    @classmethod
+    def _is_an_order(cls, payload: str) -> str:
+        if sorted(payload.split("+")) not in (["ciphertext", "iv", "tag"], ["ciphertext", "iv"]):
+            raise ValueError('must be iv, ciphertext and tag in some order, such as "iv+ciphertext+tag"')
+        return payload
+
+    def is_pinned(self, name: str) -> bool:
+        """Whether the profile says it: then nothing else is tried."""
+        return name in self.model_fields_set
+
+
+class BotChallenge(ProfileTable):
+    """The token of a bot challenge."""
+
+    token: str | None = Field(None, description="A token that the target accepts.")
+    header: str = Field(
+        "X-Turnstile-Token", description="The header that takes it where the body has no place for it."
+    )
+
+
+class OperationSettings(ProfileTable):
+    """An endpoint, by its method and path: a body that the specification does not show, and where in the
+    answer what stands."""
+
+    body: Json = Field(None, description="The body to send, with placeholders.")
+    result_id: str | None = Field(
+        None, description="Where the id of the new record stands in the answer, such as `data.bizId`."
+    )
+    secret: str | None = Field(
+        None, description="Where the secret of a new authenticator stands, such as `data.secret`."
+    )
+
+    @field_validator("body")
+    @classmethod
+    def _knows_its_placeholders(cls, body: Json) -> Json:
+        for name in sorted(placeholders_in(body) - set(PLACEHOLDERS)):
+            hint = nearest(name, PLACEHOLDERS)
+            advice = f"Did you mean {{{hint}}}?" if hint else f"Known are {', '.join(PLACEHOLDERS)}."
+            raise ValueError(f"has no placeholder {{{name}}}. {advice} (Write {{{{ for a literal brace.)")
+        return body
+
+
+class LimitSettings(ProfileTable):
+    """Budgets of one run."""
+
+    login_window: float | None = Field(
+        None, gt=0, description="Seconds in which 10 sign-ins may begin; without it, the window is learned."
+    )
+    max_mails: int = Field(20, ge=0, description="The most messages that a run has sent.")
+    max_failed_sign_ins: int = Field(
+        5, ge=0, description="The most sign-ins that are meant to fail, for each account."
+    )
+    max_answer: int = Field(
+        LARGEST_ANSWER, ge=1024, description="Bytes of an answer that are read; more is not judged."
+    )
+
+
+class ClockSettings(ProfileTable):
+    """A test deployment whose time can be advanced."""
+
+    advance: str | None = Field(
+        None, description='The address that advances the time by a `POST` of `{"seconds": 61}`.'
+    )
+
+
+class Expect(ProfileTable):
+    """What a run must have tested at the least, so that it is not inconclusive; `doctor` prints what fits."""
+
+    musts: int | None = Field(
+        None, ge=0, description="How many musts; without it, half of those that can be tried."
+    )
+    accounts: list[str] = Field([], description="Accounts that must have been given a token.")
+    chapters: list[str] = Field(
+        [], description="What the ids of requirements begin with: something of each must have been tested."
+    )
+
+    @field_validator("chapters")
+    @classmethod
+    def _are_chapters(cls, chapters: list[str]) -> list[str]:
+        existing = {row.chapter for row in REQUIREMENTS.values()}
+        for chapter in chapters:
+            if chapter not in existing:
+                hint = nearest(chapter, existing)
+                raise ValueError(
+                    f'has no chapter "{chapter}".' + (f' Did you mean "{hint}"?' if hint else "")
+                )
+        return chapters
+
+
+class AcceptedRow(ProfileTable):
+    """A difference of replays that is accepted until a day."""
+
+    endpoint: str = Field(description="The method and path of the endpoint.")
+    path: str = Field(description="The place of the difference, with `[*]` for each index, or `body`.")
+    kind: str = Field(description="The kind of the difference, as the report shows it.")
+    reason: str = Field(description="Why it is accepted.")
+    ticket: str = Field("", description="Where it is tracked.")
+    expires: date | None = Field(None, description="The last day on which it is accepted.")
+
+
+class ReplaySettings(ProfileTable):
+    """What concerns replays alone."""
+
+    accept: list[AcceptedRow] = Field([], description="Differences that fail no replay.")
+
+
+def placeholders_in(value: Json) -> set[str]:
+    """The names in braces in the texts of an operation's body."""
+    if isinstance(value, str):
+        return set(PLACEHOLDER.findall(value))
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return set().union(*map(placeholders_in, inner))

@@ -1,0 +1,106 @@
+"""Runs made up for the tests of pages: each shows what the page of another command, or another end, has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from conformance.report.across import baseline
+from conformance.report.model.run import Ending, Regression, Run, Since
+from conformance.spec import BY_KEY
+from conformance.tests.sample_run import PROFILE, conformant, sample
+
+
+def replayed() -> Run:
+    """A replay with regressions, the values of some of them long."""
+    differing = [
+        Regression(
+            exchange=number,
+            endpoint=PROFILE,
+            path=f"data.accounts[{number}].institutionBizId",
+            kind="changed",
+            recorded={"bizId": f"ACC-{number:03d}", "status": "x" * 60},
+            replayed=f"a sentence of the portal, {number}, and more than fits a narrow cell",
+            meaning="breaking",
+            basis="A client of the recorded portal may rely on it.",
+        )
+        for number in range(1, 9)
+    ]
+    run = sample().run(command="replay", regressions=differing)
+    rows = [{**row.model_dump(), "times": 3} for row in differing]
+    return run.model_copy(update={"replay": {"differences": rows, "states": {"same": 32, "regressed": 8}}})
+
+
+def under_load() -> Run:
+    """A load on two workers, one of them lost, with limits and latencies along its time."""
+    times = [
+        {"p50_ms": 3.0 + at, "p95_ms": 9.0 * (at + 1), "p99_ms": 90.0 + at, "requests": 40, "begins": at}
+        for at in range(12)
+    ]
+    limits = [
+        {
+            "limit": "p95 <= 1.2x",
+            "endpoint": "all requests",
+            "decision": decision,
+            "why": "9 ms, and the limit",
+        }
+        for decision in ("exceeded", "not decided", "kept")
+    ]
+    load = {
+        "rate": 200.0,
+        "ramp_seconds": 30.0,
+        "passes": 3,
+        "requests": 480,
+        "reached_rate": 188.2,
+        "driver": {"mean_lag_ms": 312.5, "most_lag_ms": 900.0, "share_of_a_core": 0.98},
+        "latency": {name: {"recorded": times[0], "replayed": times[5]} for name in ("all requests", *BY_KEY)},
+        "along": {"seconds": 1, "slices": times},
+        "limits": limits,
+    }
+    plan = [
+        {"first": at, "exchanges": 40, "accounts": ["admin", "spare"][: at % 3], "worker": 1 + at % 2}
+        for at in range(1, 30)
+    ]
+    states = {"same": 440, "regressed": 20, "changed": 8, "skipped": 12}
+    replay = {"load": load, "plan": plan, "recorded": 160, "sessions": 30, "states": states}
+    replay |= {"wanted": 480, "compared": 468, "share": 0.975, "fail_on": "permitted"}
+    workers = [
+        {"worker": 1, "sessions": 15, "exchanges": 80, "lost": False},
+        {"worker": 2, "sessions": None, "exchanges": None, "lost": True},
+    ]
+    slow = Ending(
+        too_slow=["--latency 'p95 <= 1.2x' is exceeded for all requests: 9 ms, and the limit 2 ms."]
+    )
+    run = sample().run(command="replay", exit_code=1, ending=slow)
+    return run.model_copy(update={"replay": replay, "workers": workers})
+
+
+COVERAGE = {
+    "operations": {"seen": {PROFILE: 312}, "missing": [key for key in BY_KEY if key != PROFILE]},
+    "codes": {"seen": {"AUTH.MFA_SEND_COOLDOWN": 2}, "missing": ["VALIDATION.INVALID_PARAMETER", "GA2031"]},
+    "fields": {PROFILE: {"seen": 9, "of": 13, "missing": ["data.accountRemark", "data.institutionBizId"]}},
+    "unknown_bodies": {"response omitted": 7},
+}
+
+
+def other_runs() -> list[tuple[str, Run]]:
+    """A check of recorded traffic, an inconclusive run, one against a baseline, one that was interrupted."""
+    run = sample().run()
+    known = [
+        baseline.KnownFailure(one.requirement, one.signature, "a supplier's, by contract", ticket="PORTAL-1")
+        for one in run.findings[:2]
+    ]
+    gone = baseline.KnownFailure("PAGE-009", f"PAGE-009 {PROFILE} data.pagination", "till the next release")
+    entries = (*known, gone, replace(gone, signature=f"{gone.signature}.x", expires=date(2026, 1, 2)))
+    outcome = baseline.compare(run, baseline.Baseline("known-failures.toml", entries), date(2026, 11, 21))
+    since = Since(started=run.started, newly_failing=["ENV-008"], fixed=["ENV-001"], changed_readings=["a"])
+    little = Ending(inconclusive="[accounts.admin] cannot sign in. Fewer than half of the musts were tested.")
+    stopped = Ending(
+        interrupted=True, left_behind=["the channel 7f3c"], cleanup="portal-conformance cleanup x"
+    )
+    return [
+        ("check", sample().run(command="check").model_copy(update={"coverage": COVERAGE})),
+        ("inconclusive", sample().run(exit_code=5, ending=little)),
+        ("baseline", run.model_copy(update={"baseline": outcome.record(), "since": since})),
+        ("interrupted", conformant().run(exit_code=2, ending=stopped)),
+    ]

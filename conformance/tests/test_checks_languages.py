@@ -1,0 +1,55 @@
+"""The check of ``conformance.checks.languages``."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.checks.languages import EVERY, languages_of
+from conformance.spec.endpoints import PROFILE
+from conformance.tests.proof import Proof
+from conformance.tests.traffic import refusal
+from conformance.traffic.exchange import Exchange
+
+
+def told(language: str, message: str, **headers: str) -> Exchange:
+    return refusal(PROFILE, "4010", 401, message=message, headers={"Accept-Language": language, **headers})
+
+
+ENGLISH, SIMPLIFIED, TRADITIONAL = told("en", "No."), "需要访问令牌。", "需要存取權杖。"
+
+PROOFS = [
+    Proof(
+        "HEADER-021",
+        [
+            ENGLISH,
+            told("zh-hant", TRADITIONAL),
+            told("zh", SIMPLIFIED),
+            told("ja", "No."),
+            told("fr", SIMPLIFIED),
+            told("vi", SIMPLIFIED, **{"X-LOCALE": "zh"}),
+        ],
+        [ENGLISH, told("zh", SIMPLIFIED), told("zh-Hant", SIMPLIFIED)],
+    ),
+    Proof(
+        "HEADER-021",
+        [told("en", SIMPLIFIED), told("ja", SIMPLIFIED), told("zh", SIMPLIFIED)],
+        [ENGLISH, told("ja", SIMPLIFIED)],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "text, languages",
+    [
+        ("Access token required", EVERY),
+        ("アクセストークンが必要です。", {"ja"}),
+        ("Cần có mã truy cập.", {"vi"}),
+        (SIMPLIFIED, {"zh"}),
+        (TRADITIONAL, {"zh-Hant", "ja"}),
+        ("学生", {"zh", "ja"}),
+        ("缺少令牌", {"zh", "zh-Hant", "ja"}),
+        ("café", EVERY),
+    ],
+)
+def test_letters_tell_which_language_a_text_may_be_in(text: str, languages: set[str]) -> None:
+    assert languages_of(text) == languages

@@ -1,0 +1,35 @@
+"""The settings of the garbage collector while traffic is read."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from conformance.traffic.collector import NEW_OBJECTS, rarely_collected
+
+
+@pytest.fixture(autouse=True)
+def thawed() -> None:
+    """Without frozen objects of somebody else, which the settings would thaw as well."""
+    gc.unfreeze()
+
+
+def test_the_collector_runs_rarely_and_skips_older_objects_for_a_while() -> None:
+    before = gc.get_threshold()
+
+    with rarely_collected():
+        assert gc.get_threshold() == (NEW_OBJECTS, *before[1:])
+        assert gc.get_freeze_count() > 0
+
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
+
+
+def test_the_settings_are_restored_after_an_error() -> None:
+    before = gc.get_threshold()
+
+    with pytest.raises(ValueError), rarely_collected():
+        raise ValueError("a broken capture")
+
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (before, 0)

@@ -1,0 +1,166 @@
+"""The documentation site: references that miss nothing, addresses that stay, a build without the network."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import click
+import pytest
+from pydantic import BaseModel
+
+from conformance.cli.command import CommandOption
+from conformance.cli.commands import COMMANDS
+from conformance.cli.program import loaded
+from conformance.run.options import OPTIONS
+from conformance.spec import REQUIREMENTS
+from conformance.target.profile.model import Profile
+from conformance.tests.documents import ROOT
+from conformance.tests.installation import BIN
+
+DOCS = ROOT / "docs"
+PROFILE = (DOCS / "reference" / "profile.md").read_text(encoding="utf-8")
+OPTIONS_PAGE = (DOCS / "reference" / "options.md").read_text(encoding="utf-8")
+LAST = "LOGIN-022"
+
+WITHOUT_NETWORK = """
+import socket
+
+def refuse(*arguments, **more):
+    raise OSError("this build must not reach the network")
+
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse
+"""
+
+
+def tables(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A table of the profile, and every table within it."""
+    yield model
+    for field in model.model_fields.values():
+        for inner in within(field.annotation):
+            yield from tables(inner)
+
+
+def within(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from within(inner)
+
+
+TABLES = [table for table in dict.fromkeys(tables(Profile)) if table is not Profile]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+def test_the_reference_of_the_profile_has_every_key_with_its_meaning(table: type[BaseModel]) -> None:
+    begin = " ".join((table.__doc__ or "").split())
+    section = PROFILE.partition(begin)[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in section.splitlines()]
+    keys = {row[0].strip("| `"): row[1:] for row in rows if row[0].startswith("| `")}
+
+    assert begin
+    assert [name for name in table.model_fields if name not in keys] == []
+    assert [name for name in table.model_fields if not all(cell.strip(" |") for cell in keys[name])] == []
+
+
+def test_the_reference_of_the_profile_has_every_table() -> None:
+    assert [
+        name for name in Profile.model_fields if not re.search(rf"^## `\[*{name}\b", PROFILE, re.MULTILINE)
+    ] == []
+
+
+@pytest.mark.parametrize("name", [row.name for row in COMMANDS])
+def test_the_reference_of_options_has_every_option_of_a_command(name: str) -> None:
+    section = OPTIONS_PAGE.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    options = [each for each in loaded(name).params if isinstance(each, CommandOption)]
+    arguments = [each for each in loaded(name).params if isinstance(each, click.Argument)]
+
+    assert [
+        each.opts[0] for each in options if not re.search(rf"^\| `{each.opts[0]}\b", section, re.MULTILINE)
+    ] == []
+    assert section.count("\n| `") == len(options) + len(arguments)
+
+
+def test_the_reference_of_options_has_every_value_of_the_ini_file() -> None:
+    assert [row.name for row in OPTIONS if f"| `conformance_{row.name}` |" not in OPTIONS_PAGE] == []
+
+
+@pytest.fixture(scope="module")
+def generator() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(DOCS))
+    yield import_module("generate_requirements")
+    sys.path.remove(str(DOCS))
+
+
+def test_the_address_of_a_requirement_is_made_of_its_id_and_old_ids_lead_to_it(generator: ModuleType) -> None:
+    pages = generator.pages({"LOGIN-990": LAST, "TOKEN-990": LAST, "OLD-007": LAST})
+
+    for id in REQUIREMENTS:
+        assert f"\n## {id} {{ #{id} }}\n" in pages[f"requirements/{id.rpartition('-')[0].lower()}.md"]
+    login, token, old = (pages[f"requirements/{name}.md"] for name in ("login", "token", "old"))
+    assert f"## {LAST} {{ #{LAST} }}\n\n[]{{ #LOGIN-990 }}\n" in login
+    for page, id in ((token, "TOKEN-990"), (old, "OLD-007")):
+        place = page.partition(f"\n## {id} {{ #{id} }}\n")[2]
+        assert place.lstrip().startswith(f"This requirement has another id now: [{LAST}](login.md#{LAST}).")
+
+
+def test_the_page_of_a_requirement_says_what_decides_it(generator: ModuleType) -> None:
+    text = generator.pages({})["requirements/login.md"].partition(f"## {LAST} ")[2].partition("\n## ")[0]
+
+    assert REQUIREMENTS[LAST].statement in text
+    assert "- **must**: the specification states it" in text
+    assert "- section: Moves that are stated" in text
+    assert "    - `POST /web/v1/system/auth/login/mfa/send`" in text
+    assert "test_a_code_is_mailed_once_per_cooldown" in text
+    assert "--fault send-is-refused" in text
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built where every connection is refused."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "sitecustomize.py").write_text(WITHOUT_NETWORK, encoding="utf-8")
+    build = subprocess.run(
+        [str(BIN / "mkdocs"), "build", "--quiet", "--strict", "--site-dir", str(folder / "site")],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(folder), "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert build.returncode == 0, build.stdout + build.stderr
+    return folder / "site"
+
+
+def test_the_site_is_built_without_the_network_and_loads_nothing_from_elsewhere(site: Path) -> None:
+    pages = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    sheets = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.css")}
+
+    assert len(pages) > 50
+    loading = r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)=\"?(?:https?:)?//"
+    assert [str(page) for page, text in pages.items() if re.search(loading, text)] == []
+    assert [str(page) for page, text in sheets.items() if re.search(r"url\(\"?(?:https?:)?//", text)] == []
+
+
+def test_the_site_has_a_place_for_each_requirement_and_shows_no_file_of_code(site: Path) -> None:
+    for chapter in {row.chapter for row in REQUIREMENTS.values()}:
+        text = (site / "requirements" / chapter.lower() / "index.html").read_text(encoding="utf-8")
+        missing = [
+            row.id for row in REQUIREMENTS.values() if row.chapter == chapter and f'id="{row.id}"' not in text
+        ]
+        assert missing == []
+    assert not list(site.rglob("*.py"))
+
+
+def test_the_site_shows_the_library_from_its_docstrings(site: Path) -> None:
+    text = (site / "reference" / "api" / "index.html").read_text(encoding="utf-8")
+
+    for name in ("PortalJudge.feed", "JudgingMiddleware", "Ledger", "read"):
+        assert re.search(rf'id="conformance\.[\w.]+\.{name}"', text), name

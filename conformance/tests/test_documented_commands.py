@@ -1,0 +1,291 @@
+"""Every command of the README and of ``docs/`` is run as it stands there.
+
+What cannot be run here, as it takes Docker, minutes or a cluster, is checked as far as it can be.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from conformance.check import CheckOptions
+from conformance.check import run as run_check
+from conformance.cli.commands import COMMANDS as ROWS
+from conformance.cli.program import loaded
+from conformance.report.across import history
+from conformance.report.formats.write import write_all
+from conformance.tests.documents import GENERATED, ROOT, Command, blocks, commands, is_command
+from conformance.tests.installation import BIN, Installation, installation, shared, wheel
+from conformance.tests.sample_run import conformant
+from conformance.tests.test_recordings_guide import commands as commands_of_recordings
+from conformance.tests.test_recordings_guide import record
+from reference_impl import serve as reference
+
+UPSTREAM = "http://127.0.0.1:8000"
+"""What the pages call the portal that they speak of."""
+
+RULE = "CONSTANT-020"
+"""A run of one rule is a run: what a whole one does is proven elsewhere."""
+
+SERVING = re.compile(r"portal-conformance (record|serve(?! --list)|run\b.* --watch)\b")
+"""Commands that go on until they are interrupted."""
+
+EXIT_CODES = {"portal-conformance setup": (4,)}
+"""Where it is not 0: ``setup`` asks its questions on a terminal alone."""
+
+PLACEHOLDER = re.compile(r"(?<=\s)[A-Z][A-Z-]+(?=\s|$)")
+"""A word that stands for another one, such as FAULT-NAME."""
+
+COMMANDS = {command.text: command for command in commands()}
+"""Each once, however many pages show it."""
+
+
+def of(*programs: str) -> list[str]:
+    return [text for text, command in COMMANDS.items() if command.program in programs and not command.needs]
+
+
+def run_in_sequence() -> set[str]:
+    """The commands that the test of the guide to recordings runs."""
+    return {shlex.join(["portal-conformance", *words]) for words in commands_of_recordings().values()}
+
+
+def is_run_elsewhere(text: str) -> bool:
+    return shlex.join(shlex.split(text)) in run_in_sequence()
+
+
+RUN_HERE = [
+    text
+    for text in of("portal-conformance", "eval")
+    if not PLACEHOLDER.search(text) and not is_run_elsewhere(text)
+]
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A folder with all that the commands of the pages read, and the portal that they speak of."""
+
+    folder: Path
+    url: str
+
+    def run(self, text: str, folder: Path) -> subprocess.Popen[str]:
+        """Starts a command in a shell, as a user of a fresh terminal does."""
+        line = text.replace(UPSTREAM, self.url).replace("--port 8000", "--port 0")
+        return subprocess.Popen(
+            ["bash", "-c", f"set -e; exec {line}" if line.startswith("portal-") else f"set -e; {line}"],
+            cwd=folder,
+            env=environment(text, folder),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+
+def environment(text: str, folder: Path) -> dict[str, str]:
+    """The variables of the shell. A run is limited to one rule, where the command does not say which."""
+    variables = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder)}
+    if re.match(r"portal-conformance (run|plan)\b", text) and not re.search(r"--(failed|rerun|only)\b", text):
+        variables["PORTAL_CONFORMANCE_ONLY"] = RULE
+    if text.startswith("portal-conformance record"):
+        variables["PORTAL_CONFORMANCE_PORT"] = "0"
+    return variables
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    folder = tmp_path_factory.mktemp("workshop") / "folder"
+    shutil.copytree(shared(tmp_path_factory, "workshop", _furnish), folder)
+    with reference.start(seed=1) as portal:
+        for name in ("portal.toml", "next.toml"):
+            (folder / name).write_text(portal.profile(), encoding="utf-8")
+        yield Workshop(folder, portal.url)
+
+
+def _furnish(folder: Path) -> None:
+    """Writes what the commands read, but for the profiles of a portal that runs."""
+    _write_recording(folder)
+    _write_runs(folder)
+    for place in (".zfunc", ".config/fish/completions"):
+        (folder / place).mkdir(parents=True)
+    (folder / "baseline.toml").touch()
+    (folder / "reports" / "changes.jsonl").touch()
+
+
+def _write_recording(folder: Path) -> None:
+    """A recording, and the reports of a check of it and of its halves."""
+    record(["record", "--upstream", UPSTREAM, "--out", "today.jsonl", "--open-channel"], folder)
+    lines = (folder / "today.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    parts = {"old": lines, "new": lines, "1": lines[: len(lines) // 2], "2": lines[len(lines) // 2 :]}
+    for name, part in parts.items():
+        capture = folder / f"part-{name}.jsonl"
+        capture.write_text("".join(part), encoding="utf-8")
+        run_check([capture], CheckOptions(out=folder / f"reports-{name}"), show=lambda line: None)
+
+
+def _write_runs(folder: Path) -> None:
+    """The reports of a run with a failure, and a history that holds it."""
+    example = conformant()
+    example.contradict(RULE, example.exchanges[-1], path="data", expected=[], message="not found")
+    run = write_all(example.run(), folder / "reports", exchanges=example.write(folder / "exchanges.jsonl"))
+    history.record(run, folder / "runs.db")
+
+
+@pytest.mark.parametrize("text", RUN_HERE)
+def test_a_command_runs_as_it_is_printed(text: str, workshop: Workshop, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    shutil.copytree(workshop.folder, folder)
+    if text.startswith("portal-conformance record"):
+        (folder / "today.jsonl").unlink()  # it overwrites no capture
+
+    process = workshop.run(text, folder)
+    begin = ""
+    codes: tuple[int, ...] = EXIT_CODES.get(text, (0,))
+    if SERVING.match(text):
+        assert process.stdout is not None
+        codes = (0, 2)  # as the interrupt comes before the first connection is awaited, or later
+        begin = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=600)
+
+    assert process.returncode in codes, begin + output
+
+
+def test_the_commands_of_the_recordings_guide_are_run_in_their_order() -> None:
+    elsewhere = [text for text in of("portal-conformance") if is_run_elsewhere(text)]
+
+    assert len(elsewhere) == len(run_in_sequence()) == 6
+    assert not set(elsewhere) & set(RUN_HERE)
+
+
+@pytest.mark.parametrize("text", [text for text in of("portal-conformance") if PLACEHOLDER.search(text)])
+def test_a_command_with_a_placeholder_is_understood(text: str) -> None:
+    words = shlex.split(text)[1:]
+
+    assert loaded(words[0]).make_context(words[0], words[1:]).args == []
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return installation(tmp_path_factory)
+
+
+@pytest.mark.parametrize("text", [text for text in of("pytest") if "--pyargs" in text])
+def test_a_command_of_pytest_runs_the_cases_from_an_installation(
+    text: str, workshop: Workshop, installed: Installation, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    shutil.copytree(workshop.folder, folder)
+    rule = "LOGIN-043" if "login" in text else RULE
+    (folder / "pytest.ini").write_text(f"[pytest]\nconformance_only = {rule}\n", encoding="utf-8")
+
+    run = subprocess.run(
+        ["bash", "-c", text],
+        cwd=folder,
+        env=installed.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("text", of("pip", "pipx", "uvx"))
+def test_a_command_that_installs_finds_the_suite(
+    text: str, installed: Installation, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    place = str(wheel(tmp_path_factory).parent)
+    tools = {"UV_FIND_LINKS": place, "PIP_FIND_LINKS": place, "PIP_DRY_RUN": "1", "HOME": str(tmp_path)}
+    path = f"{installed.bin}{os.pathsep}{BIN}{os.pathsep}{os.environ['PATH']}"
+
+    run = subprocess.run(
+        ["bash", "-c", text],
+        cwd=tmp_path,
+        env={**installed.environment(), **tools, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert ("Usage: portal-conformance" in run.stdout) == (not text.startswith("pip ")), run.stdout
+
+
+@pytest.mark.parametrize("text", of("make"))
+def test_a_target_of_make_exists(text: str) -> None:
+    run = subprocess.run(
+        [*shlex.split(text), "--dry-run"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("text", [text for text in of("pytest") if "--pyargs" not in text])
+def test_the_tests_that_a_command_names_exist(text: str) -> None:
+    words = [*shlex.split(text)[1:], "--collect-only", "-q"]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert run.returncode == 0, run.stdout
+
+
+OF_A_CHECKOUT = [
+    command.text for command in COMMANDS.values() if re.match(r"python |\.venv/bin/", command.text)
+]
+
+
+@pytest.mark.parametrize("text", OF_A_CHECKOUT)
+def test_a_command_of_a_checkout_names_what_is_there(text: str) -> None:
+    program, *words = shlex.split(text)
+    scripts = [word for word in words if "/" in word]
+
+    assert (BIN / Path(program).name).exists()
+    assert all((ROOT / script).is_file() for script in scripts)
+    for script in scripts:
+        compile((ROOT / script).read_text(encoding="utf-8"), script, "exec")
+    if Path(program).name == "portal-conformance":
+        assert loaded(words[0]).make_context(words[0], words[1:]).args == []
+
+
+@pytest.mark.parametrize("text", of("locust"))
+def test_the_options_of_locust_exist(text: str) -> None:
+    shown = subprocess.run([str(BIN / "locust"), "--help"], capture_output=True, text=True, check=True).stdout
+
+    options = [word for word in shlex.split(text) if word.startswith("-")]
+    assert [option for option in options if not re.search(rf"(?<!\S){option}\b", shown)] == []
+
+
+def test_every_command_has_a_test() -> None:
+    tested = {
+        *RUN_HERE,
+        *OF_A_CHECKOUT,
+        *of("pytest", "pip", "pipx", "uvx", "make", "locust"),
+        *(text for text in of("portal-conformance") if PLACEHOLDER.search(text) or is_run_elsewhere(text)),
+        *(text for text, command in COMMANDS.items() if command.needs),
+    }
+
+    assert set(COMMANDS) - tested == set()
+    assert {command.needs for command in COMMANDS.values()} == {"", "docker"}
+
+
+def test_each_shell_block_holds_commands_alone() -> None:
+    lines = [Command(block.page, line) for block in blocks("sh") for line in block.text.splitlines() if line]
+
+    assert [line for line in lines if not is_command(line.text)] == []
+
+
+def test_the_guides_show_every_command() -> None:
+    guides = {command.text.split()[1] for command in commands() if command.page not in GENERATED}
+
+    assert {row.name for row in ROWS} <= guides

@@ -1,0 +1,407 @@
+"""The image, the compose file, the action, the component and the hook work: tried without their engines."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import tomllib
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conformance.cli.program import loaded
+from conformance.tests.documents import blocks, commands
+from conformance.tests.installation import ROOT, Installation, build_wheel, installation, wheel
+from conformance.tests.test_profile_validation import ADMIN, PORTAL
+from reference_impl import serve as reference
+
+RULE = "CONSTANT-020"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+COMPONENT_HEAD, COMPONENT = (ROOT / "templates/conformance.yml").read_text(encoding="utf-8").split("\n---\n")
+(HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return installation(tmp_path_factory)
+
+
+@pytest.fixture
+def portal(tmp_path: Path) -> Iterator[reference.Running]:
+    """A portal, and the profile that fits it, in the folder of the test."""
+    with reference.start(seed=1) as running:
+        (tmp_path / "portal.toml").write_text(running.profile(), encoding="utf-8")
+        yield running
+
+
+def understood(words: list[str]) -> None:
+    """Fails where the command line of the suite does not understand the words."""
+    assert loaded(words[0]).make_context(words[0], words[1:]).args == []
+
+
+# --- Dockerfile
+
+
+def instructions() -> list[tuple[str, str]]:
+    """The instructions of the Dockerfile, each in a line, without comments."""
+    text = re.sub(r"^#.*\n", "", (ROOT / "Dockerfile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    lines = re.sub(r"\\\n\s*", "", text).splitlines()
+    return [(line.split()[0], line.partition(" ")[2].strip()) for line in lines if line.strip()]
+
+
+def last(name: str) -> str:
+    return [rest for instruction, rest in instructions() if instruction == name][-1]
+
+
+def is_ignored(place: Path) -> bool:
+    """Whether ``.dockerignore`` keeps a file from the build: the last pattern decides that matches it, or a
+    folder that it is in."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    ignored = False
+    for line in lines:
+        pattern = re.escape(line.lstrip("!")).replace(r"\*\*/", "(.*/)?").replace(r"\*", "[^/]*")
+        names = [part.as_posix() for part in (place, *place.parents)]
+        if line and not line.startswith("#") and any(re.fullmatch(pattern, name) for name in names):
+            ignored = not line.startswith("!")
+    return ignored
+
+
+def health_check(port: int) -> list[str]:
+    words = json.loads(last("HEALTHCHECK").partition("CMD ")[2])
+    return [word.replace("8000", str(port)) for word in words]
+
+
+def test_the_image_is_small_and_runs_as_a_user_without_rights() -> None:
+    bases = [rest.split()[0] for name, rest in instructions() if name == "FROM"]
+    order = [name for name, _ in instructions()]
+
+    assert len(bases) == 2, "what builds is not in the image"
+    assert all(base.endswith("-slim") for base in bases)
+    assert last("USER").isdigit()
+    assert int(last("USER")) > 0
+    assert order.index("USER") < order.index("ENTRYPOINT")
+    assert f"--uid {last('USER')} " in last("RUN")
+    assert f"--owner conformance {last('WORKDIR')}" in last("RUN")
+
+
+def test_the_image_is_built_without_tests_and_secrets() -> None:
+    kept = ("conformance/__init__.py", "cases/roles/test_roles.py", "README.md")
+    left_out = (
+        "conformance/tests/test_cli.py",
+        ".git/config",
+        "portal.toml",
+        "conformance/__pycache__/x.pyc",
+    )
+
+    assert [name for name in kept if is_ignored(Path(name))] == []
+    assert [name for name in left_out if not is_ignored(Path(name))] == []
+
+
+def test_what_the_image_is_built_of_gives_the_wheel(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    sources = [
+        word
+        for name, rest in instructions()
+        if name == "COPY" and "--from" not in rest
+        for word in rest.split()[:-1]
+    ]
+    for source in sources:
+        for file in [ROOT / source, *(ROOT / source).rglob("*")]:
+            place = file.relative_to(ROOT)
+            if file.is_file() and not is_ignored(place):
+                (tmp_path / "context" / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, tmp_path / "context" / place)
+
+    build_wheel(tmp_path / "context", tmp_path / "dist")
+
+    (built,) = (tmp_path / "dist").glob("*.whl")
+    with zipfile.ZipFile(built) as of_image, zipfile.ZipFile(wheel(tmp_path_factory)) as of_checkout:
+        assert of_image.namelist() == of_checkout.namelist()
+
+
+def test_the_image_installs_extras_that_exist_and_its_command_is_installed(
+    installed: Installation, tmp_path: Path
+) -> None:
+    (line,) = [rest for name, rest in instructions() if name == "RUN" and "pip install" in rest]
+    extras = re.findall(r"\.\[([\w,]+)\]", line)[0].split(",")
+    entry, arguments = json.loads(last("ENTRYPOINT")), json.loads(last("CMD"))
+
+    shown = installed.run(*entry, *arguments, folder=tmp_path)
+
+    assert set(extras) <= set(PROJECT["optional-dependencies"])
+    assert entry == list(PROJECT["scripts"])
+    assert shown.returncode == 0
+    assert shown.stdout.lstrip().startswith("Usage: portal-conformance")
+
+
+def test_the_health_check_tells_whether_the_portal_answers(
+    installed: Installation, portal: reference.Running, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        unused = free.getsockname()[1]
+
+    healthy = installed.run(*health_check(int(portal.url.rpartition(":")[2])), folder=tmp_path)
+    unhealthy = installed.run(*health_check(unused), folder=tmp_path)
+
+    assert healthy.returncode == 0, healthy.stderr
+    assert unhealthy.returncode == 1
+
+
+# --- compose.yaml
+
+
+def test_the_compose_file_runs_the_suite_against_the_reference_portal(
+    installed: Installation, tmp_path: Path
+) -> None:
+    services = COMPOSE["services"]
+    words = {
+        name: [word.replace("/work", str(tmp_path)) for word in service["command"]]
+        for name, service in services.items()
+    }
+    for command in words.values():
+        understood(command)
+
+    serving = subprocess.Popen(
+        [str(installed.bin / "portal-conformance"), *(word.replace("8000", "0") for word in words["portal"])],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert serving.stdout is not None
+        assert "answers at" in serving.stdout.readline()
+        assert "profile" in serving.stdout.readline()
+        run = installed.run(
+            "portal-conformance", *words["conformance"], folder=tmp_path, PORTAL_CONFORMANCE_ONLY=RULE
+        )
+    finally:
+        serving.terminate()
+        serving.communicate(timeout=30)
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert json.loads((tmp_path / "reports" / "results.json").read_text())["impact"] == "disruptive"
+
+
+def test_the_run_of_the_compose_file_waits_for_a_healthy_portal_and_shares_its_addresses() -> None:
+    run = COMPOSE["services"]["conformance"]
+
+    assert run["network_mode"] == "service:portal"
+    assert run["depends_on"] == {"portal": {"condition": "service_healthy"}}
+    volumes = {
+        mount.partition(":")[0] for service in COMPOSE["services"].values() for mount in service["volumes"]
+    }
+    assert volumes == set(COMPOSE["volumes"])
+
+
+# --- action.yml
+
+
+def step(name: str) -> dict[str, Any]:
+    (named,) = [each for each in ACTION["runs"]["steps"] if each.get("name") == name]
+    return dict(named)
+
+
+def run_action(installed: Installation, folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """The step of the action that runs the suite, as a runner does: values come by the environment."""
+    values = {name: str(entry["default"]) for name, entry in ACTION["inputs"].items()} | inputs
+    variables = {
+        name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda match: values[match[1]], text)
+        for name, text in step("Run")["env"].items()
+    }
+    (folder / "portal-conformance" / "bin").mkdir(parents=True, exist_ok=True)
+    command = folder / "portal-conformance" / "bin" / "portal-conformance"
+    if not command.exists():
+        command.symlink_to(installed.bin / "portal-conformance")
+    files = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary"}
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step("Run")["run"]],
+        cwd=folder,
+        env={
+            **installed.environment(),
+            **variables,
+            **{name: str(folder / file) for name, file in files.items()},
+            "RUNNER_TEMP": str(folder),
+            "PORTAL_CONFORMANCE_ONLY": RULE,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_action_runs_the_suite_and_writes_outputs_and_the_summary(
+    installed: Installation, portal: reference.Running, tmp_path: Path
+) -> None:
+    (tmp_path / "known failures.toml").touch()
+
+    run = run_action(
+        installed, tmp_path, **{"baseline": "known failures.toml", "wait-for-target": "60s", "strict": "true"}
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (tmp_path / "output").read_text() == "exit-code=0\nresults=reports/results.json\n"
+    assert (tmp_path / "summary").read_text() == (tmp_path / "reports" / "summary.md").read_text()
+    assert json.loads((tmp_path / "reports" / "results.json").read_text())["strict"] is True
+
+
+def test_the_action_fails_with_the_exit_code_of_the_run(installed: Installation, tmp_path: Path) -> None:
+    run = run_action(installed, tmp_path, profile="nowhere.toml")
+
+    assert run.returncode == 4
+    assert (tmp_path / "output").read_text().startswith("exit-code=4\n")
+
+
+def test_the_action_uses_each_input_and_no_other() -> None:
+    used = re.findall(r"inputs\.([\w-]+)", json.dumps(ACTION["runs"]))
+
+    assert set(used) == set(ACTION["inputs"])
+    assert ACTION["runs"]["using"] == "composite"
+    assert all("description" in entry for entry in (*ACTION["inputs"].values(), *ACTION["outputs"].values()))
+    assert all("shell" in each for each in ACTION["runs"]["steps"] if "run" in each)
+    assert "${{" not in "".join(each.get("run", "") for each in ACTION["runs"]["steps"]), (
+        "no value is put into a script"
+    )
+
+
+def test_the_action_installs_what_lies_beside_it() -> None:
+    assert '"$GITHUB_ACTION_PATH"' in step("Install")["run"]
+    assert (ROOT / "pyproject.toml").is_file()
+
+
+# --- The GitLab component
+
+
+def job(**inputs: str) -> tuple[str, Mapping[str, Any]]:
+    """The job that the component makes of its inputs."""
+    values = {name: str(entry["default"]) for name, entry in component_inputs().items()} | inputs
+    text = re.sub(r"\$\[\[ inputs\.([\w-]+) \]\]", lambda match: values[match[1]], COMPONENT)
+    ((name, content),) = yaml.safe_load(text).items()
+    return name, content
+
+
+def component_inputs() -> dict[str, Any]:
+    return dict(yaml.safe_load(COMPONENT_HEAD)["spec"]["inputs"])
+
+
+@pytest.mark.parametrize("baseline", ["", "baseline.toml"])
+def test_the_component_runs_the_suite(
+    installed: Installation,
+    portal: reference.Running,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    baseline: str,
+) -> None:
+    (tmp_path / "baseline.toml").touch()
+    _, content = job(baseline=baseline, package="portal-conformance")
+    variables = {name: str(value or "") for name, value in content["variables"].items()}
+    packages = {"PIP_FIND_LINKS": str(wheel(tmp_path_factory).parent), "PIP_DRY_RUN": "1"}
+
+    run = subprocess.run(
+        ["sh", "-e", "-c", "\n".join(content["script"])],
+        cwd=tmp_path,
+        env={**installed.environment(), **variables, **packages, "PORTAL_CONFORMANCE_ONLY": RULE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (tmp_path / content["artifacts"]["reports"]["junit"]).is_file()
+    assert (tmp_path / content["artifacts"]["paths"][0]).is_dir()
+
+
+def test_the_component_uses_each_input_and_no_other() -> None:
+    assert set(re.findall(r"inputs\.([\w-]+)", COMPONENT)) == set(component_inputs())
+    assert all("description" in entry for entry in component_inputs().values())
+    assert job(**{"job-name": "portal"})[0] == "portal"
+    assert job()[1]["artifacts"]["when"] == "always"
+
+
+# --- The hook of pre-commit
+
+
+def test_the_hook_finds_a_wrong_profile(installed: Installation, tmp_path: Path) -> None:
+    (tmp_path / "portal.toml").write_text(PORTAL + ADMIN, encoding="utf-8")
+    (tmp_path / "portal-wrong.toml").write_text(PORTAL + ADMIN + "emial = 'a'\n", encoding="utf-8")
+    words = shlex.split(HOOK["entry"])
+
+    valid = installed.run(*words, "portal.toml", folder=tmp_path)
+    wrong = installed.run(*words, "portal.toml", "portal-wrong.toml", folder=tmp_path)
+
+    assert (valid.returncode, wrong.returncode) == (0, 4), valid.stderr
+    assert 'has no key "emial". Did you mean "email"?' in wrong.stderr
+
+
+@pytest.mark.parametrize("name", ["portal.toml", "conf/portal-staging.toml", "portal.test.toml"])
+def test_the_hook_takes_profiles(name: str) -> None:
+    assert re.search(HOOK["files"], name)
+
+
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "baseline.toml", "portal/settings.toml", "portal.toml.md"]
+)
+def test_the_hook_leaves_other_files(name: str) -> None:
+    assert not re.search(HOOK["files"], name)
+
+
+def test_the_hook_has_what_pre_commit_wants() -> None:
+    assert HOOK.keys() >= {"id", "name", "entry", "language"}
+    assert HOOK["language"] == "python"
+    assert HOOK["entry"].split()[0] in PROJECT["scripts"]
+
+
+# --- What the guide shows of them
+
+
+def values_of(key: str, value: Any) -> Iterator[Any]:
+    """Every value under a key, however deep it stands."""
+    if isinstance(value, dict):
+        yield from (inner for name, inner in value.items() if name == key)
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from values_of(key, inner)
+
+
+def test_the_configurations_of_the_guide_use_what_is_there() -> None:
+    shown = [yaml.safe_load(block.text) for block in blocks("yaml")]
+    steps = [each for value in values_of("steps", shown) for each in value]
+    inputs = [each["with"] for each in steps if "/portal-conformance@" in each.get("uses", "")]
+    included = [each for value in values_of("include", shown) for each in value]
+    hooks = [hook["id"] for value in values_of("hooks", shown) for hook in value]
+
+    assert inputs
+    assert all(entry.keys() <= ACTION["inputs"].keys() for entry in inputs)
+    assert included
+    assert all(each["inputs"].keys() <= component_inputs().keys() for each in included)
+    assert all(each["component"].partition("@")[0].endswith("/conformance") for each in included)
+    assert hooks == [HOOK["id"]]
+
+
+def test_the_commands_of_the_guide_for_docker_are_understood() -> None:
+    shown = [shlex.split(command.text) for command in commands() if command.needs == "docker"]
+    runs = [words[words.index("portal-conformance") + 1 :] for words in shown if words[1] == "run"]
+    composed = [words for words in shown if words[1] == "compose"]
+    named = [
+        word.partition(":")[0] for words in composed for word in words if re.match(r"conformance\b", word)
+    ]
+
+    assert {" ".join(words[1:2]) for words in shown} == {"build", "run", "compose"}
+    assert len(runs) == 2
+    for words in runs:
+        understood(words)
+    assert set(named) <= set(COMPOSE["services"])
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=lambda block: block.page)
+def test_the_toml_of_the_pages_can_be_read(block: Any) -> None:
+    assert tomllib.loads(block.text)

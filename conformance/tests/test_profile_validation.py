@@ -1,0 +1,97 @@
+"""``validate`` finds what a profile has wrong without its secrets, its files and its target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+from conformance.target.profile import template
+from conformance.target.profile.validation import validate
+from reference_impl import serve as reference
+
+PORTAL = '[portal]\nurl = "http://127.0.0.1:9"\naccess_code = "${CODE}"\n'
+ADMIN = '[accounts.admin]\nemail = "a@example.test"\npassword = "${PASSWORD}"\n'
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "portal.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_profile_that_init_prints_is_valid_and_its_variables_are_named(tmp_path: Path) -> None:
+    validation = validate(written(tmp_path, template.text()))
+
+    assert validation.problems == ()
+    assert validation.references == ("PORTAL_ACCESS_CODE", "ADMIN_PASSWORD", "ADMIN_OTP_SECRET")
+
+
+def test_the_profile_of_the_reference_portal_is_valid(tmp_path: Path) -> None:
+    with reference.start(seed=1) as portal:
+        text = portal.profile()
+
+    assert validate(written(tmp_path, text)).problems == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PORTAL.replace('"http://127.0.0.1:9"', '"${URL}"') + ADMIN,
+        PORTAL.replace('"http://127.0.0.1:9"', '"https://${HOST}/portal"') + ADMIN,
+        PORTAL + 'proxy = "${PROXY}"\n' + ADMIN,
+        PORTAL + ADMIN + 'otp_secret = "${file:otp.txt}"\nmfa = "${FACTOR}"\n',
+        PORTAL + ADMIN + 'inbox = "${INBOX}"\n',
+        PORTAL + ADMIN + '[secure_channel]\npayload = "${PAYLOAD}"\naes_mode = "${MODE}"\n',
+        PORTAL + ADMIN + '[expect]\nchapters = ["${CHAPTER}"]\n',
+    ],
+)
+def test_a_value_that_a_variable_or_a_file_gives_is_no_mistake(tmp_path: Path, text: str) -> None:
+    assert validate(written(tmp_path, text)).problems == ()
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        (PORTAL + ADMIN + 'pasword = "${P}"\n', 'has no key "pasword". Did you mean "password"?'),
+        (PORTAL + ADMIN + 'inbox = "mail"\n', "the profile has no such inbox. Add the table [inboxes.mail]."),
+        (PORTAL + ADMIN + 'otp_secret = "1"\n', "[accounts.admin] otp_secret must be base32"),
+        (PORTAL + 'timeout = "${SECONDS}"\n' + ADMIN, '[portal] timeout must be a number, not "${…}".'),
+        (PORTAL, "there is no account. Add the table [accounts.admin]"),
+        (PORTAL + "[accounts.admin]\npassword = 'x'\n", "[accounts.admin] has no email, which is needed."),
+        ("[portal\n", "this is not TOML"),
+        ("profile = 2\n", "profile = 2 is not supported by this version"),
+    ],
+)
+def test_a_mistake_is_named_by_its_place(tmp_path: Path, text: str, problem: str) -> None:
+    path = written(tmp_path, text)
+
+    (sentence,) = validate(path).problems
+
+    assert sentence.startswith(f"{path}: ")
+    assert problem in sentence
+
+
+def test_the_environment_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODE", "")
+    monkeypatch.setenv("URL", "no address")
+
+    text = PORTAL.replace('"http://127.0.0.1:9"', '"${URL}"') + ADMIN
+
+    assert validate(written(tmp_path, text)).problems == ()
+
+
+def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, PORTAL + ADMIN)
+    Path("wrong.toml").write_text(PORTAL, encoding="utf-8")
+
+    assert main(["validate"]) == 0
+    assert main(["validate", "wrong.toml", "portal.toml", "absent.toml"]) == 4
+
+    out, err = capsys.readouterr()
+    assert out == "portal.toml is valid. Not looked at: CODE, PASSWORD.\n" * 2
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["wrong.toml", "absent.toml"]

@@ -1,0 +1,310 @@
+"""The page of a replay: plan, differences by meaning and cause, latencies recorded and replayed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.check.merged_replays import replay_details
+from conformance.replay.differences import lines_of
+from conformance.report.formats.html import report
+from conformance.report.formats.html.replay import replayed
+from conformance.report.latency.histograms import LatencyHistogram
+from conformance.report.latency.slices import MOST, LatencySlices
+from conformance.report.latency.spread import Spread
+from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.run import OperationTime, Regression, Run
+from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, conformant
+
+BREAKING, PERMITTED = "A client may rely on it.", "no sentence forbids further fields"
+
+
+def difference(endpoint: str, path: str, kind: str, **more: Any) -> dict[str, Any]:
+    row = {"meaning": "permitted", "endpoint": endpoint, "path": path, "kind": kind, "basis": PERMITTED}
+    return {**row, "times": 1, "recorded": None, "replayed": None, "exchanges": [1], **more}
+
+
+def run_of(*regressions: Regression, extra: dict[str, Any] | None = None, **details: Any) -> Run:
+    run = conformant().run(command="replay", regressions=regressions, exit_code=1 if regressions else 0)
+    return run.model_copy(update={"replay": details, **(extra or {})})
+
+
+def three(p50: float, p95: float, p99: float, **more: Any) -> dict[str, Any]:
+    return {"p50_ms": p50, "p95_ms": p95, "p99_ms": p99, "requests": 8, **more}
+
+
+def groups(run: Run) -> dict[str, list[Any]]:
+    parts = replayed(run)
+    assert parts is not None
+    return {group.title: list(group.rows) for group in parts.differences}
+
+
+def facts(run: Run) -> dict[str, str]:
+    parts = replayed(run)
+    assert parts is not None
+    return dict(parts.plan.facts)
+
+
+def test_a_run_and_a_check_have_none_of_it() -> None:
+    assert replayed(conformant().run()) is None
+    assert 'id="plan"' not in report(conformant().run(command="check"), RunEvidence())
+
+
+def test_the_page_begins_with_the_plan_then_the_differences_then_the_latencies() -> None:
+    load = {"latency": {ROLES: {"replayed": three(7, 8, 9)}}}
+    page = report(run_of(differences=[difference(ROLES, "x", "extra")], load=load), RunEvidence())
+
+    places = [page.index(f'id="{name}"') for name in ("overview", "plan", "regressions", "latency", "map")]
+    assert places == sorted(places)
+    assert places[-1] < page.index('id="findings"')
+
+
+def test_the_same_difference_at_many_endpoints_is_one_row_with_its_count() -> None:
+    rows = [
+        difference(ROLES, "data[*].newField", "extra", times=3),
+        difference(PROFILE, "data.newField", "extra", times=2),
+        difference(INITIATE, "newField", "extra", replayed="x"),
+        difference(ROLES, "data[*].other", "extra"),
+        difference(ROLES, "data[*].newField", "missing"),
+    ]
+    (permitted,) = groups(run_of(differences=rows)).values()
+
+    first = permitted[0]
+    assert (first.path, first.what, first.times) == ("newField", "new field", "6")
+    assert first.endpoints == [ROLES, PROFILE, INITIATE]
+    assert [(row.path, row.what) for row in permitted[1:]] == [
+        ("data[*].other", "new field"),
+        ("data[*].newField", "field missing"),
+    ]
+
+
+def test_what_is_not_there_is_nothing_and_not_null() -> None:
+    rows = [difference(ROLES, "x", "extra", replayed=None), difference(ROLES, "y", "missing", recorded=7)]
+    new, missing = groups(run_of(differences=rows))["Permitted changes"]
+
+    assert (new.recorded, new.replayed) == ("nothing", "null")
+    assert (missing.recorded, missing.replayed) == ("7", "nothing")
+
+
+def test_another_value_or_status_of_another_place_is_another_cause() -> None:
+    rows = [
+        difference(ROLES, "data.a", "value"),
+        difference(ROLES, "data.b", "value"),
+        difference(ROLES, "status", "status", recorded=200, replayed=404),
+        difference(PROFILE, "status", "status", recorded=200, replayed=404),
+        difference(INITIATE, "status", "status", recorded=200, replayed=500),
+    ]
+
+    assert len(groups(run_of(differences=rows))["Permitted changes"]) == 4
+
+
+def test_the_meanings_stand_in_their_order_and_say_why() -> None:
+    rows = [
+        difference(ROLES, "z", "missing", meaning="drift"),
+        difference(ROLES, "data", "type", meaning="contradiction", basis="ENV-008"),
+        difference(ROLES, "x", "extra"),
+        difference(ROLES, "y", "missing", meaning="breaking", basis=BREAKING, accepted="renamed"),
+    ]
+    run = run_of(differences=rows)
+    page = report(run, RunEvidence())
+
+    assert list(groups(run)) == ["Contradictions", "Breaking changes", "Permitted changes", "Drift"]
+    assert '<a href="#ENV-008" class="mono small nowrap">ENV-008</a> On an error' in page
+    assert "accepted: renamed" in page
+    assert 'field missing <code class="soft">(missing)</code>' in page
+
+
+def test_a_regression_has_both_numbers_of_its_exchanges() -> None:
+    lost = Regression.model_validate(
+        {
+            "exchange": 31,
+            "recorded_exchange": 35,
+            "endpoint": ROLES,
+            "path": "data[2].roleName",
+            "kind": "missing",
+            "recorded": "Owner",
+            "meaning": "breaking",
+        }
+    )
+    rows = [difference(ROLES, "data[*].roleName", "missing", meaning="breaking", exchanges=[31, 44])]
+
+    assert groups(run_of(lost, differences=rows))["Breaking changes"][0].exchanges == ["#35 → #31", "#44"]
+    assert groups(run_of(lost))["Breaking changes"][0].exchanges == ["#35 → #31"]
+
+
+def test_a_contradiction_that_regressed_is_named_once_at_the_top() -> None:
+    made = conformant()
+    made.contradict("ENV-008", made.exchanges[0], path="data", expected=None)
+    regressed = Regression.model_validate(
+        {"exchange": 1, "endpoint": INITIATE, "path": "data", "kind": "type", "requirement": "ENV-008"}
+    )
+    other = Regression(exchange=2, endpoint=ROLES, path="data", kind="length", meaning="breaking")
+    page = report(made.run(command="replay", regressions=[regressed, other], exit_code=1), RunEvidence())
+    top = page[page.index("What fails this replay") : page.index('id="plan"')]
+
+    assert top.count('class="v v-fail"') == 3  # two and one in the explanation of the words
+    assert "another length" in top
+    assert "another type" not in top
+    assert "may break a client that worked with the recorded portal" in top
+
+
+SHARES = [
+    {"first": 1, "exchanges": 9, "accounts": ["admin"], "worker": 1},
+    {"first": 4, "exchanges": 7, "accounts": ["spare", "admin"], "worker": 2},
+]
+
+
+def test_the_plan_says_what_was_replayed_by_whom() -> None:
+    run = run_of(
+        extra={"workers": [{"worker": 1, "sessions": 1, "exchanges": 9, "lost": False}]},
+        recorded=16,
+        sessions=2,
+        wanted=16,
+        compared=12,
+        share=0.75,
+        states={"same": 11, "regressed": 1, "skipped": 4, "unwanted": 0},
+        plan=SHARES,
+        fail_on="breaking",
+    )
+    page = report(run, RunEvidence())
+
+    assert facts(run) == {
+        "Recording": "16 exchanges in 2 sessions",
+        "Compared": "12 of 16 exchanges (75%)",
+        "Results": "11 answered as recorded; 1 regressed; "
+        "4 skipped, as an earlier answer lacked what they need",
+        "Accounts": "[accounts.admin] in 2 sessions, [accounts.spare] in 1 session",
+        "Workers": "1, whose results are merged here: worker 1: 1 session with 9 exchanges",
+        "Fails on": "contradictions and breaking changes (--fail-on breaking)",
+    }
+    assert "#4 of the recording" in page
+    assert "each with its accounts and its worker" in page
+
+
+@pytest.mark.parametrize("lag, words", [(3.0, "it kept up"), (400.0, "do not blame the portal")])
+def test_the_plan_of_a_load_says_whether_its_driver_kept_up(lag: float, words: str) -> None:
+    load = {
+        "rate": 40,
+        "ramp_seconds": 3,
+        "passes": 4,
+        "requests": 236,
+        "reached_rate": 39.6,
+        "driver": {"mean_lag_ms": lag, "share_of_a_core": 0.1},
+    }
+    found = facts(run_of(load=load))
+
+    assert found["Load"] == (
+        "236 requests, the recording 4 times; 40/s asked for, reached in 3.0 s, 39.6/s sent"
+    )
+    assert words in found["Load driver"]
+
+
+def test_latencies_of_a_load_stand_recorded_beside_replayed_with_their_limits_and_along_the_time() -> None:
+    load = {
+        "latency": {
+            "all requests": {"recorded": three(1, 2, 3), "replayed": three(4, 5, 6)},
+            ROLES: {"recorded": None, "replayed": three(7, 8, 9)},
+        },
+        "limits": [{"limit": "p95 <= 2x", "endpoint": "all requests", "decision": "exceeded", "why": "x"}],
+        "along": {"seconds": 2, "slices": [three(1, 2, 3, begins=0), three(9, 90, 900, begins=2)]},
+    }
+    parts = replayed(run_of(load=load))
+
+    assert parts is not None
+    assert [(row.endpoint, row.percentiles) for row in parts.latencies] == [
+        ("all requests", ["1.0 → 4.0", "2.0 → 5.0", "3.0 → 6.0"]),
+        (ROLES, ["– → 7.0", "– → 8.0", "– → 9.0"]),
+    ]
+    assert parts.limits[0].tone == "fail"
+    for drawing in (parts.by_time.wide, parts.by_time.slim):
+        assert drawing.count("<polyline") == 3
+        assert drawing.count('<rect class="bar2"') == 2
+        assert "900 ms" in drawing
+
+
+def test_latencies_of_a_replay_stand_beside_those_of_the_recording() -> None:
+    spread = Spread()
+    for ms in (10, 10, 10, 200):
+        spread.note(ms)
+    times = {"median_ms": 20.0, "p95_ms": 30.0, "p99_ms": 40.0, "max_ms": 41.0, "total_ms": 90.0}
+    timing = OperationTime(endpoint=ROLES, group="Roles", requests=4, **times)
+    run = run_of(recorded_latency={ROLES: {"counts": spread.as_json()}})
+    parts = replayed(run.model_copy(update={"timings": [timing]}))
+
+    assert parts is not None
+    (row,) = parts.latencies
+    recorded = [float(text.partition(" ")[0]) for text in row.percentiles]
+    assert recorded == pytest.approx([10, 200, 200], rel=0.05)
+    assert row.percentiles[0].endswith("→ 20.0")
+    assert parts.by_time is None
+
+
+def test_what_has_another_shape_is_passed_over() -> None:
+    for details in ({}, {"load": 3}, {"plan": 4, "states": []}, {"differences": [1]}, {"load": {"along": 1}}):
+        assert 'id="regressions"' in report(run_of(**details), RunEvidence())
+
+
+def test_a_spread_adds_up_and_knows_its_percentiles_to_some_percent() -> None:
+    one, other = Spread(), Spread()
+    for ms in range(1, 101):
+        (one if ms % 2 else other).note(ms)
+    both = Spread.of(one.as_json())
+    both.counts += Spread.of(other.as_json()).counts
+
+    assert both.samples == 100
+    for percentile in (50, 95, 99):
+        assert both.at(percentile) == pytest.approx(percentile, rel=0.05)
+    assert Spread().at(50) == 0.0
+
+
+def test_the_plans_and_the_recorded_latencies_of_workers_are_merged() -> None:
+    spreads = [Spread(), Spread()]
+    for spread, ms in zip(spreads, (5, 500), strict=True):
+        spread.note(ms)
+    parts: list[dict[str, Any]] = [
+        {"plan": [row], "recorded_latency": {ROLES: {"counts": spread.as_json()}}}
+        for row, spread in zip(reversed(SHARES), spreads, strict=True)
+    ]
+    merged = replay_details(parts, [lambda number: number] * 2)
+
+    assert merged["plan"] == SHARES
+    assert Spread.of(merged["recorded_latency"][ROLES]["counts"]).samples == 2
+
+
+def slices(*notes: tuple[float, float]) -> LatencySlices:
+    made = LatencySlices()
+    for due, ms in notes:
+        made.note(due, ms)
+    return made
+
+
+def test_slices_of_a_long_load_stay_few_and_lose_no_request() -> None:
+    pytest.importorskip("hdrh")
+    long = slices(*((at * 0.5, 10.0 + at) for at in range(1000)))
+
+    assert long.seconds == 16
+    assert len(long.histograms) <= MOST
+    assert sum(each.samples for each in long.histograms.values()) == 1000
+
+
+def test_slices_of_workers_merge_in_any_order_and_are_read_again() -> None:
+    pytest.importorskip("hdrh")
+    short, long = slices((0.2, 5.0), (1.7, 50.0)), slices((0.1, 7.0), (200.0, 9.0))
+
+    one, other = short.merged(long), long.merged(short)
+    assert one.as_json() == other.as_json() == LatencySlices.of(one.as_json()).as_json()
+    assert one.seconds == 4
+    assert {at: each.samples for at, each in one.histograms.items()} == {0: 3, 50: 1}
+    assert isinstance(one.histograms[0], LatencyHistogram)
+    assert LatencySlices.of({}).as_json() == {"seconds": 1, "slices": []}
+
+
+def test_a_terminal_shows_differences_of_one_cause_in_one_line() -> None:
+    rows = [difference(name, "version", "missing", times=2) for name in (ROLES, PROFILE, INITIATE)]
+    lines = list(lines_of([*rows, difference(ROLES, "status", "status", recorded=200, replayed=404)]))
+
+    assert lines == [
+        f"PERMITTED {ROLES} and 2 more endpoints  version missing, 6 times: {PERMITTED}",
+        f"PERMITTED {ROLES}  status 200 is now 404, once: {PERMITTED}",
+    ]

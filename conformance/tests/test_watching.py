@@ -1,0 +1,176 @@
+"""``run --watch``: after a restart what failed runs first, then its endpoints, then the rest."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conformance.cli import main
+from conformance.cli.live.watching import stages, watch
+from conformance.report.model.run import Run
+from conformance.target.profile.model import of_target
+from conformance.target.waiting import RestartWatch
+from conformance.tests.deployment import command
+from conformance.tests.reached import answer
+from conformance.tests.sample_run import ACCOUNTS, conformant, sample
+from conformance.tests.test_waiting import free_port
+from reference_impl import serve
+
+FAULT, BROKEN = "countries-value-off-by-one", "CONSTANT-020"
+AGAIN = "The portal restarted: "
+
+
+def reported(folder: Path, run: Run) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "results.json").write_text(run.text(), encoding="utf-8")
+    return folder
+
+
+def test_what_failed_comes_first_then_its_endpoints_then_everything(tmp_path: Path) -> None:
+    out = reported(tmp_path / "reports", sample().run())
+
+    failed, endpoints, rest = stages(out)
+
+    assert "PAGE-026" in failed.only
+    assert "ACCOUNT-015" not in failed.only, "a warning, which fails nothing"
+    assert ACCOUNTS in endpoints.only
+    assert failed.out == endpoints.out == out / "again"
+    assert (rest.only, rest.out) == ((), out)
+    assert failed.name == "what failed runs again, 5 rules"
+
+
+def test_where_nothing_failed_everything_runs_again(tmp_path: Path) -> None:
+    (rest,) = stages(reported(tmp_path / "reports", conformant().run()))
+
+    assert rest.only == ()
+    assert [stage.only for stage in stages(tmp_path / "nowhere")] == [()]
+
+
+class Runs:
+    """Runs that end with these codes, one after the other. ``kinds``: what each was about."""
+
+    def __init__(self, *codes: int) -> None:
+        self.codes = list(codes)
+        self.kinds: list[str] = []
+
+    def __call__(self, only: Sequence[str], out: Path) -> int:
+        self.kinds.append("all" if not only else "endpoints" if "/" in only[0] else "failed")
+        return self.codes.pop(0)
+
+
+def restarts(count: int) -> Callable[[], None]:
+    """Restarts so often, and is interrupted then."""
+    left = iter(range(count))
+
+    def restarted() -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+
+    return restarted
+
+
+@pytest.mark.parametrize(
+    "codes, times, kinds, end",
+    [
+        ((1,), 0, "all", 1),
+        ((1, 1), 1, "all failed", 1),
+        ((1, 0, 1), 1, "all failed endpoints", 1),
+        ((1, 0, 0, 0), 1, "all failed endpoints all", 0),
+        ((1, 1, 0, 0, 0), 2, "all failed failed endpoints all", 0),
+        ((4,), 3, "all", 4),
+        ((1, 2), 3, "all failed", 2),
+    ],
+)
+def test_a_stage_runs_where_the_one_before_it_passed(
+    tmp_path: Path, codes: tuple[int, ...], times: int, kinds: str, end: int
+) -> None:
+    runs, out = Runs(*codes), reported(tmp_path / "reports", sample().run())
+
+    assert watch(runs, out, restarted=restarts(times), show=lambda line: None) == end
+    assert runs.kinds == kinds.split()
+    assert runs.codes == []
+
+
+def seen(*answers: httpx.Response | None) -> list[bool]:
+    """Whether a restart is noticed at each look, after two looks to begin with. None: no answer."""
+    left = [*answers]
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        given = left.pop(0)
+        if given is None:
+            raise httpx.ConnectError("refused")
+        return given
+
+    portal = RestartWatch(of_target("http://portal.example.test"), handler=httpx.MockTransport(respond))
+    portal.begin()
+    noticed: list[bool] = []
+    while left:
+        noticed.append(portal.has_restarted())
+    return noticed
+
+
+def key(name: str) -> httpx.Response:
+    return answer({"keyId": name})
+
+
+def test_a_portal_has_restarted_that_was_gone_or_that_shows_another_key() -> None:
+    assert seen(key("a"), key("a"), key("a"), key("b")) == [False, True]
+    assert seen(key("a"), key("a"), answer(status=503, code="DOWN"), key("a")) == [False, True]
+    assert seen(key("a"), key("a"), None, None, key("a")) == [False, True]
+    assert seen(answer(status=502, code="DOWN"), answer(status=502, code="DOWN"), key("a")) == [True]
+
+
+def test_a_portal_that_shows_another_key_each_time_has_not_restarted() -> None:
+    assert seen(key("a"), key("b"), key("c"), key("d")) == [False, False]
+
+
+def test_watching_needs_a_portal_that_can_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["run", "--watch"]) == 4
+    assert "--watch needs --profile FILE or --target URL" in capsys.readouterr().err
+    assert main(["run", "--watch", "--failed", "--target", "http://127.0.0.1:9"]) == 4
+    assert "Leave out --failed and --rerun" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_portal_that_is_mended_and_restarted_passes_stage_by_stage(tmp_path: Path) -> None:
+    port, profile, out = free_port(), tmp_path / "portal.toml", tmp_path / "out"
+    words = command("run", "--profile", str(profile), "--out", str(out), "--only", "CONSTANT-02?", "--watch")
+
+    with serve.start(port=port, seed=3, faults=[FAULT]) as broken:
+        profile.write_text(broken.profile(), encoding="utf-8")
+        run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert run.stdout is not None
+        before = until(run, "Waiting for ")
+    with serve.start(port=port, seed=4) as mended:
+        profile.write_text(mended.profile(), encoding="utf-8")
+        after = until(run, "Waiting for ")
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+
+    assert any(line.startswith(f"FAIL {BROKEN}") for line in before)
+    assert [line.removeprefix(AGAIN).rstrip() for line in after if line.startswith(AGAIN)] == [
+        "what failed runs again, 1 rule.",
+        "what failed passes; 1 endpoint of it.",
+        "all of it passes; the whole run.",
+    ]
+    assert run.returncode == 0
+
+
+def until(run: subprocess.Popen[str], start: str) -> list[str]:
+    """The lines that a run prints up to one that begins so."""
+    lines: list[str] = []
+    assert run.stdout is not None
+    for line in run.stdout:
+        lines.append(line)
+        if line.startswith(start):
+            return lines
+    raise AssertionError("".join(lines))

@@ -1,0 +1,212 @@
+"""Sign-in, tokens and passwords that are right at first, and wrong later on or at another endpoint."""
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.types import Scope
+
+from reference_impl.changes import Change, handled, rewritten, together, wrapped
+from reference_impl.errors import INVALID, Refusal
+from reference_impl.faults.fault import asked, first, of, then
+from reference_impl.faults.headers import Adding, Names
+from reference_impl.faults.operations import (
+    CHANGE,
+    COMPLETE,
+    FILE,
+    HISTORY,
+    INITIATE,
+    LOGOUT,
+    ROLE,
+    ROLES,
+    SEND,
+    SET_WHITELIST,
+)
+from reference_impl.plan import Plan
+from reference_impl.portal import Caller, Portal, Session
+from reference_impl.routes import Handler
+from reference_impl.shapes import Body, checked
+from reference_impl.wrappers import Answer, Seen
+
+OCTETS = 72
+
+
+def _keeps_the_failure(handler: Handler) -> Handler:
+    """A sign-in that is completed after a wrong code is written as the failure before it."""
+    failed: set[str] = set()
+
+    def completing(portal: Portal, caller: Caller, body: Body) -> Any:
+        try:
+            data = handler(portal, caller, body)
+        except Refusal:
+            failed.add(body["sessionId"])
+            raise
+        if body["sessionId"] in failed:
+            account = portal.login_sessions[body["sessionId"]].account_id
+            portal.history[account][-1]["failureReason"] = "MFA_CODE_INVALID"
+        return data
+
+    return completing
+
+
+def _form_first(plan: Plan) -> None:
+    def rewriting(seen: Seen, answer: Answer) -> None:
+        if answer.status == 401:
+            try:
+                checked(plan.rows[seen.operation].takes, seen.body, limits=seen.portal.limits, strict=True)
+            except Refusal:
+                answer.status = 400
+                answer.body |= {"code": INVALID, "message": INVALID}
+
+    rewritten(rewriting, SET_WHITELIST)(plan)
+
+
+def _session_of(scope: Scope, names: Names) -> Session | None:
+    """Of a bearer token that the portal issued, be it over or not."""
+    portal: Portal = scope["app"].state.portal
+    scheme, _, token = names.get("authorization", "").partition(" ")
+    try:
+        return portal.sessions.get(portal.tokens.read(token).get("sid", "")) if scheme == "Bearer" else None
+    except Refusal:
+        return None
+
+
+def _outlives(scope: Scope, names: Names) -> Names:
+    """A token that has expired is taken for a new one of its session."""
+    portal: Portal = scope["app"].state.portal
+    session = _session_of(scope, names)
+    if session is None:
+        return names
+    return names | {
+        "authorization": f"Bearer {portal.tokens.issue({'sid': session.id, 'exp': portal.now() + 60})}"
+    }
+
+
+def _by_its_account(scope: Scope, names: Names) -> Names:
+    """A token of a session that was ended is taken for another of its account."""
+    portal: Portal = scope["app"].state.portal
+    session = _session_of(scope, names)
+    if session is None or portal.next_state("session", session.state, "call") is not None:
+        return names
+    own = [each for each in portal.sessions_of(session.account_id) if each.id != session.id]
+    if not own:
+        return names
+    return names | {
+        "authorization": f"Bearer {portal.tokens.issue({'sid': own[-1].id, 'exp': portal.now() + 60})}"
+    }
+
+
+def _in_the_language_of_the_account(scope: Scope, names: Names) -> Names:
+    portal: Portal = scope["app"].state.portal
+    session = _session_of(scope, names)
+    if session is None or "accept-language" in names:
+        return names
+    return names | {"accept-language": portal.find("account", session.account_id)["defaultLanguage"]}
+
+
+def _adding(change: Callable[[Scope, Names], Names], operation: str) -> Change:
+    return wrapped(lambda app: Adding(app, change, operation))
+
+
+def _closed_by_its_use(portal: Portal, caller: Caller, body: Body) -> None:
+    portal.secure_sessions[str(caller.secure_session_id)].state = "CLOSED"
+
+
+def _cut(body: Body) -> Body:
+    return {
+        name: value[:OCTETS] if "assword" in name and isinstance(value, str) else value
+        for name, value in body.items()
+    }
+
+
+def _codes_of_others_end(portal: Portal, caller: Caller, body: Body) -> None:
+    session = portal.login_sessions.get(body["sessionId"])
+    for id, code in portal.mfa_codes.items():
+        other = portal.login_sessions.get(id)
+        if session is not None and other is not None and other.account_id != session.account_id:
+            code.expires = min(code.expires, portal.now())
+
+
+def _last_login_forgotten(portal: Portal, caller: Caller, body: Body) -> None:
+    portal.security(caller.account_id).update(lastLoginAt=None, lastLoginIp=None)
+
+
+def _failures_forgotten(portal: Portal, caller: Caller, body: Body) -> None:
+    account = portal.login_sessions[body["sessionId"]].account_id
+    kept = [entry for entry in portal.history.get(account, []) if not entry["failureReason"]]
+    portal.history[account] = kept
+
+
+def _window_emptied(portal: Portal, caller: Caller, body: Body) -> None:
+    portal.initiations.clear()
+
+
+def _with_new_ids(handler: Handler) -> Handler:
+    def listing(portal: Portal, caller: Caller, body: Body) -> Any:
+        data = handler(portal, caller, body)
+        items = [item | {"bizId": portal.new_id("login history")} for item in data["items"]]
+        return data | {"items": items}
+
+    return listing
+
+
+FAULTS = (
+    of(
+        "HISTORY-019",
+        "history-ids-are-new-at-each-read",
+        HISTORY,
+        apply=handled(HISTORY, _with_new_ids),
+        also="HISTORY-017",
+    ),
+    of(
+        "HISTORY-018",
+        "a-sign-in-forgets-the-failures-before",
+        COMPLETE,
+        apply=then(COMPLETE, _failures_forgotten),
+        spreads=True,
+    ),
+    of(
+        "HISTORY-013",
+        "a-completed-sign-in-keeps-the-failure-before",
+        COMPLETE,
+        apply=handled(COMPLETE, _keeps_the_failure),
+        spreads=True,
+    ),
+    of("AUTHN-023", "a-body-is-judged-before-the-token", SET_WHITELIST, apply=_form_first),
+    of("AUTHN-024", "files-are-read-by-expired-tokens", FILE, apply=_adding(_outlives, FILE)),
+    of("AUTHN-024", "roles-are-read-after-a-logout", ROLES, apply=_adding(_by_its_account, ROLES)),
+    of("SECURE-036", "a-secure-session-serves-once", CHANGE, apply=then(CHANGE, _closed_by_its_use)),
+    of(
+        "PASSWORD-024",
+        "passwords-are-cut-at-72-octets",
+        INITIATE,
+        CHANGE,
+        apply=together((asked(CHANGE, _cut), asked(INITIATE, _cut))),
+    ),
+    of(
+        "HEADER-024",
+        "errors-in-the-language-of-the-account",
+        ROLE,
+        apply=_adding(_in_the_language_of_the_account, ROLE),
+    ),
+    of(
+        "LOGIN-089",
+        "a-send-ends-the-codes-of-others",
+        SEND,
+        apply=first(SEND, _codes_of_others_end),
+        spreads=True,
+    ),
+    of(
+        "MODEL-023",
+        "a-logout-forgets-the-last-login",
+        LOGOUT,
+        apply=first(LOGOUT, _last_login_forgotten),
+        spreads=True,
+    ),
+    of(
+        "LIMIT-017",
+        "a-completed-sign-in-empties-the-window",
+        COMPLETE,
+        apply=then(COMPLETE, _window_emptied),
+        spreads=True,
+    ),
+)
