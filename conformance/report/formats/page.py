@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
+import sys
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+import jinja2
+from jinja2 import Environment, FileSystemBytecodeCache, FunctionLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from conformance.report.model.visible import visible
@@ -27,6 +33,28 @@ def _source(name: str) -> str:
     return TEMPLATES.joinpath(name).read_text(encoding="utf-8")
 
 
+class CompiledTemplates(FileSystemBytecodeCache):
+    """Compiled templates in a folder. A page needs none of them: what cannot be read is compiled, and what
+    cannot be written is left out."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except Exception:  # a damaged file can raise anything
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def compiled_templates(folder: Path) -> CompiledTemplates | None:
+    """The compiled templates beside the compiled modules in a folder; None where Python writes none there."""
+    if sys.dont_write_bytecode or not os.access(folder, os.W_OK):
+        return None
+    return CompiledTemplates(str(folder), f"%s.{jinja2.__version__}.template")
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(
@@ -36,6 +64,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_shown,
+        bytecode_cache=compiled_templates(Path(__file__).parent / "__pycache__"),
     )
     environment.filters["breaks"] = breaks
     environment.globals.update(
