@@ -29,7 +29,7 @@ from conformance.errors import CaptureError
 from conformance.judging import judge_of, watch
 from conformance.spec import REQUIREMENTS
 from conformance.tests.scripted_client import walk
-from conformance.tests.test_judging_cache import spoilt
+from conformance.tests.spoiling import spoilt
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
 from conformance.traffic.redaction.finder import SecretFinder

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import gc
 import random
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -36,6 +34,7 @@ from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PROFILE, ROLES, TIMEZONES
 from conformance.tests.reduced import another_moment, decided, overreaching
 from conformance.tests.scripted_client import walk
+from conformance.tests.spoiling import spoilt
 from conformance.tests.test_judging_structs import takes
 from conformance.tests.traffic import account, coded, envelope, role
 from conformance.tests.traffic import answer as answered
@@ -49,21 +48,6 @@ from reference_impl.faults import FAULTS
 from reference_impl.limits import Limits
 from reference_impl.variants import VARIANTS
 
-SPOILT: tuple[Json, ...] = (
-    None,
-    ABSENT,
-    "",
-    "x",
-    0,
-    -1,
-    1.5,
-    True,
-    [],
-    {},
-    "1999-01-01T00:00:00Z",
-    {"code": "X", "value": 1},
-)
-
 
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
@@ -75,35 +59,6 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
     ):
         walk(recorder.url, portal.profile())
     return list(capture.read(Path(out)))
-
-
-def spoilt(exchange: Exchange, dice: random.Random) -> Exchange:
-    """The exchange with one value of its envelope or of the request's body made another."""
-    assert exchange.response is not None
-    request, response = exchange.request, exchange.response
-    if isinstance(request.body, dict) and request.body and dice.random() < 0.2:
-        return replace(exchange, request=replace(request, body=_spoilt(request.body, dice)))
-    return replace(exchange, response=replace(response, body=_spoilt(response.body, dice)))
-
-
-def _spoilt(body: Json, dice: random.Random) -> Json:
-    changed = copy.deepcopy(body)
-    places = list(_places(changed))
-    if places:
-        holder, key = dice.choice(places)
-        value = dice.choice(SPOILT)
-        if value is ABSENT:
-            del holder[key]
-        else:
-            holder[key] = value
-    return changed
-
-
-def _places(value: Json) -> Iterator[tuple[Json, Json]]:
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield value, key
-        yield from _places(inner)
 
 
 @pytest.fixture(scope="module")

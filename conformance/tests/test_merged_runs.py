@@ -19,7 +19,7 @@ from conformance.checks.registry import CHECKS
 from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.tests.scripted_client import walk
-from conformance.tests.test_judging_cache import spoilt
+from conformance.tests.spoiling import spoilt
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange, Json
 from conformance.verdicts.findings import NOT_SELECTED
