@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import pytest
 from jinja2 import DictLoader, Environment
 
 from conformance.report.formats.page import CompiledTemplates, compiled_templates
@@ -18,26 +16,17 @@ def rendered(cache: CompiledTemplates | None, source: str = SOURCE) -> str:
     return environment.get_template("page").render(word="one")
 
 
-@pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python writes its compiled modules."""
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-
-
-@pytest.mark.usefixtures("written")
 def test_a_compiled_template_is_kept_and_gives_the_same(tmp_path: Path) -> None:
     first = rendered(compiled_templates(tmp_path))
     assert len(list(tmp_path.iterdir())) == 1
     assert rendered(compiled_templates(tmp_path)) == first == "one and one"
 
 
-@pytest.mark.usefixtures("written")
 def test_a_changed_template_is_compiled_anew(tmp_path: Path) -> None:
     rendered(compiled_templates(tmp_path))
     assert rendered(compiled_templates(tmp_path), "only {{ word }}") == "only one"
 
 
-@pytest.mark.usefixtures("written")
 def test_a_damaged_file_is_compiled_anew(tmp_path: Path) -> None:
     rendered(compiled_templates(tmp_path))
     for file in tmp_path.iterdir():
@@ -49,8 +38,5 @@ def test_a_folder_that_takes_no_file_costs_no_page(tmp_path: Path) -> None:
     assert rendered(CompiledTemplates(str(tmp_path / "none"))) == "one and one"
 
 
-@pytest.mark.usefixtures("written")
-def test_nothing_is_kept_where_python_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_kept_where_python_keeps_nothing(tmp_path: Path) -> None:
     assert compiled_templates(tmp_path / "none") is None
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    assert compiled_templates(tmp_path) is None

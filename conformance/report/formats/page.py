@@ -24,6 +24,8 @@ from conformance.traffic.exchange import Json
 
 TEMPLATES = files("conformance.report.formats").joinpath("templates")
 
+PYCACHE = Path(__file__).parent / "__pycache__"
+
 LONGEST_WORD = 24
 BREAK = re.compile(rf"(?<!\s)[/.,;:](?=[A-Za-z{{\[])|[^\s/.,;:]{{{LONGEST_WORD}}}(?=[^\s/.,;:])")
 """What a narrow cell may break a line after: a part of a path, and much that no space divides."""
@@ -49,8 +51,8 @@ class CompiledTemplates(FileSystemBytecodeCache):
 
 
 def compiled_templates(folder: Path) -> CompiledTemplates | None:
-    """The compiled templates beside the compiled modules in a folder; None where Python writes none there."""
-    if sys.dont_write_bytecode or not os.access(folder, os.W_OK):
+    """The compiled templates beside the compiled modules in a folder; None where none can be written."""
+    if not os.access(folder, os.W_OK):
         return None
     return CompiledTemplates(str(folder), f"%s.{jinja2.__version__}.template")
 
@@ -64,7 +66,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_shown,
-        bytecode_cache=compiled_templates(Path(__file__).parent / "__pycache__"),
+        bytecode_cache=None if sys.dont_write_bytecode else compiled_templates(PYCACHE),
     )
     environment.filters["breaks"] = breaks
     environment.globals.update(
