@@ -14,7 +14,7 @@ from reference_impl.faults.operations import (
     SEND,
 )
 from reference_impl.faults.stored import newest_with
-from reference_impl.portal import Caller, Portal
+from reference_impl.portal import Caller, Portal, Record
 from reference_impl.routes import Handler
 from reference_impl.shapes import Body
 
@@ -69,12 +69,17 @@ def _code_ends_early(portal: Portal, caller: Caller, body: Body) -> None:
         code.expires = min(code.expires, portal.now())
 
 
-HOUR, DAY = 3600, 86_400
+QUARTER, HOUR, DAY = 900, 3600, 86_400
 
 
 def _range_ends_early(body: Body) -> Body:
     """Of the last day nothing is given, at any time of the day."""
     return body | {"endTime": body["endTime"] - DAY} if "endTime" in body else body
+
+
+def _hours_before_its_end(invitation: Record) -> float:
+    """Not at a quarter of an hour, where a day may end in some zone."""
+    return float((invitation["expiresAt"] - 9 * HOUR) // QUARTER * QUARTER + QUARTER / 2)
 
 
 FAULTS = (
@@ -108,8 +113,6 @@ FAULTS = (
         "INVITE-009",
         "an-invitation-ends-hours-early",
         INVITE,
-        apply=then(
-            INVITE, newest_with("invitation", expiresAt=lambda record: record["expiresAt"] - 9 * HOUR)
-        ),
+        apply=then(INVITE, newest_with("invitation", expiresAt=_hours_before_its_end)),
     ),
 )
