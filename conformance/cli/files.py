@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import ADDRESS, PATH, Options, Value, argument, command, flag, option
+from conformance.cli.folders import folder_beside_run
 from conformance.cli.layout import print_line, print_text
 from conformance.cli.options import (
     BASELINE,
@@ -19,6 +20,7 @@ from conformance.cli.options import (
     NO_CACHE,
     ONLY,
     OUT,
+    OUT_BESIDE,
     REDACTION,
     SALVAGE,
     SKIP,
@@ -60,7 +62,7 @@ def _workers(text: str) -> int:
     BASELINE,
     BASELINE_UPDATE,
     BASELINE_PRUNE,
-    OUT,
+    OUT_BESIDE,
     flag("--model", help="also compare what several answers say of one thing; slower"),
     *REDACTION,
     NO_CACHE,
@@ -90,7 +92,7 @@ def check_files(options: Options) -> int:
         raise UsageError("--scheduler: the cluster says how many workers judge. Leave out --workers.")
     files = [path for text in options.files for path in matching(str(text))]
     asked = CheckOptions(
-        out=options.out,
+        out=folder_beside_run(options.out, "check"),
         salvage=options.salvage,
         strict=options.strict,
         target=options.target,

@@ -34,6 +34,14 @@ OUT = option(
     default=Path("reports"),
     help="where the reports go (default: reports)",
 )
+OUT_BESIDE = option(
+    "--out",
+    metavar="DIR",
+    type=PATH,
+    help="where the reports go (default: reports, or a folder within it where a whole run's report is there)",
+)
+"""Of commands whose reports are not to replace those of a run, unless the user names a folder."""
+
 BASELINE = option(
     "--baseline", metavar="FILE", type=PATH, help="a file of known failures, which do not fail the command"
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
+from conformance.cli.folders import folder_beside_run
 from conformance.cli.layout import print_line
 from conformance.cli.options import (
     BASELINE,
@@ -16,7 +17,7 @@ from conformance.cli.options import (
     FORMAT,
     IMPACT,
     NO_CACHE,
-    OUT,
+    OUT_BESIDE,
     PROFILE,
     REDACTION,
     SALVAGE,
@@ -191,7 +192,7 @@ def record_traffic(options: Options) -> int:
     TARGET,
     PROFILE,
     IMPACT,
-    OUT,
+    OUT_BESIDE,
     *SELECTION,
     *COMPARISON,
     *MEANING,
@@ -213,6 +214,7 @@ def replay_traffic(options: Options) -> int:
     profile = profile_of(options)
     if profile is None:
         raise UsageError("replay needs --profile FILE, the portal to replay against with its accounts.")
+    options.out = folder_beside_run(options.out, "replay")
     if options.format == "json" or options.dry_run:
         return _replayed(profile, options)
     return annotated(lambda: _replayed(profile, options), options.out)
