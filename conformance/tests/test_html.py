@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from datetime import date
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ACCOUNTS_QUERY
 from conformance.tests.hostile_portal import TEXTS, hostile
-from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
+from conformance.tests.sample_run import PROFILE, ROLES, Sample, conformant, envelope, exchange, sample
 from conformance.verdicts.findings import Contradiction, OtherPlace
 
 VOID = {"meta", "input", "br", "wbr", "hr", "img", "link", "rect", "path", "circle"}
@@ -270,6 +271,21 @@ def test_a_finding_of_two_answers_shows_what_the_other_answer_holds(tmp_path: Pa
     assert f"Disagrees with · the other answer: #1, {ACCOUNTS_QUERY}" in sides.replace("<wbr>", "")
     assert "Lovelace" in sides
     assert "+1 555 0111" not in sides
+
+
+def test_the_entries_to_accept_are_those_of_every_place_of_a_card(tmp_path: Path) -> None:
+    made = conformant()
+    for number, call in ((40, PROFILE), (41, ROLES)):
+        wrong = exchange(number, call, answer=envelope(message=1))
+        made.contradict("ENV-006", wrong, path="message", expected="a text")
+
+    html = html_of(made, tmp_path)
+
+    card = html[html.index("<b>Accept it</b>") :]
+    text = unescape(card[: card.index("</details>")])
+    assert text.count("[[known]]") == 2
+    assert PROFILE in text
+    assert ROLES in text
 
 
 def test_encrypted_exchanges_are_shown_in_both_forms(tmp_path: Path) -> None:

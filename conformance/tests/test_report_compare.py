@@ -189,6 +189,14 @@ def test_a_selection_fixes_only_what_was_found_at_endpoints_that_it_asked() -> N
     assert since(before, some).fixed == []
 
 
+def test_a_run_breaks_only_what_is_found_at_endpoints_that_a_selection_before_it_asked() -> None:
+    whole, after = conformant().run(), sample().run()
+    some = whole.model_copy(update={"scope": Scope(selection="--rerun LOGIN-030"), "timings": []})
+
+    assert "ENV-008" in since(whole, after).newly_failing
+    assert since(some, after).newly_failing == []
+
+
 def test_a_new_warning_is_shown_and_makes_nothing_worse() -> None:
     made = conformant()
     page = exchange(40, ACCOUNTS, answer=envelope({"accounts": [{"updatedAt": 1}]}))

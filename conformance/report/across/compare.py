@@ -168,13 +168,23 @@ def _is_new_warning(change: VerdictChange, run: Run) -> bool:
 
 def since(old: Run, new: Run) -> Since:
     """The change in the few words that a run's own report has room for: of what both could decide. A run of
-    some cases fixes only what was found at an endpoint that it asked again."""
+    some cases fixes only what was found at an endpoint that it asked again, and breaks only what is found at
+    one that was asked before."""
     comparison = compare(old, new)
     asked = {timing.endpoint for timing in new.timings}
-    newly = [row.requirement for row in comparison.newly_failing if row.old not in (None, "untested")]
+    before = {timing.endpoint for timing in old.timings}
+    newly = [
+        row.requirement
+        for row in comparison.newly_failing
+        if row.old not in (None, "untested")
+        and not (old.scope.selection and before.isdisjoint(row.endpoints))
+    ]
+    places = [
+        row.requirement for row in comparison.new_places if not old.scope.selection or row.endpoint in before
+    ]
     return Since(
         started=old.started,
-        newly_failing=list(dict.fromkeys([*newly, *(row.requirement for row in comparison.new_places)])),
+        newly_failing=list(dict.fromkeys([*newly, *places])),
         fixed=[
             row.requirement
             for row in comparison.fixed

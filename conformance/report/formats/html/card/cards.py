@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
@@ -36,6 +37,7 @@ MOST_STEPS = 8
 
 MOST_IDS = 14
 MOST_ROWS = 100
+MOST_ENTRIES = 20
 """Findings of one cause that a card lists."""
 
 
@@ -156,7 +158,7 @@ class Cards:
             left_out="" if exchanges or not finding.exchanges else "exchanges.jsonl lacks these exchanges.",
             curl=curl,
             script=steps,
-            baseline=None if is_known or finding.verdict == "open" else entry_text(finding),
+            baseline=None if is_known else _entries(group),
             severity=SEVERITIES[severity_of(finding)],
         )
         return self._with_others(self._handed_over(card, numbered, labels), group)
@@ -256,6 +258,13 @@ def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
     dots = "… → " if len(numbers) > 5 else ""
     sealed = ", encrypted" if any(exchange.plain is not None for exchange in exchanges) else ""
     return f"{plural(len(numbers), 'exchange')}{sealed}: {dots}{led}"
+
+
+def _entries(group: FindingGroup) -> str | None:
+    """The entries that accept the findings of a card, one for each signature; None where there is nothing to
+    accept."""
+    weighed = {finding.signature: finding for finding in group.findings if finding.verdict != "open"}
+    return "\n".join(map(entry_text, islice(weighed.values(), MOST_ENTRIES))) or None
 
 
 def _exchange_words(numbers: Sequence[int]) -> str:
