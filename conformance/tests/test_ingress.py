@@ -34,6 +34,18 @@ def test_without_the_right_access_code_nothing_gets_in(choices: Choices, code: s
     assert refused.is_access_code == (choices != OWN)
 
 
+def test_an_address_with_a_path_that_is_not_found_is_named_first() -> None:
+    with connected(edit=lambda text: re.sub(r'(url = "http://[^"/]+)"', r'\1/web/v1"', text, count=1)) as (
+        portal,
+        _,
+        _,
+    ):
+        refused = refusal_at_ingress(portal)
+
+    assert refused is not None
+    assert "Does the path /web/v1 belong to [portal] url?" in refused.reason
+
+
 def test_a_portal_that_is_down_says_nothing_of_an_access_code() -> None:
     down = Choices(portal_mismatch_code="DOWN", portal_mismatch_status=503)
     with connected(edit=lambda text: with_access_code(text, ""), choices=down) as (portal, _, _):

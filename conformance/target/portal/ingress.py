@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from conformance.errors import NoAnswer, Untestable
 from conformance.spec.endpoints import PROFILE, TOKEN_REFRESH
@@ -27,6 +28,10 @@ NO_CODE = "No access code is set, so nothing behind the ingress can be tested. S
 EMPTY_CODE = (
     "[portal] access_code is empty, so nothing behind the ingress can be tested. Write the code of the "
     'SYSTEM portal there, or "${PORTAL_ACCESS_CODE}" and set that.'
+)
+WRONG_PATH = (
+    "Does the path /{path} belong to [portal] url? It is what stands before /web/v1/ in the portal's "
+    "addresses. `portal-conformance doctor` looks for the portal at shorter and longer paths."
 )
 WRONG_CODE = "Is [portal] access_code the SYSTEM portal's, and is this address allowed?"
 
@@ -57,7 +62,7 @@ def refusal_at_ingress(portal: Portal) -> IngressRefusal | None:
         return None
     if guarded.code != MISMATCH and _can_sign_in(portal):
         return None
-    reason = f"{portal.url} refuses every request alike ({refusal(guarded)}). {_advice(portal)}"
+    reason = f"{portal.url} refuses every request alike ({refusal(guarded)}). {_advice(portal, guarded)}"
     return IngressRefusal(reason, is_access_code=_is_for_access_code(portal, guarded))
 
 
@@ -72,7 +77,10 @@ def _is_for_access_code(portal: Portal, answer: Exchange) -> bool:
     return answer.code == MISMATCH or (is_missing and answer.status in WITHOUT_CODE)
 
 
-def _advice(portal: Portal) -> str:
+def _advice(portal: Portal, answer: Exchange) -> str:
+    path = urlsplit(portal.url).path.strip("/")
+    if path and answer.status == 404:
+        return WRONG_PATH.format(path=path)
     if portal.profile.portal.access_code:
         return WRONG_CODE
     return NO_CODE if portal.profile.source == NO_PROFILE else EMPTY_CODE
