@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from conformance.check.merged_replays import exceeded_limits, notes_of_replays, replay_details, too_little
-from conformance.check.traffic import DEFAULTS, PortalTraffic
+from conformance.check.traffic import DEFAULTS, NO_EXCHANGE, NO_REQUEST, PortalTraffic
 from conformance.errors import UsageError
 from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
 from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, OtherPlaceEntry, Run
@@ -40,6 +40,8 @@ REGENERATED = (
     " requests got no answer, and were not judged.",
     " entries were set aside: ",
     "Several hosts were judged as one portal: ",
+    NO_EXCHANGE,
+    NO_REQUEST,
 )
 """What marks the notes of a check that are made anew from the sums."""
 

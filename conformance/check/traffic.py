@@ -95,6 +95,11 @@ def parts_of(files: Sequence[Place], workers: int, *, smallest: int = SMALLEST_P
     return parts
 
 
+NO_EXCHANGE = "The files hold no exchange"
+NO_REQUEST = "None of the recorded requests"
+"""How the sentences begin that say why nothing is judged."""
+
+
 @dataclass
 class PortalTraffic:
     """The portal's exchanges of some files or parts, in order; everything else is ignored and counted.
@@ -151,12 +156,21 @@ class PortalTraffic:
         return self.options.target or (urlsplit(f"//{most[0][0]}").netloc if most else "no portal")
 
     def sentences(self) -> Iterator[str]:
-        """What was ignored, and whether the traffic of several hosts was judged as one portal's."""
+        """What was ignored, and whether there was no traffic, or that of several hosts, judged as one's."""
         for why, times in self.ignored.most_common():
             yield f"{times} entries were set aside: {why}."
+        if not self.hosts:
+            yield self._nothing_of_the_portal()
         if len(self.hosts) > 1:
             hosts = ", ".join(f"{host} ({times})" for host, times in self.hosts.most_common(5))
             yield f"Several hosts were judged as one portal: {hosts}. Name one with --target."
+
+    def _nothing_of_the_portal(self) -> str:
+        if not self.ignored:
+            return f"{NO_EXCHANGE}. Give a capture that `record` wrote, or a HAR file that a browser saved."
+        if self.options.target:
+            return f"{NO_REQUEST} went to {self.options.target}, which --target names."
+        return f"{NO_REQUEST} is one of the portal's, which have {PORTAL_PATH} in their path."
 
     def _why_ignored(self, exchange: Exchange) -> str | None:
         target = self.options.target

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.model.run import Run
 from conformance.run.readings import pinned_by
-from conformance.spec import BY_KEY, REQUIREMENTS, present_id
+from conformance.spec import BY_KEY, REQUIREMENTS, near_ids, present_id
 
 
 def rerun_requirements(rerun: str) -> frozenset[str]:
     """The requirements that a ``--rerun`` names: by id, by a finding's signature, or by a pinned reading.
 
-    UsageError: it names an endpoint, of which a run cannot be repeated alone.
+    UsageError: it names an endpoint, of which a run cannot be repeated alone, or a rule that there is not.
     """
     if rerun in BY_KEY:
         raise UsageError(
@@ -21,7 +22,16 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
             f"or -k with a part of a case's name."
         )
     first = present_id(rerun.split()[0])
-    return frozenset(({first} & REQUIREMENTS.keys()) | pinned_by(first))
+    named = frozenset(({first} & REQUIREMENTS.keys()) | pinned_by(first))
+    if not named and RULE.fullmatch(first):
+        near = near_ids(first)
+        hint = f" The nearest are {', '.join(near)}." if near else ""
+        raise UsageError(f"--rerun {rerun}: there is no rule {first}.{hint}")
+    return named
+
+
+RULE = re.compile(r"[A-Z]+-\d+")
+"""What looks like the id of a rule, and names no case."""
 
 
 AGAIN = "again"

@@ -9,7 +9,14 @@ from conformance.spec.operations import (
     operation,
     operation_of,
 )
-from conformance.spec.requirements import REQUIREMENTS, Level, Requirement, present_id, present_signature
+from conformance.spec.requirements import (
+    REQUIREMENTS,
+    Level,
+    Requirement,
+    near_ids,
+    present_id,
+    present_signature,
+)
 from conformance.spec.tables import CONSTANT_LISTS
 
 __all__ = [
@@ -22,6 +29,7 @@ __all__ = [
     "Level",
     "Operation",
     "Requirement",
+    "near_ids",
     "operation",
     "operation_of",
     "present_id",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -121,6 +122,13 @@ ALIASES: Mapping[str, str] = _aliases()
 def present_id(id: str) -> str:
     """The id that a requirement has now, by any id that it ever had; another text as it is."""
     return ALIASES.get(id, id)
+
+
+def near_ids(text: str) -> list[str]:
+    """The ids that a mistyped one may mean, the likeliest first."""
+    chapter, _, number = text.upper().partition("-")
+    near = get_close_matches(text.upper(), REQUIREMENTS, n=3, cutoff=0.5)
+    return list(dict.fromkeys([*({f"{chapter}-{number:0>3}"} & REQUIREMENTS.keys()), *near]))
 
 
 def present_signature(signature: str) -> str:

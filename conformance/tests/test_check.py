@@ -307,3 +307,41 @@ def test_a_file_that_cannot_be_read_leaves_the_reports_of_before_and_creates_non
         check([bad], CheckOptions(out=out, workers=workers))
 
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("empty.jsonl", ""), ("empty.har", '{"log": {"entries": []}}')]
+)
+def test_files_without_an_exchange_say_what_is_wanted(tmp_path: Path, name: str, content: str) -> None:
+    file = tmp_path / name
+    file.write_text(content)
+
+    checked = check([file], CheckOptions(out=tmp_path / "out"))
+
+    wanted = "The files hold no exchange. Give a capture that `record` wrote, or a HAR file"
+    assert any(line.startswith(wanted) for line in checked.run.notes)
+
+
+def test_a_file_that_is_no_capture_says_which_files_are(tmp_path: Path) -> None:
+    file = tmp_path / "portal.toml"
+    file.write_text("profile = 1\n")
+
+    with pytest.raises(CaptureError, match=r"Give a capture that .* wrote, or a HAR file"):
+        check([file], CheckOptions(out=tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    ("target", "note"),
+    [
+        (None, "None of the recorded requests is one of the portal's, which have /web/v1/"),
+        ("http://other.example.test", "None of the recorded requests went to http://other.example.test"),
+    ],
+)
+def test_traffic_of_something_else_says_where_the_portals_would_be(
+    tmp_path: Path, target: str | None, note: str
+) -> None:
+    file = written(tmp_path, exchange("http://third.example.test/elsewhere"))
+
+    checked = check([file], CheckOptions(out=tmp_path / "out", target=target))
+
+    assert any(line.startswith(note) for line in checked.run.notes)

@@ -14,7 +14,7 @@ from conformance.errors import UsageError
 from conformance.report.model.run import Run
 from conformance.run.outlook.explanation import explain
 from conformance.run.outlook.plan import PlanChoice, plan
-from conformance.run.rerun import failed_rules
+from conformance.run.rerun import failed_rules, rerun_requirements
 from conformance.run.testable import deciding
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import running_portal
@@ -163,6 +163,13 @@ def test_a_plan_of_some_rules_counts_their_cases_only() -> None:
             row.chapter == "LOGIN" and row.level == "must" and row.can_hold for row in REQUIREMENTS.values()
         )
     )
+
+
+def test_a_rule_that_there_is_not_is_no_part_of_a_cases_name() -> None:
+    with pytest.raises(
+        UsageError, match=r"--rerun ACCOUNT-04: there is no rule ACCOUNT-04. The nearest are "
+    ):
+        rerun_requirements("ACCOUNT-04")
 
 
 def test_requirements_lists_the_selected_ones(capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,7 +98,7 @@ class Coverage:
         yield f"{listed} of {len(ERROR_BY_CODE)} error codes were seen."
         if self.unknown_bodies:
             bodies = ", ".join(f"{times} {state}" for state, times in _most_first(self.unknown_bodies))
-            yield f"Not judged, because the source lacks the bodies: {bodies}."
+            yield f"Not judged, because the source lacks the bodies: {bodies}. Save HAR files with content."
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
 

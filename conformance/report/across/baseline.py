@@ -33,13 +33,13 @@ from conformance.report.across.toml_rows import (
     document_of,
 )
 from conformance.report.model.run import BaselineEntry, BaselineOutcome, FindingEntry, Run
-from conformance.spec import present_id, present_signature
+from conformance.spec import REQUIREMENTS, near_ids, present_id, present_signature
 
 TABLES = ("known", "gone", "regression")
 FORM: RowForm = RowForm(
     ("requirement", "endpoint", "signature", "reason", "ticket"),
     ("requirement", "signature", "reason"),
-    unknown=lambda name: _nearest(name, FORM.keys),
+    unknown=lambda name: f"{_nearest(name, FORM.keys)}The keys are {', '.join(FORM.keys)}.",
     not_text="must be text in quotes.",
     purpose="An entry names what fails and says why that is accepted.",
 )
@@ -286,6 +286,10 @@ def _entry(where: str, row: Any) -> KnownFailure:
         "requirement": present_id(values["requirement"]),
         "signature": present_signature(values["signature"]),
     }
+    if present["requirement"] not in REQUIREMENTS:
+        near = near_ids(values["requirement"])
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(f"{where}: there is no rule {values['requirement']}.{hint}")
     return KnownFailure(**{**values, **present})
 
 

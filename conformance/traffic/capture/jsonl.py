@@ -97,4 +97,6 @@ def _what_is_wrong(error: Exception, length: int) -> str:
 
 
 def _how_to_go_on(before: int) -> str:
-    return f" Add --salvage to use the {before} lines before it." if before > 0 else ""
+    if before < 1:
+        return " Give a capture that `portal-conformance record` wrote, or a HAR file."
+    return f" Add --salvage to use the {before} lines before it."
