@@ -22,7 +22,10 @@ def test_findings_are_counted_as_the_report_shows_them_and_their_rules_where_the
     run = made.run()
 
     assert "findings   3 FAIL of 2 rules · 0 WARN" in "\n".join(closing_block(run, Path("reports")))
-    assert "3 FAIL of 2 rules" in verdict_line(run, Path("reports"))
+    line = verdict_line(run, Path("reports"))
+    assert "3 FAIL of 2 rules" in line
+    assert " · ENV-008, ENV-011 · " in line
+    assert line.endswith("exit code 1: 2 requirements failed")
 
 
 def test_a_finding_of_each_rule_needs_no_second_number() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from conformance.report.formats.handover import LONGEST, har, http_file, issue_text
+from conformance.report.formats.handover import LONGEST, IssueDetails, har, http_file, issue_text
 from conformance.report.formats.html.card.step_labels import step_labels
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import SignInRecord
@@ -121,17 +121,24 @@ def test_har_of_a_finding_is_read_back_as_the_same_exchanges(tmp_path: Path) -> 
 
 
 def test_an_issue_shows_text_of_the_target_as_it_is() -> None:
-    text = issue_text(
-        finding(actual="`x` <script>", message="![x](http://localhost/) @all"),
+    details = IssueDetails(
         statement="On an error `data` is null.",
+        section="Response envelope",
         severity="breaks a client",
         steps=["GET /web/v1/system/profile → 200 OK (again)"],
         rerun="portal-conformance run --rerun ENV-008",
+        answer="2026-11-21T09:53:07Z, X-Request-Id `7",
+        places=["GET /web/v1/system/roles data"],
     )
+
+    text = issue_text(finding(actual="`x` <script>", message="![x](http://localhost/) @all"), details)
 
     assert text.startswith("**ENV-008: On an error `data` is null.**")
     assert '``"`x` <script>"``' in text
     assert "\\!\\[x\\]\\(http\\://localhost/\\) \\@all" in text
+    assert '- specification: section "Response envelope"' in text
+    assert "- answer: ``2026-11-21T09:53:07Z, X-Request-Id `7``" in text
+    assert "- also at `GET /web/v1/system/roles data`" in text
     assert "1. `GET /web/v1/system/profile → 200 OK (again)`" in text
     assert text.endswith("Reproduce: `portal-conformance run --rerun ENV-008`")
 

@@ -13,11 +13,14 @@ from conformance.report.model.words import (
     changes_in_words,
     findings_in_words,
     headline,
+    listed,
     plural,
     share_of_musts,
 )
 
 REPORT = "report.html"
+MOST_NAMED = 8
+"""Rules that fail a run and are named in a single line."""
 
 
 def closing_block(run: Run, out: Path) -> Iterator[str]:
@@ -36,11 +39,19 @@ def verdict_line(run: Run, out: Path) -> str:
     parts = [
         f"{head.title}: {one_line(head.sentence, 300)}",
         _findings(run),
+        *_named(run),
         str(out / REPORT),
-        f"exit code {run.exit_code}",
+        f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if run.exit_code == ExitCode.FAILED else ""),
         *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
     ]
     return " · ".join(parts)
+
+
+def _named(run: Run) -> Iterator[str]:
+    """The rules that fail the run, the gravest first."""
+    blockers = blocking(run)
+    if blockers:
+        yield listed((blocker.requirement.id for blocker in blockers), MOST_NAMED)
 
 
 def exit_reason(run: Run) -> str:

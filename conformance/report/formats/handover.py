@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
 from conformance.report.formats.summary import code, quoted
@@ -120,22 +121,38 @@ def har(exchanges: Sequence[Exchange], *, version: str) -> str | None:
     return text if len(text) <= LONGEST and visible(text) == text else None
 
 
-def issue_text(
-    finding: FindingEntry, *, statement: str, severity: str, steps: Sequence[str], rerun: str
-) -> str:
+@dataclass(frozen=True, slots=True)
+class IssueDetails:
+    """What the text of an issue says beside the finding: the rule's ``statement`` and ``section`` of the
+    specification, the ``steps``, the last ``answer`` in a few words, the other ``places`` of the same cause,
+    and the command that repeats it."""
+
+    statement: str
+    section: str
+    severity: str
+    steps: Sequence[str]
+    rerun: str
+    answer: str = ""
+    places: Sequence[str] = ()
+
+
+def issue_text(finding: FindingEntry, details: IssueDetails) -> str:
     """A finding as the text of an issue, in Markdown; text from the target is not interpreted."""
     place = f" at {code(finding.path)}" if finding.path else ""
     lines = [
-        f"**{finding.requirement}: {statement}**",
+        f"**{finding.requirement}: {details.statement}**",
         "",
-        f"{code(finding.endpoint)}{place} ({severity})",
+        f"{code(finding.endpoint)}{place} ({details.severity})",
         "",
         f"- {contrast(finding)}: {code(expectation(finding.expected))}",
         f"- seen: {code(seen(finding))}",
+        f'- specification: section "{details.section}"',
     ]
+    lines += [f"- answer: {code(details.answer)}"] if details.answer else []
+    lines += [f"- also at {code(each)}" for each in details.places]
     message = own_message(finding)
     if message:
         lines += ["", quoted(message, 600)]
-    if steps:
-        lines += ["", "Steps:", "", *(f"{at}. {step}" for at, step in enumerate(map(code, steps), 1))]
-    return "\n".join([*lines, "", f"Reproduce: {code(rerun, 600)}"])
+    if details.steps:
+        lines += ["", "Steps:", "", *(f"{at}. {step}" for at, step in enumerate(map(code, details.steps), 1))]
+    return "\n".join([*lines, "", f"Reproduce: {code(details.rerun, 600)}"])

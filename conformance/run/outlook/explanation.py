@@ -98,7 +98,7 @@ def as_lines(each: Explanation) -> Iterator[str]:
     """An explanation as a person reads it, a line each."""
     yield f"{each.id}  {each.statement}"
     yield f"level       {each.level}: {each.level_reason}"
-    yield f"place       {each.section}"
+    yield f'place       section "{each.section}" of the specification'
     yield from _listed("endpoints", each.endpoints)
     if each.reading:
         yield f"reading     {each.reading}: [readings] in the profile pins it"

@@ -8,7 +8,7 @@ from itertools import islice
 
 from conformance.report.across.baseline import entry_text
 from conformance.report.formats.finding_text import contrast, expectation, own_message, seen
-from conformance.report.formats.handover import har, http_file, issue_text
+from conformance.report.formats.handover import IssueDetails, har, http_file, issue_text
 from conformance.report.formats.html.card.consequences import Consequences
 from conformance.report.formats.html.card.exchange_view import (
     ExchangeView,
@@ -38,6 +38,7 @@ MOST_STEPS = 8
 MOST_IDS = 14
 MOST_ROWS = 100
 MOST_ENTRIES = 20
+MOST_PLACES = 5
 """Findings of one cause that a card lists."""
 
 
@@ -161,39 +162,45 @@ class Cards:
             baseline=None if is_known else _entries(group),
             severity=SEVERITIES[severity_of(finding)],
         )
-        return self._with_others(self._handed_over(card, numbered, labels), group)
+        return self._with_others(self._handed_over(card, group, numbered, labels), group)
 
     def _numbered(self, finding: FindingEntry) -> dict[int, Exchange]:
         """The exchanges of a finding that the record has, by number."""
         record = self.evidence.exchanges
         return {number: record[number] for number in finding.exchanges if number in record}
 
-    def _handed_over(self, card: Card, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]) -> Card:
+    def _handed_over(
+        self, card: Card, group: FindingGroup, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
+    ) -> Card:
         """The card with the finding as other tools take it."""
         return replace(
             card,
             http=http_file(exchanges, labels),
             har=har(list(exchanges.values()), version=self.run.suite.version),
-            issue=self._issue(card.entry, exchanges, labels),
+            issue=self._issue(group, exchanges, labels),
         )
 
     def _issue(
-        self, finding: FindingEntry, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
+        self, group: FindingGroup, exchanges: Mapping[int, Exchange], labels: Mapping[int, str]
     ) -> str:
         """The text of an issue, with the last steps."""
+        finding = group.lead
         row = self.rows.get(finding.requirement)
         steps = [
             f"{each.request.method} {each.request.path} → {outcome(each)}"
             + (f" ({labels[number]})" if number in labels else "")
             for number, each in list(exchanges.items())[-MOST_STEPS:]
         ]
-        return issue_text(
-            finding,
+        details = IssueDetails(
             statement=row.statement if row else "",
+            section=row.section if row else "",
             severity=SEVERITIES[severity_of(finding)],
             steps=steps,
             rerun=again.rerun_finding(self.run, finding),
+            answer=_identified(list(exchanges.values())),
+            places=[f"{each.endpoint} {each.path}".strip() for each in group.elsewhere[:MOST_PLACES]],
         )
+        return issue_text(finding, details)
 
     def _with_others(self, card: Card, group: FindingGroup) -> Card:
         shown = group.elsewhere[:MOST_ROWS]
@@ -258,6 +265,15 @@ def _trail(numbers: Sequence[int], exchanges: Sequence[Exchange]) -> str:
     dots = "… → " if len(numbers) > 5 else ""
     sealed = ", encrypted" if any(exchange.plain is not None for exchange in exchanges) else ""
     return f"{plural(len(numbers), 'exchange')}{sealed}: {dots}{led}"
+
+
+def _identified(exchanges: Sequence[Exchange]) -> str:
+    """The last exchange as the log of a portal names it: its time and the id of its request."""
+    if not exchanges:
+        return ""
+    last = exchanges[-1]
+    request_id = last.request.header("x-request-id")
+    return last.started + (f", X-Request-Id {request_id}" if request_id else "")
 
 
 def _entries(group: FindingGroup) -> str | None:
