@@ -6,6 +6,7 @@ import sys
 from contextlib import redirect_stdout
 
 from conformance.cli.command import Choice, Options, argument, command, flag, option
+from conformance.cli.layout import print_line
 from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_profile
 from conformance.cli.program import completion_script
 
@@ -36,6 +37,7 @@ def test_the_suite(options: Options) -> int:
         update=options.update,
         thorough=options.thorough,
         grouped=options.grouped,
+        tell=print_line,
     )
 
 

@@ -10,11 +10,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from conformance.cli.layout import print_error
 from conformance.cli.live.console import RunConsole, console_for
 from conformance.report.formats.html import link_cases
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL
+from conformance.target.portal.changes import LEDGER
 
 PAGE = "cases.html"
 QUIETLY = ("-q", "--tb=short", "--no-header", "--disable-warnings")
@@ -50,12 +52,26 @@ def run(options: Iterable[str], *, further: Sequence[str], out: Path, quiet: boo
         page = Path(folder, PAGE)
         html = (f"--html={page}", "--self-contained-html")
         words = [*pytest_arguments(), *QUIETLY, *PLUGINS, *html, *further, *options]
-        if console is None:
-            code = pytest.main(words, plugins=[ending])
-        else:  # what is shown leaves by the stream that pytest would capture otherwise
-            code = pytest.main([*words, "--capture=sys"], plugins=[ending, Display(console)])
+        try:
+            if console is None:
+                code = pytest.main(words, plugins=[ending])
+            else:  # what is shown leaves by the stream that pytest would capture otherwise
+                code = pytest.main([*words, "--capture=sys"], plugins=[ending, Display(console)])
+        except KeyboardInterrupt:  # a second one, while the run ends
+            code = pytest.ExitCode.INTERRUPTED
+        if code == pytest.ExitCode.INTERRUPTED and not ending.has_reports:
+            print_error(_interrupted(out))
         if ending.has_reports:
             shutil.move(page, out / PAGE)
             with suppress(OSError):  # the report's page could not be written
                 link_cases(out, PAGE)
     return int(code)
+
+
+def _interrupted(out: Path) -> str:
+    """What is said of a run that was interrupted before it had anything to show, or once more at its end."""
+    ledger = out / LEDGER
+    if ledger.exists():
+        restore = f"`portal-conformance cleanup {ledger} --profile FILE` restores it"
+        return f"\nportal-conformance run: interrupted before everything was restored. {restore}."
+    return "\nportal-conformance run: interrupted before the reports were written."
