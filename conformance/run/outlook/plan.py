@@ -12,8 +12,8 @@ from conformance.run.catalogue import CaseRow, collect
 from conformance.run.costs import NOBODY, CaseCost, measured_costs
 from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
-from conformance.run.outlook.pace import ASSUMED, Pace
-from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator
+from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, Pace
+from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, factor_waits
 from conformance.run.rerun import rerun_requirements
 from conformance.run.search import growth
 from conformance.run.testable import MUSTS, TESTABLE, deciding, reachable
@@ -35,9 +35,10 @@ class RunPlan:
     could be. A run that tests fewer musts than the ``floor`` is inconclusive; a selection has none.
     ``minutes`` is how long the waits make the run last at the least, where the clock is not
     ``is_simulated``, and ``seconds`` how long it lasts with its requests at a ``pace``; ``beyond_budget`` is
-    how many seconds more it would need than ``--time-budget`` allows, and ``by_authenticator`` the accounts
-    whose sign-ins wait for codes besides. ``left_out`` are the
-    waits that are longer than ``--time-budget``. ``accounts``: by address, or ``nobody``, the mails, wrong
+    how many seconds more it would need than ``--time-budget`` allows, ``by_authenticator`` the accounts whose
+    sign-ins wait for codes besides, and ``code_waits`` what each sign-in may wait for by its second factor.
+    ``mailed_codes`` are those of the mails that a sign-in waits for. ``left_out`` are the waits that are
+    longer than ``--time-budget``. ``accounts``: by address, or ``nobody``, the mails, wrong
     passwords and wrong codes.
     """
 
@@ -52,6 +53,8 @@ class RunPlan:
     seconds: float = 0.0
     beyond_budget: float = 0.0
     by_authenticator: list[str] = field(default_factory=list)
+    code_waits: list[str] = field(default_factory=list)
+    mailed_codes: int = 0
     pace: Pace = ASSUMED
     musts: int = 0
     testable: int = 0
@@ -158,7 +161,10 @@ def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[
     """Adds what a case does with an account; where the profile has no such one, another takes its place. No
     code is mailed to an account without an inbox."""
     stand_ins = (name, *(other for other in ("spare", "admin") if name != NOBODY))
-    account = next((profile.accounts[each] for each in stand_ins if each in profile.accounts), None)
+    present = next((each for each in stand_ins if each in profile.accounts), None)
+    account = profile.accounts[present] if present is not None else None
+    if present in by_mail(profile):
+        planned.mailed_codes += counts.get("mailed_codes", 0)
     unsent = counts.get("mailed_codes", 0) if account is not None and account.inbox is None else 0
     planned.mails -= unsent
     totals = planned.accounts.setdefault(NOBODY if account is None else account.email, {})
@@ -188,7 +194,10 @@ def _add_time(planned: RunPlan, profile: Profile, budget: float) -> None:
     if planned.is_simulated:
         _bound(planned, busy, budget)
         return
-    planned.by_authenticator = by_authenticator(profile) if planned.sign_ins else []
+    if planned.sign_ins:
+        planned.by_authenticator, planned.code_waits = by_authenticator(profile), list(factor_waits(profile))
+    if not planned.pace.source:
+        busy += planned.mailed_codes * MAIL_SECONDS
     queued = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1) * planned.window
     planned.minutes = round(min(max(planned.longest_wait, queued), budget) / 60, 1)
     _bound(planned, max(planned.longest_wait, queued + busy), budget)
