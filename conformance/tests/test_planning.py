@@ -60,7 +60,7 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
     assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016"}
 
 
-def test_the_cases_that_are_not_tried_are_counted_by_reason(text: str) -> None:
+def test_the_rules_that_are_not_decided_are_counted_by_reason(text: str) -> None:
     shown = as_text(plan(without_clock(text), "read-only"))
 
     assert "  needs --impact disruptive\n" in shown
@@ -175,6 +175,12 @@ def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
     decided = {row["id"] for row in run.results["requirements"] if row["verdict"] != "untested"}
     costs = [CaseCost(**row) for row in json.loads((tmp_path / "costs.json").read_text("utf-8")).values()]
     assert decided == set(planned.rules)
+    untested = {
+        row["id"]: row["reason"] for row in run.results["requirements"] if row["id"] in planned.undecided
+    }
+    assert {rule: untested[rule].startswith(why) for rule, why in planned.undecided.items()} == (
+        dict.fromkeys(untested, True)
+    )
     assert sum(cost.requests for cost in costs) == pytest.approx(planned.requests, rel=0.1)
     assert sum(cost.sign_ins for cost in costs) == pytest.approx(planned.sign_ins, rel=0.1)
     assert sum(cost.mails for cost in costs) == sum(

@@ -20,6 +20,7 @@ from conformance.run.testable import MUSTS, TESTABLE, deciding, reachable
 from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
+from conformance.verdicts.findings import UNDECIDED, mildest_first
 from conformance.verdicts.selection import RuleSelection
 
 PROPERTIES = "cases/properties/"
@@ -38,8 +39,9 @@ class RunPlan:
     how many seconds more it would need than ``--time-budget`` allows, ``by_authenticator`` the accounts whose
     sign-ins wait for codes besides, and ``code_waits`` what each sign-in may wait for by its second factor.
     ``mailed_codes`` are those of the mails that a sign-in waits for. ``left_out`` are the waits that are
-    longer than ``--time-budget``. ``accounts``: by address, or ``nobody``, the mails, wrong
-    passwords and wrong codes.
+    longer than ``--time-budget``. ``untested`` are the cases that would not be tried, and ``undecided`` the
+    rules that would not be decided, each with the reason. ``accounts``: by address, or ``nobody``, the mails,
+    wrong passwords and wrong codes.
     """
 
     impact: Impact
@@ -68,6 +70,7 @@ class RunPlan:
     waits: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     untested: dict[str, str] = field(default_factory=dict)
+    undecided: dict[str, str] = field(default_factory=dict)
     unmeasured: list[str] = field(default_factory=list)
 
     def decided(self, level: str) -> int:
@@ -117,7 +120,8 @@ def plan(
     choice = choice or PlanChoice()
     planned, tried = RunPlan(impact, pace=choice.pace), list[CaseRow]()
     costs = measured_costs() if measured is None else measured
-    for row in choice.chosen(collect()):
+    chosen = choice.chosen(collect())
+    for row in chosen:
         reason = why_not(row, profile, impact)
         if reason is not None:
             planned.untested[row.id] = reason
@@ -130,6 +134,7 @@ def plan(
         planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
     _add_time(planned, profile, choice.budget)
     _add_rules(planned, profile, choice, tried)
+    _add_undecided(planned, choice, chosen)
     return planned
 
 
@@ -226,3 +231,24 @@ def _add_rules(planned: RunPlan, profile: Profile, choice: PlanChoice, tried: Se
     if choice.rules is None and not choice.rerun:
         expected = profile.expect.musts
         planned.floor = ceil(planned.testable * SHARE) if expected is None else expected
+
+
+def _add_undecided(planned: RunPlan, choice: PlanChoice, chosen: Sequence[CaseRow]) -> None:
+    """The rules that would not be decided, each with the reason that a run gives. A run of one rule or case
+    leaves the others out."""
+    undecided = [] if choice.rerun else [row for row in REQUIREMENTS if row in choice.testable]
+    lacking: dict[str, dict[str, str]] = {rule: {} for rule in undecided}
+    late: dict[str, str] = {}
+    for row in chosen:
+        why = planned.untested.get(row.id)
+        if why is None and _is_left_out(row, choice.budget):
+            wait = f"a wait of up to {row.waits:g} s is longer than --time-budget"
+            late |= dict.fromkeys(row.after_waits, wait)
+        if why is not None:
+            for rule in lacking.keys() & row.requirements:
+                lacking[rule].setdefault(why, row.id)
+    decided = frozenset(planned.rules)
+    for rule in undecided:
+        if rule not in decided:
+            reason = next(iter(mildest_first(lacking[rule])), UNDECIDED)
+            planned.undecided[rule] = late.get(rule, reason)

@@ -123,10 +123,13 @@ def _wait(wait: str) -> str:
 
 
 def _not_tried(planned: RunPlan) -> Iterator[str]:
-    if planned.untested:
-        yield f"{plural(len(planned.untested), 'case')} would not be tried (--format json names each):"
-        for why, count in Counter(planned.untested.values()).most_common():
+    if planned.undecided:
+        yield f"{plural(len(planned.undecided), 'rule')} would not be decided (--format json names each):"
+        for why, count in Counter(planned.undecided.values()).most_common():
             yield f"  {count:>4}  {why}"
+    if planned.untested:
+        cases = plural(len(planned.untested), "case")
+        yield f"{cases} would not be tried (--format json says of each what it needs)."
     if planned.unmeasured:
         cases = plural(len(planned.unmeasured), "case")
         yield f"{cases} not measured yet, whose requests are not counted."
