@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from conformance.report.model.words import plural
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.capture.files import is_packed
@@ -153,7 +154,7 @@ class PortalTraffic:
     def sentences(self) -> Iterator[str]:
         """What was ignored, and whether the traffic of several hosts was judged as one portal's."""
         for why, times in self.ignored.most_common():
-            yield f"{times} entries were set aside: {why}."
+            yield f"{plural(times, 'entry')} {'was' if times == 1 else 'were'} set aside: {why}."
         if len(self.hosts) > 1:
             hosts = ", ".join(f"{host} ({times})" for host, times in self.hosts.most_common(5))
             yield f"Several hosts were judged as one portal: {hosts}. Name one with --target."

@@ -43,7 +43,7 @@ def test_the_suite(options: Options) -> int:
 
 @command(
     "completion",
-    argument("shell", "SHELL", type=Choice(("bash", "zsh", "fish"))),
+    argument("shell", "SHELL", type=Choice(("bash", "zsh", "fish")), help="bash, zsh or fish"),
     examples=(
         "portal-conformance completion zsh > ~/.zfunc/_portal-conformance",
         "portal-conformance completion fish > ~/.config/fish/completions/portal-conformance.fish",

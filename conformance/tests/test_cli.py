@@ -43,6 +43,9 @@ NOWHERE = "/dev/null/reports"
         (["matrix", "/dev/null/a"], "/dev/null/a"),
         (["history", "--history", "/dev/null/runs.db"], "there is no such database"),
         (["record", "--upstream", "portal", "--out", "x.jsonl"], "--upstream portal: give an address"),
+        (["cleanup", "/nowhere/changes.jsonl", "--target", "http://127.0.0.1:9"], "there is no such file"),
+        (["validate", "/"], "/: cannot be read (is a directory)."),
+        (["doctor"], "doctor needs --profile FILE or --target URL."),
         (["cleanup", "/dev/null/changes.jsonl", "--profile", "/dev/null/portal.toml"], "/dev/null/"),
     ],
 )
