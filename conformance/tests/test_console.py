@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from conformance.cli.layout import laid_out
+from conformance.cli.layout import laid_out, status_until_shown
 from conformance.cli.live.console import wants_pytest
 from conformance.cli.live.views import ENDING, LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
@@ -159,6 +159,21 @@ def test_a_secret_is_redacted_before_a_line_is_broken(monkeypatch: pytest.Monkey
 
     assert "planted" not in screen.getvalue()
     assert "[password-1]" in screen.getvalue()
+
+
+def test_what_a_command_does_is_shown_until_it_has_something_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, log = Terminal(), io.StringIO()
+
+    for stream in (screen, log):
+        monkeypatch.setattr("sys.stdout", RedactedStream(stream, []))
+        with status_until_shown("judging …") as show:
+            show("first")
+            show("second")
+
+    drawn, _, rest = screen.getvalue().partition("first")
+    assert "judging …" in drawn
+    assert rest == "\nsecond\n", "it is gone before the first line"
+    assert log.getvalue() == "first\nsecond\n"
 
 
 def test_a_target_cannot_move_the_cursor_of_the_display() -> None:
