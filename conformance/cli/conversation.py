@@ -23,8 +23,8 @@ USUAL_NAME = re.compile(r"[A-Z0-9_]{1,15}|[A-Z0-9]+(_[A-Z0-9]+)+")
 """What a name looks like that is not set: short, or words in capitals. A secret is longer, or a word."""
 FIRST = """\
 setup asks for the portal's address, an account and its second factor, writes {path}, and tries it out.
-It asks for no secret, only for the names of the environment variables that hold them, and shows a name only
-once it is taken.
+It asks for no secret, only for the names of the environment variables that hold them.
+A name is shown once it is taken.
 {state}
 """
 ALL_SET = "These are set, so that it can try the profile out: {names}. With other names, export them first."
