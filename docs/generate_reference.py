@@ -17,7 +17,7 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from conformance.cli.command import PREFIX, CommandOption
+from conformance.cli.command import PREFIX, Choice, CommandOption
 from conformance.cli.commands import COMMANDS, EXIT_CODES, GROUPS, CommandRow
 from conformance.cli.program import loaded
 from conformance.run.options import INI, OPTIONS
@@ -254,6 +254,8 @@ def _words(words: Iterable[object]) -> str:
 def _meaning(option: CommandOption) -> tuple[str, str]:
     """What an option does, and its default: it stands at the end of the help, or in the table of a run."""
     text = option.help or ""
+    if isinstance(option.type, Choice):
+        text = text.replace(f": {option.type.listed}", "", 1)  # they stand beside the option's name
     match = re.fullmatch(r"(.*?) \(default: ([^()]*)\)(.*)", text)
     if match:
         return match[1] + match[3], match[2] if " " in match[2] else f"`{match[2]}`"

@@ -41,9 +41,17 @@ def main(arguments: list[str] | None = None, prog: str = "python -m reference_im
         ) as running:
             serve.until_interrupted(running, options.profile_out)
     except OSError as error:
-        print(f"The portal cannot be served at {options.host}:{options.port}: {error}.", file=sys.stderr)
+        serve.say(f"{prog}: {_refused(error, f'{options.host}:{options.port}')}", sys.stderr)
         return 4
     return 0
+
+
+def _refused(error: OSError, address: str) -> str:
+    """What the system refuses: a file, or the address."""
+    reason = (error.strerror or str(error)).lower()
+    if error.filename is not None:
+        return f"{error.filename} cannot be written: {reason}."
+    return f"the portal cannot be served at {address}: {reason}. Choose another --port or --host."
 
 
 def _described(fault: Fault) -> str:
@@ -57,6 +65,11 @@ class Parser(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         super().exit(4 if status == 2 else status, message)
+
+    def error(self, message: str) -> NoReturn:
+        problem = message.removeprefix("argument ").removesuffix(".")
+        serve.say(f"{self.prog}: {problem}. `{self.prog} --help` shows what there is.", sys.stderr)
+        self.exit(2)
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -107,14 +120,18 @@ def _named(text: str, kind: str, names: Iterable[str]) -> str:
         return text
     near = difflib.get_close_matches(text, names, n=3, cutoff=0.4)
     nearest = f"; the nearest are {', '.join(near)}" if near else ""
-    raise argparse.ArgumentTypeError(f'there is no {kind} "{text}"{nearest}. `--list-{kind}s` names them all')
+    raise argparse.ArgumentTypeError(
+        f'there is no {kind} "{text}"{nearest}. `--list-{kind}s` names them all.'
+    )
 
 
 def limit(text: str) -> tuple[str, float]:
     """``login_window=5``; a whole number stays one."""
-    name, _, value = text.partition("=")
+    name, equals, value = text.partition("=")
     if name not in _LIMITS:
         raise argparse.ArgumentTypeError(f'there is no limit "{name}"; there are {", ".join(_LIMITS)}')
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{name} has no value: write {name}={_LIMITS[name]}")
     try:
         return name, int(value) if value.lstrip("-").isdigit() else float(value)
     except ValueError:

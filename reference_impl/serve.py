@@ -1,14 +1,17 @@
 """The reference portal as a real HTTP server, in a thread or in the foreground."""
 
 import contextlib
+import shutil
 import socket
+import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Self, TextIO, Unpack
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -115,12 +118,20 @@ def until_interrupted(running: Running, profile_out: Path | None = None) -> None
 
 
 def _announce(running: Running, profile_out: Path | None) -> None:
-    print(f"The reference portal answers at {running.url} (stop it with Ctrl-C).", flush=True)
+    say(f"The reference portal answers at {running.url} (stop it with Ctrl-C).", sys.stdout)
     if profile_out is None:
         print(f"\n{running.profile()}", flush=True)
     else:
         profile_out.write_text(running.profile(), encoding="utf-8")
-        print(f"A profile that fits it: {profile_out}", flush=True)
+        say(f"A profile that fits it: {profile_out}", sys.stdout)
+
+
+def say(line: str, stream: TextIO) -> None:
+    """Prints a line at once; on a terminal it is broken between words."""
+    if stream.isatty():
+        width = shutil.get_terminal_size().columns
+        line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    print(line, file=stream, flush=True)
 
 
 def listen(host: str, port: int) -> socket.socket:

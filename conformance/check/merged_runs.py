@@ -38,7 +38,7 @@ REGENERATED = (
     " error codes were seen.",
     "Not judged, because the source lacks the bodies: ",
     " requests got no answer, and were not judged.",
-    " entries were set aside: ",
+    " set aside: ",
     "Several hosts were judged as one portal: ",
     NO_EXCHANGE,
     NO_REQUEST,

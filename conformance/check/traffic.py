@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from conformance.report.model.words import plural
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.capture.files import is_packed
@@ -158,7 +159,7 @@ class PortalTraffic:
     def sentences(self) -> Iterator[str]:
         """What was ignored, and whether there was no traffic, or that of several hosts, judged as one's."""
         for why, times in self.ignored.most_common():
-            yield f"{times} entries were set aside: {why}."
+            yield f"{plural(times, 'entry')} {'was' if times == 1 else 'were'} set aside: {why}."
         if not self.hosts:
             yield self._nothing_of_the_portal()
         if len(self.hosts) > 1:

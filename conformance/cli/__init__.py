@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_error(f"portal-conformance: {_file_error(error)}")
             return ExitCode.USAGE
         except (KeyboardInterrupt, click.Abort):
+            print_error("\nportal-conformance: interrupted.")
             return ExitCode.INTERRUPTED
         except Exception as bug:
             traceback.print_exc()

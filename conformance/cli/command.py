@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -75,8 +75,13 @@ class Choice(click.Choice[str]):
     """One of some words."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        return f"invalid choice: {value!r}. Choose {self.listed}."
+
+    @property
+    def listed(self) -> str:
+        """``read-only, mutating or disruptive``."""
         words = [str(choice) for choice in self.choices]
-        return f"invalid choice: {value!r}. Choose {', '.join(words[:-1])} or {words[-1]}."
+        return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 TEXT = Value("text")
@@ -113,8 +118,13 @@ class DocumentedCommand(click.RichCommand):
         self.examples = examples
 
     def format_epilog(self, ctx: click.RichContext, formatter: click.RichHelpFormatter) -> None:  # type: ignore[override]
-        notes = [f"Each option has an environment variable: --time-budget is {PREFIX}_TIME_BUDGET."]
-        write_closing(formatter, self.examples, notes)
+        write_closing(formatter, self.examples, list(self._notes(ctx)))
+
+    def _notes(self, ctx: click.Context) -> Iterator[str]:
+        named = [each for each in self.params if isinstance(each, CommandOption) and not each.is_flag]
+        shown = next((each for each in named if each.name == "time_budget"), next(iter(named), None))
+        if shown is not None:
+            yield f"Each option has an environment variable: {shown.opts[0]} is {shown.variable(ctx)}."
 
 
 class OneCommand(DocumentedCommand):
@@ -130,9 +140,16 @@ class OneCommand(DocumentedCommand):
 class PassingCommand(DocumentedCommand):
     """A command that passes options which it does not have itself to pytest."""
 
+    def _notes(self, ctx: click.Context) -> Iterator[str]:
+        yield from super()._notes(ctx)
+        yield "Other options are those of pytest, such as -k WORD, -x and -v."
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, ["--help" if word == "-h" else word for word in args])
         own = _spellings(self)
+        profiles = [word for word in ctx.args if word.endswith(".toml") and not word.startswith("-")]
+        if profiles and not ctx.resilient_parsing:
+            raise click.UsageError(f"unknown argument: {profiles[0]}. Write --profile {profiles[0]}.", ctx)
         for word in ctx.args:
             near = difflib.get_close_matches(word.partition("=")[0], own, n=1, cutoff=NEAR)
             if word.startswith("--") and near and not ctx.resilient_parsing:
@@ -144,6 +161,9 @@ def option(*names: str, **settings: Any) -> click.RichOption:
     """One option; without a type it takes a text that is not empty."""
     if not settings.get("is_flag"):
         settings.setdefault("type", TEXT)
+    if isinstance(choice := settings.get("type"), Choice):
+        what, default, rest = str(settings["help"]).partition(" (default")
+        settings |= {"metavar": "WORD", "help": f"{what}: {choice.listed}{default}{rest}"}
     return CommandOption(names, **settings)
 
 
@@ -155,8 +175,11 @@ def flag(*names: str, **settings: Any) -> click.RichOption:
 def argument(name: str, metavar: str, **settings: Any) -> click.RichArgument:
     """A positional argument: a path, unless ``type`` says another."""
     settings.setdefault("type", PATH)
-    shown = f"{metavar}..." if settings.get("nargs") == -1 else metavar
-    return click.RichArgument([name], metavar=shown, **settings)
+    one = metavar if settings.get("required", settings.get("nargs") != -1) else f"[{metavar}]"
+    shown = f"{one}..." if settings.get("nargs") == -1 else one
+    made = click.RichArgument([name], metavar=shown, **settings)
+    made.opts = [metavar]  # the name in the help; the value goes by ``name``
+    return made
 
 
 Declared = Callable[[Callable[[Options], int]], click.RichCommand]
@@ -200,12 +223,23 @@ def write_closing(formatter: click.RichHelpFormatter, examples: Sequence[str], n
     table.add_column()
     for code, meaning in EXIT_CODES.items():
         table.add_row(f"  {int(code)}", Text(meaning))
-    parts: list[object] = (
-        [Text("\n".join(("Examples:", *(f"  {example}" for example in examples), "")))] if examples else []
-    )
+    width = formatter.console.width
+    shown = (folded(example, width) for example in examples)
+    parts: list[object] = [Text("\n".join(("Examples:", *shown, "")))] if examples else []
     parts += [Text("Exit codes:"), table, *(Text(f"\n{note}") for note in notes)]
     for part in parts:
         formatter.write(part)
+
+
+def folded(example: str, width: int) -> str:
+    """An example as a terminal of this width shows it: what a shell reads as one line, ready to be copied."""
+    lines, room = [""], width - len("  ") - len(" \\")
+    for word in example.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > room and len(example) + 2 > width:
+            lines.append(f"    {word}")
+        else:
+            lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+    return " \\\n".join(f"  {line}" for line in lines)
 
 
 def _spellings(command: click.Command) -> list[str]:

@@ -13,7 +13,7 @@ PROGRAM = "portal-conformance"
 
 TEST = "Test a portal"
 TRAFFIC = "Recorded traffic"
-RUNS = "Finished runs"
+RUNS = "Past runs"
 SPECIFICATION = "The specification"
 SUITE = "The suite itself"
 

@@ -24,10 +24,14 @@ USUAL_NAME = re.compile(r"[A-Z0-9_]{1,15}|[A-Z0-9]+(_[A-Z0-9]+)+")
 FIRST = """\
 setup asks for the portal's address, an account and its second factor, writes {path}, and tries it out.
 It asks for no secret, only for the names of the environment variables that hold them.
-It can try the profile out only where these are set: {state}
+A name is shown once it is taken.
+{state}
 """
-ALL_SET = "{names} are. With other names, export them first."
-SOME_UNSET = "{names} {verb} not. Export what you have under any name before you begin, or afterwards."
+ALL_SET = "These are set, so that it can try the profile out: {names}. With other names, export them first."
+SOME_UNSET = (
+    "It can try the profile out only where its variables are set. Not set: {names}. Export what you have "
+    "under any name before you begin, or afterwards."
+)
 USUAL = ("PORTAL_ACCESS_CODE", "ADMIN_PASSWORD", "ADMIN_OTP_SECRET")
 """The variables that the questions propose."""
 
@@ -60,18 +64,18 @@ def _state_of_usual() -> str:
     unset = [name for name in USUAL if not os.environ.get(name)]
     if not unset:
         return ALL_SET.format(names=", ".join(USUAL))
-    return SOME_UNSET.format(names=", ".join(unset), verb="is" if len(unset) == 1 else "are")
+    return SOME_UNSET.format(names=", ".join(unset))
 
 
 def _asked() -> ProfileAnswers:
     """The answers to the questions, each asked until it has a valid one."""
     url = click.prompt("Address of the portal", value_proc=_address)
-    access = _variable("Environment variable with the access code", USUAL[0])
+    access = _variable("Variable with the access code", USUAL[0])
     email = click.prompt("Email of the account that signs in for most cases", value_proc=_email)
-    password = _variable("Environment variable with its password", USUAL[1])
+    password = _variable("Variable with its password", USUAL[1])
     factor = click.prompt("Its second factor", type=Choice(("OTP", "EMAIL")), default="OTP")
     if factor == "OTP":
-        secret = _variable("Environment variable with its authenticator secret", USUAL[2])
+        secret = _variable("Variable with its authenticator secret", USUAL[2])
         return ProfileAnswers(url, access, email, password, otp_secret=secret)
     inbox = click.prompt(
         "URL that answers with its mails, {email} in place of the address", value_proc=_address
@@ -80,7 +84,16 @@ def _asked() -> ProfileAnswers:
 
 
 def _variable(question: str, usual: str) -> str:
-    return str(click.prompt(question, default=usual, value_proc=_name))
+    """The name of a variable. What is typed is hidden until it is one: it may be the secret itself."""
+    while True:
+        typed = click.prompt(question, default=usual, hide_input=True)
+        try:
+            name = _name(str(typed))
+        except click.BadParameter as wrong:
+            print_text(f"Error: {wrong.message}. It was not shown.", form="text")
+            continue
+        print_text(f"  {name}, which is {'set' if os.environ.get(name) else 'not set'}", form="text")
+        return name
 
 
 def _address(text: str) -> str:

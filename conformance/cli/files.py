@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.cli.command import ADDRESS, PATH, Options, Value, argument, command, flag, option
 from conformance.cli.folders import folder_beside_run
-from conformance.cli.layout import print_line, print_text
+from conformance.cli.layout import print_line, print_text, status_until_shown
 from conformance.cli.options import (
     BASELINE,
     BASELINE_PRUNE,
@@ -109,7 +109,10 @@ def check_files(options: Options) -> int:
     )
     if options.format == "json":
         return run(files, asked, output=options.format, show=print_line)
-    return annotated(lambda: run(files, asked, show=print_line), asked.out)
+    if asked.workers != 1 or asked.scheduler:  # these show how far their parts are
+        return annotated(lambda: run(files, asked, show=print_line), asked.out)
+    with status_until_shown("judging the recorded traffic …") as show:
+        return annotated(lambda: run(files, asked, show=show), asked.out)
 
 
 @command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TextIO, cast
 
 from conformance.cli.output import RedactedStream
@@ -106,8 +106,24 @@ def status_line() -> Iterator[Callable[[str], None]]:
         yield lambda text: None
         return
     from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
 
     file = sys.stdout.for_display() if isinstance(sys.stdout, RedactedStream) else sys.stdout
     console = Console(file=cast(TextIO, file), force_terminal=True, color_system=None, markup=False)
-    with console.status("") as status:
-        yield lambda text: status.update(text)
+    spinner = Spinner("dots")
+    with Live(spinner, console=console, transient=True, redirect_stdout=False, redirect_stderr=False):
+        yield lambda text: spinner.update(text=text)
+
+
+@contextmanager
+def status_until_shown(text: str) -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal what a command does now, until the function that it gives prints a first line."""
+    with ExitStack() as shown:
+        shown.enter_context(status_line())(text)
+
+        def show(line: str) -> None:
+            shown.close()
+            print_line(line)
+
+        yield show

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import redirect_stdout
+from threading import Thread
 
 from conformance.cli.command import Choice, Options, argument, command, flag, option
+from conformance.cli.layout import print_error, print_line
 from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_profile
 from conformance.cli.program import completion_script
+from conformance.errors import UsageError
 
 
 @command(
@@ -36,12 +40,13 @@ def test_the_suite(options: Options) -> int:
         update=options.update,
         thorough=options.thorough,
         grouped=options.grouped,
+        tell=print_line,
     )
 
 
 @command(
     "completion",
-    argument("shell", "SHELL", type=Choice(("bash", "zsh", "fish"))),
+    argument("shell", "SHELL", type=Choice(("bash", "zsh", "fish")), help="bash, zsh or fish"),
     examples=(
         "portal-conformance completion zsh > ~/.zfunc/_portal-conformance",
         "portal-conformance completion fish > ~/.config/fish/completions/portal-conformance.fish",
@@ -53,13 +58,35 @@ def print_completion(options: Options) -> int:
     return 0
 
 
+FOR_ASSISTANTS = (
+    "mcp speaks the Model Context Protocol on stdin and stdout: an assistant starts it, with this line in "
+    "its settings. Ctrl-C ends it."
+)
+
+
+def _check_target(options: Options) -> None:
+    """Raises UsageError where each run of the assistant would fail, whatever the environment holds then."""
+    from conformance.target.profile.model import of_target  # models take a moment to load
+    from conformance.target.profile.validation import validate  # as above
+
+    problems = validate(options.profile).problems if options.profile is not None else ()
+    if problems:
+        raise UsageError("\n".join(problems))
+    if options.target is not None:
+        of_target(options.target)
+
+
 @command("mcp", TARGET, PROFILE, IMPACT, OUT)
 def serve_assistant(options: Options) -> int:
     """Serves an assistant by MCP on stdin and stdout; no tool goes beyond --impact (default: read-only)."""
     from conformance.embed.mcp_server import Assistant, server_of  # needs the extra
 
     use_default_profile(options)
+    _check_target(options)
     assistant = Assistant(options.out, options.impact or "read-only", options.profile, options.target)
+    if sys.stdin is not None and sys.stdin.isatty():
+        print_error(FOR_ASSISTANTS)
+    signal.signal(signal.SIGINT, lambda number, frame: Thread(target=assistant.leave, daemon=True).start())
     # The protocol needs the bytes of stdout; what it carries is redacted already, as the reports are.
     with redirect_stdout(sys.__stdout__):
         server_of(assistant).run("stdio")

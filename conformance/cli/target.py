@@ -105,7 +105,10 @@ def diagnose(options: Options) -> int:
 
     profile = profile_of(options)
     if profile is None:
-        raise UsageError("doctor needs --profile FILE. `portal-conformance init` prints one to fill in.")
+        raise UsageError(
+            "doctor needs --profile FILE or --target URL. `portal-conformance init` prints a profile to fill "
+            "in."
+        )
     if options.write and not options.profile:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")
     impact: Impact = options.impact or "read-only"
@@ -124,7 +127,7 @@ def diagnose(options: Options) -> int:
     if options.write:
         _write_learned(options.profile, _learned(results, planned))
     if options.format != "json":
-        print(f"\n{_next_step(results, options.profile)}")
+        print_blocks([(), [_next_step(results, options)]])
     return _exit_code(results)
 
 
@@ -154,9 +157,10 @@ def _print_results(
     print_blocks([lines, as_text(results, unlocks).splitlines()])
 
 
-def _next_step(results: list[Diagnosis], path: Path | None) -> str:
+def _next_step(results: list[Diagnosis], options: Options) -> str:
     """What to do after the doctor."""
-    target = f" --profile {path}" if path is not None else ""
+    names = ("profile", "target")
+    target = "".join(f" --{name} {value}" for name in names if (value := getattr(options, name)) is not None)
     if any(result.state == "wrong" for result in results):
         return f"Next: mend what is wrong, and call `portal-conformance doctor{target}` again."
     return f"Next: `portal-conformance plan{target}` shows what a run would do."
@@ -205,9 +209,9 @@ def _print_learned(
 
     learned = _learned(results, planned)
     if "expect" not in learned.tables:
-        print("\nNo [expect] table is proposed: no account can sign in.")
+        print_blocks([(), ["No [expect] table is proposed: no account can sign in."]])
     if path is not None and not is_written and written(before := text_of(path), learned) == before:
-        print(f"\nNothing was learned that {path} does not say.")
+        print_blocks([(), [f"Nothing was learned that {path} does not say."]])
     elif learned:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
@@ -226,13 +230,13 @@ def _write_learned(path: Path, learned: Learned) -> None:
     before = text_of(path)
     after = written(before, learned)
     if after == before:
-        print(f"Nothing was learned that {path} does not say.", file=sys.stderr)
+        print_error(f"Nothing was learned that {path} does not say.")
         return
     try:
         replace_file(path, after)
     except OSError as refused:
         raise UsageError(f"{path}: cannot be written ({refused.strerror}). Check its permissions.") from None
-    print(f"Wrote what was learned to {path}.", file=sys.stderr)
+    print_error(f"Wrote what was learned to {path}.")
 
 
 def _works(part: str, results: list[Diagnosis]) -> bool:
@@ -283,10 +287,10 @@ def validate_profiles(options: Options) -> int:
     for path in options.profiles or (DEFAULT_PROFILE,):
         validation = validate(path)
         for problem in validation.problems:
-            print(problem, file=sys.stderr)
+            print_error(problem)
         has_mistake = has_mistake or bool(validation.problems)
         if not validation.problems:
-            print(f"{path} is valid.{_unread(validation.references)}")
+            print_line(f"{path} is valid.{_unread(validation.references)}")
     return ExitCode.USAGE if has_mistake else ExitCode.CONFORMANT
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
 from conformance.cli.folders import folder_beside_run
-from conformance.cli.layout import print_line
+from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
     BASELINE,
     BASELINE_PRUNE,
@@ -226,9 +226,11 @@ def _replayed(profile: Profile, options: Options) -> int:
     from conformance.scale import command as scale_command  # see above
 
     is_alone = options.workers == 1 and options.engine == "processes"
-    if is_alone or options.dry_run:
-        return replay_command.run(profile, options, print_line=print_line)
-    return scale_command.run(profile, options, print_line=print_line)
+    run = replay_command.run if is_alone or options.dry_run else scale_command.run
+    if options.format == "json":
+        return run(profile, options, print_line=print_line)
+    with status_until_shown(f"replaying against {profile.portal.url} …") as show:
+        return run(profile, options, print_line=show)
 
 
 COMMANDS = {each.name: each for each in (record_traffic, replay_traffic)}

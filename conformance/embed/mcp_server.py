@@ -6,6 +6,7 @@ greater impact. Everything that it returns stands in redacted reports, or in the
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from typing import Any
 
 import conformance
 from conformance.check import CheckOptions, check
-from conformance.errors import SuiteError, UsageError
+from conformance.errors import ExitCode, SuiteError, UsageError
 from conformance.report.model.run import Run
 from conformance.run.outlook.explanation import explain
 from conformance.spec import IMPACTS, REQUIREMENTS, Impact
@@ -90,6 +91,11 @@ class Assistant:
         """Judges the traffic in a HAR file or a capture on this machine; sends nothing."""
         with self._lock:
             return _summary(check([Path(path)], CheckOptions(out=self.out)).run)
+
+    def leave(self) -> None:
+        """Ends the process, once no tool runs: what reads stdin cannot be interrupted."""
+        with self._lock:
+            os._exit(ExitCode.INTERRUPTED)
 
     def _allowed(self, impact: str | None) -> str:
         """The impact of a run. UsageError: it is more than the server was started with, or is none."""

@@ -84,7 +84,8 @@ def options_of(arguments: SimpleNamespace) -> ReplayOptions:
 
 
 def _warn(notice: str) -> None:
-    print(notice, file=sys.stderr, flush=True)
+    begins = "\n" if sys.stderr.isatty() else ""  # below the line that says what goes on
+    print(f"{begins}{notice}", file=sys.stderr, flush=True)
 
 
 def _previewed(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:

@@ -113,11 +113,11 @@ def _counts(finished: FinishedReplay) -> Iterator[str]:
     plan, tally = finished.plan, finished.tally
     states = ", ".join(f"{tally.counts[state]} {state.value}" for state in State if tally.counts[state])
     clients = plural(plan.sessions, "client")
-    yield f"{plan.size} recorded exchanges of {clients}: {states or 'none'}."
+    yield f"{plan.size} recorded exchanges of {clients}: {states or 'none of them was replayed'}."
     yield from plan.notes
     yield from finished.replay.machine.rebuilder.context.notes
     for why, times in plan.ignored.most_common():
-        yield f"{times} entries were ignored: {why}."
+        yield f"{plural(times, 'entry')} {'was' if times == 1 else 'were'} ignored: {why}."
     reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
     for (state, reason), times in reasons.most_common(20):
         yield f"{times} {state.value}: {reason}."

@@ -49,6 +49,14 @@ class _Collector:
         self.rows = [_row(item) for item in session.items if ids_of(item)]
 
 
+class Interruptible:
+    """A plugin that lets Ctrl-C end the caller as well: pytest would only return an exit code."""
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        if type(excinfo.value) is KeyboardInterrupt:  # pytest's own subclass says that a module is broken
+            raise excinfo.value
+
+
 def _row(item: pytest.Item) -> CaseRow:
     return CaseRow(
         item.nodeid,
@@ -75,10 +83,13 @@ def pytest_arguments() -> list[str]:
 
 
 def collect() -> list[CaseRow]:
-    """Every case. Raises RuntimeError where one cannot be collected, with pytest's words."""
+    """Every case. Raises RuntimeError where one cannot be collected, with pytest's words, and
+    KeyboardInterrupt."""
     collector, said = _Collector(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        code = pytest.main([*pytest_arguments(), "--collect-only", "-q"], plugins=[collector])
+        code = pytest.main(
+            [*pytest_arguments(), "--collect-only", "-q"], plugins=[collector, Interruptible()]
+        )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"the cases cannot be collected:\n{said.getvalue()}")
     return collector.rows

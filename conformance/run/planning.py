@@ -15,6 +15,7 @@ from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.portal.codes import STEP
 from conformance.target.profile.model import Profile
+from conformance.target.profile.tables import FixedInbox
 
 UNKNOWN_WINDOW = 60.0
 """Seconds that are assumed of the window of the sign-in rate where the profile does not say it."""
@@ -112,30 +113,41 @@ def forecast(
     *,
     window: float | None,
     budget: float | None = None,
-    by_code: Sequence[str] = (),
+    by_factor: Sequence[str] = (),
 ) -> Iterator[str]:
-    """The waits that lie ahead of a run, a line each. ``window``: that of the sign-in rate, in seconds;
-    ``budget``: the seconds that the run may take; ``by_code``: the accounts that only an authenticator signs
-    in."""
+    """The waits that lie ahead of a run, a line with a label each. ``window``: that of the sign-in rate, in
+    seconds; ``budget``: the seconds that the run may take; ``by_factor``: what ``factor_waits`` says."""
     seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
     length = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
-    yield f"about {sign_ins_together(cases)} sign-ins, {allowed} in each window of {length}"
+    yield f"sign-ins  about {sign_ins_together(cases)}, {allowed} in each window of {length}"
     limit = inf if budget is None else budget
-    waits = {case.item.nodeid: waits_of(case.item) for case in cases if case.waits and waits_of(case.item)}
-    ordered = sorted(waits.items(), key=lambda row: -row[1])
+    ordered = sorted(_waits(cases).items(), key=lambda row: -row[1])
     for name, longest in [row for row in ordered if row[1] <= limit][:MENTIONED]:
-        yield f"waits up to {longest:g} s, while others run: {in_words(name)}"
-    queued = max(0, ceil(sign_ins_together(cases) / allowed) - 1) * seconds
-    lasts = max([queued, *(longest for longest in waits.values() if longest <= limit)])
-    yield f"the run lasts up to {_minutes(min(lasts, limit))} and what its requests take"
-    if by_code:
-        yield f"a sign-in of {code_waits(by_code)}"
+        yield f"waits     up to {longest:g} s, while others run: {in_words(name)}"
+    lasts = lasting(cases, window=window, budget=budget)
+    yield f"time      up to {_minutes(lasts)} and what its requests take"
+    yield from (f"codes     a sign-in of {wait}" for wait in by_factor)
     if budget is not None:
-        yield f"what cannot be waited for within {_minutes(budget)} is left out by name"
+        yield f"budget    what cannot be waited for within {_minutes(budget)} is left out by name"
         for name, longest in [row for row in ordered if row[1] > limit][:MENTIONED]:
-            yield f"leaves out a wait of up to {longest:g} s and what follows it: {in_words(name)}"
+            yield f"left out  a wait of up to {longest:g} s and what follows it: {in_words(name)}"
     elif lasts > LONG:
-        yield "--time-budget 10m leaves out, by name, what takes longer"
+        yield "budget    --time-budget 10m leaves out, by name, what takes longer"
+
+
+def lasting(
+    cases: Sequence[Planned[pytest.Item]], *, window: float | None, budget: float | None = None
+) -> float:
+    """How many seconds the waits make a run last, within its budget; requests and codes come on top."""
+    limit = inf if budget is None else budget
+    windows = max(0, ceil(sign_ins_together(cases) / LIMITS.login_initiations) - 1)
+    waits = (longest for longest in _waits(cases).values() if longest <= limit)
+    return min(max([windows * (window or UNKNOWN_WINDOW), *waits]), limit)
+
+
+def _waits(cases: Sequence[Planned[pytest.Item]]) -> dict[str, float]:
+    """The longest wait of each case that waits while others run, in seconds."""
+    return {case.item.nodeid: waits_of(case.item) for case in cases if case.waits and waits_of(case.item)}
 
 
 def by_authenticator(profile: Profile) -> list[str]:
@@ -147,10 +159,32 @@ def by_authenticator(profile: Profile) -> list[str]:
     ]
 
 
-def code_waits(accounts: Sequence[str]) -> str:
-    """What each sign-in by an authenticator may take beside: a code serves once."""
-    names = ", ".join(f"[accounts.{name}]" for name in accounts)
-    return f"{names} waits up to {STEP} s more for a code of the authenticator that was not used yet"
+def by_mail(profile: Profile) -> dict[str, float]:
+    """The accounts whose codes are mailed, with the seconds that a mail is waited for at most. A fixed code
+    is there at once."""
+    others = by_authenticator(profile)
+    return {
+        name: inbox.timeout
+        for name, account in profile.accounts.items()
+        if name not in others and (inbox := profile.inboxes.get(account.inbox or "")) is not None
+        if not isinstance(inbox, FixedInbox)
+    }
+
+
+def factor_waits(profile: Profile) -> Iterator[str]:
+    """What each sign-in may take beside, by the second factor: a code of an authenticator serves once, and a
+    mail takes its time."""
+    if accounts := by_authenticator(profile):
+        until = f"waits up to {STEP} s more for a code of the authenticator that was not used yet"
+        yield f"{_named(accounts)} {until}"
+    if timeouts := by_mail(profile):
+        cooldown = f"{LIMITS.mfa_cooldown} s more where the target counts its cooldown by account"
+        until = f"waits up to {max(timeouts.values()):g} s for its mailed code"
+        yield f"{_named(timeouts)} {until}, and {cooldown}"
+
+
+def _named(accounts: Iterable[str]) -> str:
+    return ", ".join(f"[accounts.{name}]" for name in accounts)
 
 
 def _minutes(seconds: float) -> str:

@@ -22,7 +22,8 @@ import pytest
 
 from conformance.checks import CHECKS
 from conformance.errors import UsageError
-from conformance.run.catalogue import pytest_arguments
+from conformance.report.model.words import plural
+from conformance.run.catalogue import Interruptible, pytest_arguments
 from conformance.run.planning import ids_of
 from conformance.selftest import workers
 from conformance.selftest.choice import (
@@ -229,7 +230,7 @@ def _combination(seed: int) -> str:
 def matrix_of(runs: FaultRuns) -> ProofMatrix:
     output = io.StringIO()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-        pytest.main([*pytest_arguments(), *QUIET], plugins=[runs])
+        pytest.main([*pytest_arguments(), *QUIET], plugins=[runs, Interruptible()])
     if runs.matrix is None:
         raise RuntimeError(f"the cases cannot be collected:\n{output.getvalue()}")
     return runs.matrix
@@ -259,8 +260,9 @@ def _tell(matrix: ProofMatrix, tell: Printer) -> None:
         tell(problem)
     totals = matrix.totals
     tell(
-        f"{totals['faults']} faults, {totals['variants']} variants, {totals['combinations']} combinations in "
+        f"{plural(totals['faults'], 'fault')}, {plural(totals['variants'], 'variant')}, "
+        f"{plural(totals['combinations'], 'combination')} in "
         f"{matrix.seconds:.0f} s: {totals['musts proven']} of {totals['testable musts']} musts and "
         f"{totals['shoulds proven']} of {totals['testable shoulds']} shoulds are proven able to fail, "
-        f"{len(matrix.problems)} problems"
+        f"{plural(len(matrix.problems), 'problem')}"
     )

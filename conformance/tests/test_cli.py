@@ -29,8 +29,16 @@ NOWHERE = "/dev/null/reports"
         (["serve", "--variant", "gzipp"], "the nearest are gzip"),
         (["serve", "--port", "70000"], '"70000" is no port'),
         (["serve", "--limit", "window=1"], 'there is no limit "window"'),
+        (["serve", "--limit", "login_window"], "--limit: login_window has no value: write login_window=60."),
+        (["serve", "--port", "0", "--profile-out", "/dev/null/x"], "/dev/null/x cannot be written: not a"),
+        (["serve", "--host", "192.0.2.1"], "cannot be served at 192.0.2.1:8000: "),
         (["run", "--effort", "huge"], "--effort: invalid choice: 'huge'"),
         (["run", "--out", NOWHERE], f"Cannot write {NOWHERE}: not a directory. Choose another --out"),
+        (["run", "--only", "LOGN-*"], "portal-conformance: run: --only LOGN-*: no rule, prefix"),
+        (
+            ["run", "--bogus"],
+            "portal-conformance: run: unrecognized arguments: --bogus. `portal-conformance run",
+        ),
         (["selftest", "--only", "nope"], 'no fault and no variant "nope"'),
         (
             ["selftest", "--only", "gzip", "--out", NOWHERE],
@@ -43,6 +51,9 @@ NOWHERE = "/dev/null/reports"
         (["matrix", "/dev/null/a"], "/dev/null/a"),
         (["history", "--history", "/dev/null/runs.db"], "there is no such database"),
         (["record", "--upstream", "portal", "--out", "x.jsonl"], "--upstream portal: give an address"),
+        (["cleanup", "/nowhere/changes.jsonl", "--target", "http://127.0.0.1:9"], "there is no such file"),
+        (["validate", "/"], "/: cannot be read (is a directory)."),
+        (["doctor"], "doctor needs --profile FILE or --target URL."),
         (["cleanup", "/dev/null/changes.jsonl", "--profile", "/dev/null/portal.toml"], "/dev/null/"),
     ],
 )
@@ -58,6 +69,7 @@ def test_wrong_usage_is_said_in_a_line(
     assert code == 4
     assert said in told
     assert len(told.splitlines()[-1]) < 1_000
+    assert "usage:" not in told
 
 
 def test_no_one_is_shown_a_traceback_where_a_file_stands_in_the_place_of_a_folder(

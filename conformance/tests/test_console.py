@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from conformance.cli.layout import laid_out
+from conformance.cli.layout import laid_out, status_until_shown
 from conformance.cli.live.console import wants_pytest
-from conformance.cli.live.views import LiveView, LogView, RunProgress
+from conformance.cli.live.views import ENDING, LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
 from conformance.run.hooks.introduction import introduction
 from conformance.run.options import RunOptions
@@ -37,10 +37,10 @@ def test_the_first_lines_say_what_is_judged_before_anything_is_sent(faulty: Done
     first = faulty.said.splitlines()
 
     assert re.fullmatch(r"portal-conformance \d+\.\d+\.\d+", first[0])
-    assert re.fullmatch(r"target   http://127\.0\.0\.1:\d+", first[1])
-    assert first[2].startswith("profile  ")
-    assert first[3].startswith("impact   ")
-    assert re.match(r"rules    \d+ selected, \d+ of them can be tried", first[4])
+    assert re.fullmatch(r"target    http://127\.0\.0\.1:\d+", first[1])
+    assert first[2].startswith("profile   ")
+    assert first[3].startswith("impact    ")
+    assert re.match(r"rules     \d+ selected, \d+ of them can be tried", first[4])
 
 
 def test_a_finding_is_shown_once_as_it_comes_and_the_last_block_counts_it(faulty: Done) -> None:
@@ -161,6 +161,21 @@ def test_a_secret_is_redacted_before_a_line_is_broken(monkeypatch: pytest.Monkey
     assert "[password-1]" in screen.getvalue()
 
 
+def test_what_a_command_does_is_shown_until_it_has_something_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, log = Terminal(), io.StringIO()
+
+    for stream in (screen, log):
+        monkeypatch.setattr("sys.stdout", RedactedStream(stream, []))
+        with status_until_shown("judging …") as show:
+            show("first")
+            show("second")
+
+    drawn, _, rest = screen.getvalue().partition("first")
+    assert "judging …" in drawn
+    assert rest == "\nsecond\n", "it is gone before the first line"
+    assert log.getvalue() == "first\nsecond\n"
+
+
 def test_a_target_cannot_move_the_cursor_of_the_display() -> None:
     screen = Terminal()
 
@@ -180,6 +195,29 @@ def test_a_wait_is_counted_down_and_then_forgotten() -> None:
     assert during == "waiting 0.2 s for the resend cooldown"
     assert progress.activity == "a case"
     assert progress.numbers.startswith("1 of 4 cases · 25 % · ")
+
+
+def test_the_few_cases_that_wait_are_most_of_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = RunProgress(cases=1000, ended=999, case="a case", lasts=300.0, began=0.0)
+    monkeypatch.setattr(time, "monotonic", lambda: 60.0)
+
+    assert progress.numbers == "999 of 1000 cases · 20 % · 1 min 0 s of 5 min 0 s"
+    progress.lasts = 0.0
+    assert progress.numbers == "999 of 1000 cases · 99 % · 1 min 0 s"
+    progress.ended = 1000
+    assert (progress.share, progress.activity) == (1.0, ENDING)
+
+
+def test_an_interrupt_that_a_terminal_shows_breaks_no_line_of_the_progress(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    screen = Terminal()
+    view = LiveView(RedactedStream(screen, []), RunProgress(cases=3, case="a case " * 40))
+
+    view.console.print(view._drawn())
+
+    assert max(map(len, screen.getvalue().splitlines())) <= view.console.width - 3
 
 
 def test_a_log_names_long_waits_only() -> None:

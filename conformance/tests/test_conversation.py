@@ -71,8 +71,8 @@ def test_it_says_at_its_start_what_it_needs_to_try_the_profile_out(
     _, _, with_all = held(answers, tmp_path / "2.toml")
 
     first, _, _ = without_password.partition("Address of the portal")
-    assert "ADMIN_PASSWORD is not. Export" in first
-    assert "PORTAL_ACCESS_CODE, ADMIN_PASSWORD, ADMIN_OTP_SECRET are." in with_all
+    assert "Not set: ADMIN_PASSWORD. Export" in first
+    assert "PORTAL_ACCESS_CODE, ADMIN_PASSWORD, ADMIN_OTP_SECRET. With" in with_all
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,8 @@ def test_a_secret_is_not_taken_for_the_name_of_a_variable(tmp_path: Path, secret
     _, _, shown = held(["http://127.0.0.1:9", secret, "CODE", "a@example.test", "PW", "OTP", "OTP"], path)
 
     assert "the secret itself" in shown
+    assert secret not in shown, "a terminal would show it to whoever looks"
+    assert "  CODE, which is not set\n" in shown
     assert secret not in path.read_text(encoding="utf-8")
 
 

@@ -41,6 +41,13 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
         assert (page.parent / link).exists(), link
 
 
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.name)
+def test_only_who_contributes_is_told_to_call_a_script_of_the_repository(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    assert page.name == "contributing.md" or not re.search(r"`[^`]*benchmarks/\w+\.py", text)
+
+
 def test_every_package_has_its_row_in_the_architecture() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     packages = {

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
+from conformance.cli.command import Options
+from conformance.cli.target import _next_step
 from conformance.errors import ProfileError, UsageError
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
@@ -286,3 +288,9 @@ def test_the_doctor_names_the_profile_only_for_what_it_says(
 
     line = next(line for line in capsys.readouterr().out.splitlines() if "secure_channel" in line)
     assert says in line
+
+
+def test_the_last_line_names_the_target_again() -> None:
+    shown = _next_step([], Options(profile=None, target="http://127.0.0.1:9"))
+
+    assert "`portal-conformance plan --target http://127.0.0.1:9`" in shown

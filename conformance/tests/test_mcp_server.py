@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
 
+from conformance.cli import main
+from conformance.embed import mcp_server
 from conformance.embed.mcp_server import Assistant, server_of
 from conformance.tests.deployment import deployed
 
@@ -107,3 +111,32 @@ def test_a_har_file_is_judged(tmp_path: Path) -> None:
     assert json.loads(judged)["summary"]["fail"] == 0
     assert is_wrong
     assert "No such file" in missing
+
+
+def test_a_profile_that_no_run_could_use_is_an_error_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "--profile", "/nowhere/portal.toml"]) == 4
+    assert main(["mcp", "--target", "portal"]) == 4
+    assert "/nowhere/portal.toml: there is no such file" in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_the_server_while_it_reads_stdin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes: list[int] = []
+    has_left = threading.Event()
+
+    class Reading:
+        def run(self, transport: str) -> None:
+            signal.raise_signal(signal.SIGINT)
+            has_left.wait(30)
+
+    def leave(code: int) -> None:
+        codes.append(code)
+        has_left.set()
+
+    monkeypatch.setattr(mcp_server, "server_of", lambda assistant: Reading())
+    monkeypatch.setattr("os._exit", leave)
+
+    main(["mcp", "--target", "http://127.0.0.1:9", "--out", str(tmp_path)])
+
+    assert codes == [2]

@@ -20,7 +20,7 @@ def test_the_page_is_what_the_generator_writes() -> None:
     "message",
     [
         "- judge recorded traffic without a target",  # an option's help
-        "- doctor needs --profile FILE. `portal-conformance init` prints one to fill in.",  # an error
+        "- cleanup needs --profile FILE, the profile of the portal that the run changed.",  # an error
         "- the profile has no [accounts.{name}]",  # a reason for UNTESTED
         "- Differences from the recording",  # a template
         "- The run was interrupted. The report covers what was judged before that.",  # a report

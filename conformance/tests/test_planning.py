@@ -60,7 +60,7 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
     assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016"}
 
 
-def test_the_cases_that_are_not_tried_are_counted_by_reason(text: str) -> None:
+def test_the_rules_that_are_not_decided_are_counted_by_reason(text: str) -> None:
     shown = as_text(plan(without_clock(text), "read-only"))
 
     assert "  needs --impact disruptive\n" in shown
@@ -95,7 +95,7 @@ def test_requests_take_their_time_beside_the_waits(text: str) -> None:
     assert budgeted.seconds == 1200.0
     assert simulated.seconds == 2.0 * simulated.requests
     assert "2000 ms a request as in reports/results.json" in as_text(whole)
-    assert "20 ms a request is assumed before the first run" in as_text(plan(profile, "disruptive"))
+    assert "20 ms a request is assumed before the first run" in as_text(plan(parse(text, {}), "disruptive"))
 
 
 def test_the_pace_is_that_of_the_last_run_on_the_target(tmp_path: Path) -> None:
@@ -175,6 +175,12 @@ def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
     decided = {row["id"] for row in run.results["requirements"] if row["verdict"] != "untested"}
     costs = [CaseCost(**row) for row in json.loads((tmp_path / "costs.json").read_text("utf-8")).values()]
     assert decided == set(planned.rules)
+    untested = {
+        row["id"]: row["reason"] for row in run.results["requirements"] if row["id"] in planned.undecided
+    }
+    assert {rule: untested[rule].startswith(why) for rule, why in planned.undecided.items()} == (
+        dict.fromkeys(untested, True)
+    )
     assert sum(cost.requests for cost in costs) == pytest.approx(planned.requests, rel=0.1)
     assert sum(cost.sign_ins for cost in costs) == pytest.approx(planned.sign_ins, rel=0.1)
     assert sum(cost.mails for cost in costs) == sum(
@@ -222,17 +228,17 @@ def test_a_run_says_what_it_will_wait_for() -> None:
     ]
 
     assert list(forecast(cases, window=30.0, budget=600.0)) == [  # type: ignore[arg-type]
-        "about 15 sign-ins, 10 in each window of 30 s",
-        "waits up to 60 s, while others run: cools down",
-        "the run lasts up to 60 s and what its requests take",
-        "what cannot be waited for within 10 minutes is left out by name",
-        "leaves out a wait of up to 3600 s and what follows it: ends",
+        "sign-ins  about 15, 10 in each window of 30 s",
+        "waits     up to 60 s, while others run: cools down",
+        "time      up to 60 s and what its requests take",
+        "budget    what cannot be waited for within 10 minutes is left out by name",
+        "left out  a wait of up to 3600 s and what follows it: ends",
     ]
     unknown = list(forecast(cases, window=None))  # type: ignore[arg-type]
-    assert "waits up to 3600 s, while others run: ends" in unknown
-    assert "the run lasts up to 60 minutes and what its requests take" in unknown
+    assert "waits     up to 3600 s, while others run: ends" in unknown
+    assert "time      up to 60 minutes and what its requests take" in unknown
     assert "assumed: [limits] login_window is not given" in unknown[0]
-    assert unknown[-1] == "--time-budget 10m leaves out, by name, what takes longer"
+    assert unknown[-1] == "budget    --time-budget 10m leaves out, by name, what takes longer"
 
 
 def initiations(seen: list[object]) -> int:
@@ -350,5 +356,21 @@ def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> Non
         r"^codes      a sign-in of \[accounts\.admin\].* waits up to 30 s", as_text(planned), re.M
     )
     assert "\ncodes " not in as_text(plan(parse(by_code, {}), "read-only")), "the time can be moved"
-    lines = list(forecast([Planned(Case("test_x"), 12)], window=30.0, by_code=["admin"]))  # type: ignore[arg-type]
-    assert any(line.startswith("a sign-in of [accounts.admin] waits up to 30 s more") for line in lines)
+    lines = list(forecast([Planned(Case("test_x"), 12)], window=30.0, by_factor=planned.code_waits))  # type: ignore[arg-type]
+    assert any(line.startswith("codes     a sign-in of [accounts.admin]") for line in lines)
+
+
+def test_the_waits_for_mailed_codes_are_announced_and_in_the_estimate(text: str) -> None:
+    planned = plan(without_clock(text), "read-only", measured=COSTS)
+    at_once = text.replace('kind = "http"', 'kind = "fixed"\ncode = "000000"')
+    fixed = plan(
+        without_clock(re.sub(r"url = .*/inbox/.*\npattern = .*\n", "", at_once)), "read-only", measured=COSTS
+    )
+
+    assert (planned.mailed_codes, fixed.mailed_codes) == (1, 0)
+    assert (
+        "[accounts.spare], [accounts.limited], [accounts.pending] waits up to 10 s for its mailed code"
+        in (as_text(planned))
+    )
+    assert "ms a request and 2 s a mailed code are assumed before the first run" in as_text(planned)
+    assert not any("mailed" in wait for wait in fixed.code_waits)

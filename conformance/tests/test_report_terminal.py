@@ -24,6 +24,7 @@ from conformance.tests.sample_run import (
     exchange,
     sample,
 )
+from conformance.verdicts.findings import REMEDY, UNDECIDED
 
 AGAIN = f"portal-conformance run --rerun PAGE-026 --target {URL} --profile staging.toml"
 
@@ -155,7 +156,7 @@ def test_what_was_not_tested_and_the_readings_take_few_lines_before_the_findings
 
     first = next(at for at, line in enumerate(lines) if line.startswith(("WARN", "FAIL")))
     assert first <= 15
-    assert all(len(line) <= 120 for line in lines[:first])
+    assert all(len(line) <= 240 for line in lines[:first])
     assert "more reasons in the report" in "\n".join(lines[:first])
 
 
@@ -204,3 +205,14 @@ def test_failures_of_one_cause_are_one_block_that_names_the_others() -> None:
     assert others[0].startswith("     also in 3 more places: ")
     assert others[0].endswith(" and 1 more (4 findings in all)")
     assert others[1] == "     also contradicts LIMIT-011"
+
+
+def test_the_reason_of_untested_rules_is_shown_to_its_end() -> None:
+    made = sample()
+    row = next(row for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
+    made.ledger.tallies.pop(row.id, None)
+
+    lines = summary_lines(made.run(), colour=False, quiet=False)
+
+    assert any(f"{UNDECIDED}: {REMEDY} (" in line for line in lines)
+    assert not any("characters)" in line for line in lines if "could decide" in line)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
+from typing import TypeVar
 
 from conformance.errors import FaultClass
 from conformance.spec import Requirement
@@ -17,6 +18,11 @@ from conformance.verdicts.verdicts import PENDING_KEPT, Decision, PendingVerdict
 
 NOT_SELECTED = "not selected by"
 """How the reason begins of what ``--only``, ``--skip`` or ``--failed`` leave out."""
+
+Lack = TypeVar("Lack")
+
+DISRUPTIVE = "--impact disruptive"
+"""What the reason of a case names that the greatest impact alone allows."""
 
 UNDECIDED = "nothing that was sent or seen could decide it"
 """How the reason begins of what no case and no check came across."""
@@ -358,7 +364,7 @@ class Ledger:
         if requirement.untestable:
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable)
         reason, fault_class = next(
-            iter({**tally.reasons, **tally.lacking}.items()),
+            iter({**tally.reasons, **mildest_first(tally.lacking)}.items()),
             (f"{UNDECIDED}: {REMEDY}", None),
         )
         return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)
@@ -367,6 +373,12 @@ class Ledger:
         if requirement not in self.requirements:
             raise KeyError(f"there is no requirement {requirement!r}")
         return self._tallies.setdefault(requirement, RequirementTally())
+
+
+def mildest_first(lacking: Mapping[str, Lack]) -> dict[str, Lack]:
+    """What the cases of a rule lack, by reason: one that needs a disruptive run comes last, as any other case
+    of the rule asks for less."""
+    return dict(sorted(lacking.items(), key=lambda row: DISRUPTIVE in row[0]))
 
 
 def finding_of(requirement: Requirement, comparison: Contradiction, *, case: str | None = None) -> Finding:

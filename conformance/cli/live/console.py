@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Generator
 from typing import Any
 
@@ -56,6 +57,9 @@ class RunConsole:
         if not self._quiet:
             self._view.line(f"{Pen(wants_colour(self._stream))(verdict.lower(), verdict)} {rule}  {text}")
 
+    def lasting(self, seconds: float) -> None:
+        self.progress.lasts = seconds
+
     def waiting(self, why: str, seconds: float) -> None:
         self.progress.wait(why, seconds)
         if not self._quiet:
@@ -69,7 +73,7 @@ class RunConsole:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.progress.cases = len(session.items)
+        self.progress.cases, self.progress.began = len(session.items), time.monotonic()
         if session.items and not self._quiet:
             self._view.start()
             self._is_started = True

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
+from conformance.cli.layout import print_error
 from conformance.cli.live.console import RunConsole, console_for
+from conformance.errors import UsageError
 from conformance.report.formats.html import link_cases
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL
+from conformance.target.portal.changes import LEDGER
 
 PAGE = "cases.html"
 QUIETLY = ("-q", "--tb=short", "--no-header", "--disable-warnings")
 PLUGINS = ("-p", "pytest_metadata.plugin", "-p", "pytest_html.plugin")
+
+
+OF_OPTION = re.compile(r"^\S+: error: (.*)$", re.MULTILINE)
+"""What pytest says of its own options, below its usage."""
 
 
 class Display:
@@ -32,11 +41,20 @@ class Display:
         config.pluginmanager.register(self._console, NAME)
 
 
-class ReportWatch:
-    """A plugin that notes whether a run ended with reports; a wrong option ends pytest before."""
+class Ending:
+    """A plugin that notes whether a run ended with reports. A wrong option ends it before: as a usage error
+    of ours, which pytest would print otherwise than other commands do."""
 
     def __init__(self) -> None:
         self.has_reports = False
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_cmdline_parse(self) -> Generator[None, Any, Any]:
+        return (yield from _with_own_errors())
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_cmdline_main(self) -> Generator[None, Any, Any]:
+        return (yield from _with_own_errors())
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         self.has_reports = FINAL in config.stash
@@ -45,17 +63,44 @@ class ReportWatch:
 def run(options: Iterable[str], *, further: Sequence[str], out: Path, quiet: bool) -> int:
     """Runs the cases; the exit code. pytest-html writes its page when pytest starts, so it is moved to the
     reports when there are some."""
-    ending, console = ReportWatch(), console_for(list(further), quiet=quiet)
+    ending, console = Ending(), console_for(list(further), quiet=quiet)
     with TemporaryDirectory() as folder:
         page = Path(folder, PAGE)
         html = (f"--html={page}", "--self-contained-html")
         words = [*pytest_arguments(), *QUIETLY, *PLUGINS, *html, *further, *options]
-        if console is None:
-            code = pytest.main(words, plugins=[ending])
-        else:  # what is shown leaves by the stream that pytest would capture otherwise
-            code = pytest.main([*words, "--capture=sys"], plugins=[ending, Display(console)])
+        try:
+            if console is None:
+                code = pytest.main(words, plugins=[ending])
+            else:  # what is shown leaves by the stream that pytest would capture otherwise
+                code = pytest.main([*words, "--capture=sys"], plugins=[ending, Display(console)])
+        except KeyboardInterrupt:  # a second one, while the run ends
+            code = pytest.ExitCode.INTERRUPTED
+        if code == pytest.ExitCode.INTERRUPTED and not ending.has_reports:
+            print_error(_interrupted(out))
         if ending.has_reports:
             shutil.move(page, out / PAGE)
             with suppress(OSError):  # the report's page could not be written
                 link_cases(out, PAGE)
     return int(code)
+
+
+def _with_own_errors() -> Generator[None, Any, Any]:
+    """A part of pytest, with its usage errors as ours."""
+    try:
+        return (yield)
+    except pytest.UsageError as wrong:
+        text = "\n".join(map(str, wrong.args))
+        of_option = OF_OPTION.search(text)
+        problem = (
+            f"{of_option[1]}. `portal-conformance run --help` shows what there is." if of_option else text
+        )
+        raise UsageError(f"run: {problem}") from None
+
+
+def _interrupted(out: Path) -> str:
+    """What is said of a run that was interrupted before it had anything to show, or once more at its end."""
+    ledger = out / LEDGER
+    if ledger.exists():
+        restore = f"`portal-conformance cleanup {ledger} --profile FILE` restores it"
+        return f"\nportal-conformance run: interrupted before everything was restored. {restore}."
+    return "\nportal-conformance run: interrupted before the reports were written."

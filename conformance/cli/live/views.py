@@ -23,16 +23,24 @@ STILL_SECONDS = 30.0
 
 FRAMES_PER_SECOND = 5
 
+ROOM_FOR_INTERRUPT = 3
+"""Columns that stay free at the end of a line: a terminal shows ``^C`` behind it, and must not break it."""
+
+BEGINNING = "asking for the first answer"
+ENDING = "restoring what was changed, and writing the reports"
+
 
 @dataclass
 class RunProgress:
-    """How far a run is. ``until`` is the tick at which a wait ends."""
+    """How far a run is. ``until`` is the tick at which a wait ends; ``lasts`` how many seconds the waits make
+    it last, 0 where nothing is waited for."""
 
     cases: int = 0
     ended: int = 0
     case: str = ""
     why: str = ""
     until: float = 0.0
+    lasts: float = 0.0
     findings: dict[str, int] = field(default_factory=lambda: {"FAIL": 0, "WARN": 0})
     began: float = field(default_factory=time.monotonic)
 
@@ -43,15 +51,29 @@ class RunProgress:
     def activity(self) -> str:
         """What the run waits for, and how much longer; else the case that runs."""
         left = self.until - time.monotonic()
-        return f"waiting {duration(left)} for {self.why}" if left > 0 else self.case
+        if left > 0:
+            return f"waiting {duration(left)} for {self.why}"
+        if not self.case:
+            return BEGINNING
+        return ENDING if self.ended == self.cases else self.case
+
+    @property
+    def share(self) -> float:
+        """The share of the run that is over: of its cases, or of its time where that says less. The few cases
+        that wait are most of a run."""
+        if not self.cases or self.ended == self.cases:
+            return 1.0 if self.cases else 0.0
+        took, cases = time.monotonic() - self.began, self.ended / self.cases
+        return min(cases, took / self.lasts) if self.lasts else cases
 
     @property
     def numbers(self) -> str:
-        """``110 of 915 cases · 12 % · 42 s · 3 FAIL``."""
-        share = 100 * self.ended // self.cases if self.cases else 0
+        """``110 of 915 cases · 12 % · 3 FAIL · 42 s of 5 min 0 s``."""
         findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
-        took = duration(time.monotonic() - self.began)
-        return " · ".join([f"{self.ended} of {self.cases} cases", f"{share} %", took, *findings])
+        took = time.monotonic() - self.began
+        time_of = f"{duration(took)} of {duration(self.lasts)}" if self.lasts > took else duration(took)
+        cases = f"{self.ended} of {self.cases} cases"
+        return " · ".join([cases, f"{int(100 * self.share)} %", *findings, time_of])
 
 
 class RunView(Protocol):
@@ -145,10 +167,9 @@ class LiveView:
         from rich.text import Text
 
         progress = self._progress
-        drawn = Table.grid(expand=True)
-        drawn.add_row(
-            ProgressBar(total=max(progress.cases, 1), completed=progress.ended, width=self.console.width // 2)
-        )
+        drawn = Table.grid()
+        drawn.width = self.console.width - ROOM_FOR_INTERRUPT
+        drawn.add_row(ProgressBar(total=1.0, completed=progress.share, width=self.console.width // 2))
         for text, style in ((progress.numbers, ""), (progress.activity, "dim")):
             drawn.add_row(Text(self._stream.clean(text), style=style, no_wrap=True, overflow="ellipsis"))
         return drawn

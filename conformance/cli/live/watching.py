@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.cli.layout import print_line
 from conformance.errors import ExitCode, UsageError
 from conformance.report.model.run import Run
 from conformance.report.model.words import plural
@@ -89,7 +90,9 @@ def wait_for_restart(profile: Profile) -> None:
     portal.begin()
     is_terminal = sys.stdin is not None and sys.stdin.isatty()
     hint = "Enter runs now, Ctrl-C ends" if is_terminal else "an interrupt ends"
-    print(f"\nWaiting for {profile.portal.url} to restart ({hint}) …", flush=True)
+    print_line("")
+    print_line(f"Waiting for {profile.portal.url} to restart ({hint}) …")
+    sys.stdout.flush()
     while not portal.has_restarted():
         if _is_asked(is_terminal=is_terminal):
             return

@@ -9,6 +9,7 @@ from conformance.replay.changes.sent import changes_foreseen
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import PlacedValue, leaves, unfolded
+from conformance.report.model.words import plural
 from conformance.target.profile.model import Profile
 
 MOST = 500
@@ -19,7 +20,7 @@ def foreseen(plan: ReplayPlan, profile: Profile) -> Iterator[str]:
     wanted = [position for position in plan.order if plan.session_of[position] >= 0]
     sent = [position for position in wanted if position not in plan.refused]
     url = profile.portal.url
-    yield f"{len(sent)} of {len(wanted)} requests of {plan.sessions} clients would go to {url}."
+    yield f"{len(sent)} of {len(wanted)} requests of {plural(plan.sessions, 'client')} would go to {url}."
     operations: Counter[str] = Counter()
     for position in sent:
         operations[plan.line(position).endpoint] += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -30,14 +29,13 @@ from conformance.report.model.words import (
     untested,
 )
 
-WIDEST = 100
 MOST_FAILURES = 30
 MOST_WARNINGS = 10
 MOST_REASONS = 5
 MOST_OPEN = 3
 MOST_KNOWN = 5
-LEAST_OF_A_REASON = 80
-"""Letters of the reason of untested rules that are shown however narrow the terminal is."""
+LONGEST_REASON = 160
+"""Letters of the reason of untested rules: what is to be done stands at its end."""
 
 COLOURS: dict[str, str] = {
     "fail": "31;1",
@@ -211,11 +209,10 @@ def _untested(run: Run, pen: Pen) -> Iterator[str]:
     count = sum(len(group.requirements) for group in groups)
     never = unobservable(groups)
     yield f"{pen('untested', 'UNTESTED')} {plural(count, 'requirement')}{f', {never}' if never else ''}"
-    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
     for group in groups[:MOST_REASONS]:
         head = f"     {len(group.requirements):>4}  "
         ids = f" ({listed((entry.id for entry in group.requirements), 3)})"
-        yield f"{head}{one_line(group.reason, max(LEAST_OF_A_REASON, width - len(head) - len(ids)))}{ids}"
+        yield f"{head}{one_line(group.reason, LONGEST_REASON)}{ids}"
     if len(groups) > MOST_REASONS:
         yield f"     and {plural(len(groups) - MOST_REASONS, 'more reason')} in the report"
 

@@ -18,6 +18,9 @@ class RunDisplay(Protocol):
     def finding(self, verdict: str, rule: str, text: str) -> None:
         """Shows what contradicts a rule, as it comes; ``verdict`` is FAIL or WARN."""
 
+    def lasting(self, seconds: float) -> None:
+        """Takes how long the waits will make the run last."""
+
     def waiting(self, why: str, seconds: float) -> None:
         """Shows a wait that begins."""
 

@@ -29,10 +29,10 @@ def introduction(
     elif not profile.accounts:
         yield ANONYMOUS
     yield f"portal-conformance {conformance.__version__}"
-    yield f"target   {one_line(profile.portal.url)}"
-    yield f"profile  {one_line(options.profile_name) or 'none'}"
-    yield f"impact   {ALLOWED[options.impact]}"
-    yield f"rules    {_rules(profile, options, list(items), is_selection=bool(selection))}"
+    yield f"target    {one_line(profile.portal.url)}"
+    yield f"profile   {one_line(options.profile_name) or 'none'}"
+    yield f"impact    {ALLOWED[options.impact]}"
+    yield f"rules     {_rules(profile, options, list(items), is_selection=bool(selection))}"
 
 
 def _rules(profile: Profile, options: RunOptions, items: list[pytest.Item], *, is_selection: bool) -> str:

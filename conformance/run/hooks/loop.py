@@ -12,13 +12,15 @@ from _pytest.runner import runtestprotocol
 from conformance.errors import FaultClass, NoAnswer, OutOfTime, ProfileError, TargetUnreachable, Untestable
 from conformance.report.model.run import Timed
 from conformance.run.garbage import GarbageByTraffic
+from conformance.run.hooks.display import display_of
 from conformance.run.hooks.stash import DUE, SESSION, STEPS, VERIFY
 from conformance.run.hooks.terminal import say
 from conformance.run.planning import (
-    by_authenticator,
+    factor_waits,
     forecast,
     ids_of,
     is_generator,
+    lasting,
     planned,
     waits_of,
     why_not,
@@ -104,14 +106,13 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     if run.clock.is_simulated:
         return Agenda(Planned(item) for item in sorted(session.items, key=is_generator))
     cases = planned(session.items, run.profile, run.options.impact)
-    lines = forecast(
-        cases,
-        window=run.profile.limits.login_window,
-        budget=run.clock.remaining(),
-        by_code=by_authenticator(run.profile),
-    )
-    for line in lines:
+    window, budget = run.profile.limits.login_window, run.clock.remaining()
+    by_factor = list(factor_waits(run.profile))
+    for line in forecast(cases, window=window, budget=budget, by_factor=by_factor):
         say(session.config, line)
+    display = display_of(session.config)
+    if display is not None:
+        display.lasting(lasting(cases, window=window, budget=budget))
     return Agenda(cases)
 
 

@@ -59,7 +59,7 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     _check(config, options)
     for line in introduction(profile, options, items, selection=selection_of(config)):
         say(config, line)
-    say(config, f"examples --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
+    say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
     _wait_for(config, profile)
     _tried(_clock(config, profile), profile)  # before a folder is created
     stack.enter_context(_locks(config, profile, options))

@@ -21,6 +21,9 @@ class Pace:
 ASSUMED = Pace(0.02)
 """What is assumed of a portal of which no run is on record: 20 ms."""
 
+MAIL_SECONDS = 2.0
+"""How long a mailed code is assumed to take. The pace of a run on record holds it already."""
+
 FEWEST = 50
 """Requests of a run whose pace says anything."""
 

@@ -12,14 +12,15 @@ from conformance.run.catalogue import CaseRow, collect
 from conformance.run.costs import NOBODY, CaseCost, measured_costs
 from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
-from conformance.run.outlook.pace import ASSUMED, Pace
-from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator
+from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, Pace
+from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, factor_waits
 from conformance.run.rerun import rerun_requirements
 from conformance.run.search import growth
 from conformance.run.testable import MUSTS, TESTABLE, deciding, reachable
 from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
+from conformance.verdicts.findings import UNDECIDED, mildest_first
 from conformance.verdicts.selection import RuleSelection
 
 PROPERTIES = "cases/properties/"
@@ -35,10 +36,12 @@ class RunPlan:
     could be. A run that tests fewer musts than the ``floor`` is inconclusive; a selection has none.
     ``minutes`` is how long the waits make the run last at the least, where the clock is not
     ``is_simulated``, and ``seconds`` how long it lasts with its requests at a ``pace``; ``beyond_budget`` is
-    how many seconds more it would need than ``--time-budget`` allows, and ``by_authenticator`` the accounts
-    whose sign-ins wait for codes besides. ``left_out`` are the
-    waits that are longer than ``--time-budget``. ``accounts``: by address, or ``nobody``, the mails, wrong
-    passwords and wrong codes.
+    how many seconds more it would need than ``--time-budget`` allows, ``by_authenticator`` the accounts whose
+    sign-ins wait for codes besides, and ``code_waits`` what each sign-in may wait for by its second factor.
+    ``mailed_codes`` are those of the mails that a sign-in waits for. ``left_out`` are the waits that are
+    longer than ``--time-budget``. ``untested`` are the cases that would not be tried, and ``undecided`` the
+    rules that would not be decided, each with the reason. ``accounts``: by address, or ``nobody``, the mails,
+    wrong passwords and wrong codes.
     """
 
     impact: Impact
@@ -52,6 +55,8 @@ class RunPlan:
     seconds: float = 0.0
     beyond_budget: float = 0.0
     by_authenticator: list[str] = field(default_factory=list)
+    code_waits: list[str] = field(default_factory=list)
+    mailed_codes: int = 0
     pace: Pace = ASSUMED
     musts: int = 0
     testable: int = 0
@@ -65,6 +70,7 @@ class RunPlan:
     waits: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     untested: dict[str, str] = field(default_factory=dict)
+    undecided: dict[str, str] = field(default_factory=dict)
     unmeasured: list[str] = field(default_factory=list)
 
     def decided(self, level: str) -> int:
@@ -114,7 +120,8 @@ def plan(
     choice = choice or PlanChoice()
     planned, tried = RunPlan(impact, pace=choice.pace), list[CaseRow]()
     costs = measured_costs() if measured is None else measured
-    for row in choice.chosen(collect()):
+    chosen = choice.chosen(collect())
+    for row in chosen:
         reason = why_not(row, profile, impact)
         if reason is not None:
             planned.untested[row.id] = reason
@@ -127,6 +134,7 @@ def plan(
         planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
     _add_time(planned, profile, choice.budget)
     _add_rules(planned, profile, choice, tried)
+    _add_undecided(planned, choice, chosen)
     return planned
 
 
@@ -158,7 +166,10 @@ def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[
     """Adds what a case does with an account; where the profile has no such one, another takes its place. No
     code is mailed to an account without an inbox."""
     stand_ins = (name, *(other for other in ("spare", "admin") if name != NOBODY))
-    account = next((profile.accounts[each] for each in stand_ins if each in profile.accounts), None)
+    present = next((each for each in stand_ins if each in profile.accounts), None)
+    account = profile.accounts[present] if present is not None else None
+    if present in by_mail(profile):
+        planned.mailed_codes += counts.get("mailed_codes", 0)
     unsent = counts.get("mailed_codes", 0) if account is not None and account.inbox is None else 0
     planned.mails -= unsent
     totals = planned.accounts.setdefault(NOBODY if account is None else account.email, {})
@@ -188,7 +199,10 @@ def _add_time(planned: RunPlan, profile: Profile, budget: float) -> None:
     if planned.is_simulated:
         _bound(planned, busy, budget)
         return
-    planned.by_authenticator = by_authenticator(profile) if planned.sign_ins else []
+    if planned.sign_ins:
+        planned.by_authenticator, planned.code_waits = by_authenticator(profile), list(factor_waits(profile))
+    if not planned.pace.source:
+        busy += planned.mailed_codes * MAIL_SECONDS
     queued = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1) * planned.window
     planned.minutes = round(min(max(planned.longest_wait, queued), budget) / 60, 1)
     _bound(planned, max(planned.longest_wait, queued + busy), budget)
@@ -217,3 +231,24 @@ def _add_rules(planned: RunPlan, profile: Profile, choice: PlanChoice, tried: Se
     if choice.rules is None and not choice.rerun:
         expected = profile.expect.musts
         planned.floor = ceil(planned.testable * SHARE) if expected is None else expected
+
+
+def _add_undecided(planned: RunPlan, choice: PlanChoice, chosen: Sequence[CaseRow]) -> None:
+    """The rules that would not be decided, each with the reason that a run gives. A run of one rule or case
+    leaves the others out."""
+    undecided = [] if choice.rerun else [row for row in REQUIREMENTS if row in choice.testable]
+    lacking: dict[str, dict[str, str]] = {rule: {} for rule in undecided}
+    late: dict[str, str] = {}
+    for row in chosen:
+        why = planned.untested.get(row.id)
+        if why is None and _is_left_out(row, choice.budget):
+            wait = f"a wait of up to {row.waits:g} s is longer than --time-budget"
+            late |= dict.fromkeys(row.after_waits, wait)
+        if why is not None:
+            for rule in lacking.keys() & row.requirements:
+                lacking[rule].setdefault(why, row.id)
+    decided = frozenset(planned.rules)
+    for rule in undecided:
+        if rule not in decided:
+            reason = next(iter(mildest_first(lacking[rule])), UNDECIDED)
+            planned.undecided[rule] = late.get(rule, reason)

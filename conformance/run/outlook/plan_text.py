@@ -9,8 +9,9 @@ from dataclasses import asdict
 
 from conformance.report.model.words import duration, plural
 from conformance.run.costs import NOBODY
+from conformance.run.outlook.pace import MAIL_SECONDS
 from conformance.run.outlook.plan import RunPlan
-from conformance.run.planning import code_waits, in_words
+from conformance.run.planning import in_words
 from conformance.spec import OPERATIONS
 from conformance.spec.tables import LIMITS
 
@@ -52,8 +53,7 @@ def _lines(planned: RunPlan) -> Iterator[str]:
     yield f"time       {_time(planned)}"
     if planned.beyond_budget:
         yield f"           {duration(planned.beyond_budget)} more than --time-budget: fewer rules are decided"
-    if planned.by_authenticator:
-        yield f"codes      a sign-in of {code_waits(planned.by_authenticator)}"
+    yield from (f"codes      a sign-in of {wait}" for wait in planned.code_waits)
     yield f"sign-ins   {_sign_ins(planned)}"
     yield from _meant_to_fail(planned)
     yield f"mails      {_mails(planned)}"
@@ -80,7 +80,9 @@ def _time(planned: RunPlan) -> str:
     """How long it lasts, and what that rests on."""
     pace = planned.pace
     each = f"{1000 * pace.seconds:.0f} ms a request"
-    basis = f"{each} as in {pace.source}" if pace.source else f"{each} is assumed before the first run"
+    mails = f" and {MAIL_SECONDS:g} s a mailed code are" if planned.mailed_codes else " is"
+    assumed = f"{each}{' is' if planned.is_simulated else mails} assumed before the first run"
+    basis = f"{each} as in {pace.source}" if pace.source else assumed
     lasts = f"about {duration(planned.seconds)}: {basis}"
     if planned.is_simulated:
         return f"{lasts}; [clock] moves the target's time, so that no wait takes any"
@@ -121,10 +123,13 @@ def _wait(wait: str) -> str:
 
 
 def _not_tried(planned: RunPlan) -> Iterator[str]:
-    if planned.untested:
-        yield f"{plural(len(planned.untested), 'case')} would not be tried (--format json names each):"
-        for why, count in Counter(planned.untested.values()).most_common():
+    if planned.undecided:
+        yield f"{plural(len(planned.undecided), 'rule')} would not be decided (--format json names each):"
+        for why, count in Counter(planned.undecided.values()).most_common():
             yield f"  {count:>4}  {why}"
+    if planned.untested:
+        cases = plural(len(planned.untested), "case")
+        yield f"{cases} would not be tried (--format json says of each what it needs)."
     if planned.unmeasured:
         cases = plural(len(planned.unmeasured), "case")
         yield f"{cases} not measured yet, whose requests are not counted."

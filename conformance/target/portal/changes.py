@@ -140,8 +140,14 @@ class ChangeLedger:
     def _read(self, path: Path) -> None:
         try:
             *whole, last = path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            raise LedgerError(
+                f"{path}: there is no such file. A run that has restored everything leaves none."
+            ) from None
         except OSError as problem:
-            raise LedgerError(f"{path}: cannot be read ({problem}).") from None
+            raise LedgerError(
+                f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()})."
+            ) from None
         for number, line in enumerate([*whole, last] if last else whole, 1):
             try:
                 self._take(json.loads(line))

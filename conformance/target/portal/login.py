@@ -170,7 +170,7 @@ def refusal(exchange: Exchange) -> str:
     if exchange.envelope is not None:
         message = exchange.envelope.get("message")
         parts += [part for part in (exchange.code, message if isinstance(message, str) else None) if part]
-    return ", ".join(dict.fromkeys(parts))
+    return ", ".join(dict.fromkeys(part.removesuffix(".") for part in parts))
 
 
 def blame(refused: SignInRefused) -> FaultClass:

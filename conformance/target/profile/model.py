@@ -167,7 +167,11 @@ def text_of(path: Path) -> str:
         raise ProfileError(
             f"{path}: there is no such file. `portal-conformance init` writes one to fill in."
         ) from None
-    except (OSError, UnicodeDecodeError) as problem:
+    except OSError as problem:
+        raise ProfileError(
+            f"{path}: cannot be read ({(problem.strerror or str(problem)).lower()})."
+        ) from None
+    except UnicodeDecodeError as problem:
         raise ProfileError(f"{path}: cannot be read ({problem}).") from None
 
 

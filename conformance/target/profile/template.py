@@ -120,6 +120,8 @@ REST = """\
 
 OPERATIONS_HEAD = """\
 # Bodies that the specification does not show. Without one, only what an empty body does is tested.
+# Those below are guesses: only the deployment's own documents know the fields. Check a body before you take
+# its "# " away: a run with --impact mutating or disruptive sends it.
 # Placeholders: {placeholders}.
 # `result_id` is where the new record's id stands in the answer, `secret` where a new authenticator's secret.
 #"""
