@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
+from conformance.cli.options import PLANNED
+from conformance.errors import UsageError
 from conformance.report.model.run import OperationTime, Timed
 from conformance.run.costs import CaseCost, CaseCosts
 from conformance.run.outlook.pace import ASSUMED, Pace, pace_of
@@ -24,7 +27,7 @@ from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile, load, parse
 from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
-from conformance.tests.sample_run import URL, conformant, envelope, error, exchange
+from conformance.tests.sample_run import URL, conformant, envelope, error, exchange, sample
 from conformance.verdicts.selection import select_rules
 from reference_impl.limits import Limits
 from reference_impl.serve import start
@@ -122,6 +125,59 @@ def test_a_greater_effort_draws_more_in_property_cases_alone(text: str) -> None:
     assert growth("cases/properties/test_records.py::test_it", "normal") == 40 * 20 / (4 * 12)
     for module in STATE_MACHINES:
         assert "search.through" in (files("cases") / "properties" / f"{module}.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--profile=other.toml",
+        "--target=http://127.0.0.1:9",
+        "--impact=mutating",
+        "--out=reports",
+        "--time-budget=30s",
+        "--rerun=ROLE-011",
+        "--only=ROLE-*",
+        "--skip=ROLE-*",
+        "--failed --out=reports",
+        "--effort=normal",
+    ],
+)
+def test_each_option_that_plan_offers_reaches_the_plan(
+    words: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timing = {"endpoint": "GET /x", "group": "g", "requests": 99, "total_ms": 1.0}
+    timing |= {"median_ms": 1.0, "p95_ms": 1.0, "max_ms": 1.0}
+    last = sample().run().model_copy(update={"timings": [OperationTime.model_validate(timing)]})
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "results.json").write_text(last.text(), encoding="utf-8")
+    for name, url in (("portal", URL), ("other", "http://127.0.0.1:9")):
+        profile = re.sub(r'(?m)^url = "[^"]*"', f'url = "{url}"', text, count=1)
+        (tmp_path / f"{name}.toml").write_text(profile, encoding="utf-8")
+    asked: list[object] = []
+
+    def planned(*asked_for: object) -> None:
+        asked.append(asked_for)
+        raise UsageError("planned")
+
+    monkeypatch.setattr("conformance.run.outlook.plan.plan", planned)
+    monkeypatch.chdir(tmp_path)
+
+    usual = ["plan", "--profile=portal.toml", "--out=nowhere"]
+    assert [main(usual), main([*usual, *words.split()])] == [4, 4]
+    assert asked[0] != asked[1]
+
+
+def test_a_quiet_plan_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--target", "http://127.0.0.1:9", "--only", "ROLE-*", "--quiet"]) == 0
+
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_every_option_that_plan_offers_is_tried() -> None:
+    marks = test_each_option_that_plan_offers_reaches_the_plan.pytestmark  # type: ignore[attr-defined]
+    tried = {word.split("=")[0].strip("- ") for words in marks[0].args[1] for word in words.split()}
+
+    assert {name.replace("_", "-") for name in PLANNED} == {*tried, "min-tested", "brief"}
 
 
 COSTS = {
