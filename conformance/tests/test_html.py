@@ -247,6 +247,18 @@ def test_a_finding_names_rule_endpoint_place_expected_seen_cause_and_how_to_see_
         assert told in card, told
 
 
+def test_what_is_expected_stands_alone_without_a_body_that_nobody_sent(tmp_path: Path) -> None:
+    html = html_of(sample(), tmp_path)
+
+    for rule, expected in (
+        ("ENV-008", "data: null"),
+        ("ENV-011", "timestamp: an integer, epoch milliseconds"),
+    ):
+        card = html[html.index(f'id="finding-{rule}"') :]
+        side = card[card.index("<h4>Expected</h4>") : card.index("<h4>Seen")]
+        assert re.sub(r"<[^>]+>", " ", side).split() == ["Expected", *expected.replace(":", " :").split()]
+
+
 def test_a_finding_of_two_answers_shows_what_the_other_answer_holds(tmp_path: Path) -> None:
     here = {"bizId": "account-1", "accountPhone": "+1 555 0199", "accountName": "Ada"}
     there = {"bizId": "account-1", "accountName": "Lovelace", "accountPhone": "+1 555 0100"}
