@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,31 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
     assert {wait.partition(":")[0] for wait in short.left_out} == {"3600 s", "600 s"}
     assert "left out   what follows a wait of 3600 s (a sign in goes from" in as_text(short)
     assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021"}
+
+
+@pytest.mark.parametrize(
+    "case, lacks, budget",
+    [
+        ("every_endpoint/test_ended_tokens.py::test_an_expired_token_is_refused_everywhere", "clock", 600.0),
+        ("agreement/test_times.py::test_what_is_read_again_bears_the_time_of_its_answer", "clock", inf),
+        (
+            "every_endpoint/test_tokens.py::test_an_account_without_permissions_is_answered_somehow",
+            "accounts.limited",
+            inf,
+        ),
+    ],
+)
+def test_no_request_is_planned_that_only_a_part_of_the_profile_or_a_longer_run_has_sent(
+    case: str, lacks: str, budget: float, text: str
+) -> None:
+    costs = {f"cases/{case}": CaseCost(requests=45)}
+
+    whole, less = (
+        plan(parse(profile, {}), "read-only", PlanChoice(budget=budget), measured=costs)
+        for profile in (text, without(lacks)(text))
+    )
+
+    assert (whole.requests, less.requests) == (45, 0)
 
 
 def test_the_cases_that_are_not_tried_are_counted_by_reason(text: str) -> None:
