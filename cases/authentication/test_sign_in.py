@@ -68,7 +68,7 @@ COMPLETES = {"OTP": "LOGIN-027", "EMAIL": "LOGIN-028"}
     "LIMIT-005", "LIMIT-008", "LIMIT-009", "LIMIT-016",
 )  # fmt: skip
 @sign_ins(2)
-@waits(LIMITS.access_token, then=["AUTHN-011", "AUTHN-012", "AUTHN-016", "TOKEN-017"])
+@waits(LIMITS.access_token, then=["AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021", "TOKEN-017"])
 def test_a_sign_in_goes_from_its_first_step_to_the_end_of_its_tokens(
     portal: Portal, verify: Verify
 ) -> Generator[Wait, None, None]:

@@ -25,6 +25,7 @@ from conformance.cases import (
     impact,
     is_refused,
     judged_in,
+    needs,
     offered,
     requirement,
 )
@@ -208,6 +209,7 @@ def test_a_token_under_another_scheme_is_no_bearer_token(
 
 
 @requirement("AUTHN-017", "ERROR-005")
+@needs("accounts.limited")
 def test_an_account_without_permissions_is_answered_somehow(
     portal: Portal, verify: Verify, limited: Account
 ) -> None:

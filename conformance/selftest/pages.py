@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from conformance.report.formats.page import breaks
 from conformance.selftest.fault_run import FaultOutcome
 from conformance.selftest.verdicts import ProofMatrix, listed
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import FAULTS, VARIANTS
 
 STYLE = """
+:root { color-scheme: light dark; background: light-dark(#fff, #16181c); color: light-dark(#1a1a1a, #e6e6e6) }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
+a { color: light-dark(#0645ad, #8ab4f8) }
 table { border-collapse: collapse; width: 100% } th, td { border-top: 1px solid #8886; padding: .3rem .6rem;
-text-align: left; vertical-align: top } code { font-size: .9em } .bad { color: #b00020 }
-.also { opacity: .65 } summary { cursor: pointer } @media (prefers-color-scheme: dark) {
-body { background: #16181c; color: #e6e6e6 } .bad { color: #ff8a80 } }
+text-align: left; vertical-align: top } code { font-size: .9em }
+.bad { color: light-dark(#b00020, #ff8a80) }
+.also { font-style: italic }
+@media (max-width: 720px) { thead { display: none } table, tbody, tr, td { display: block; padding: .1rem 0 }
+tr { border-top: 1px solid #8886; padding: .6rem 0 } td { border: 0; overflow-wrap: break-word }
+td::before { content: attr(data-head) ": "; font-weight: 600 } }
 """
-
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -87,32 +92,46 @@ def _page(matrix: ProofMatrix) -> Iterator[str]:
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Self-test</title>'
         '<meta name="viewport" content="width=device-width">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<style>{STYLE}</style><h1>Requirement × fault</h1><p>"
+        f"<style>{STYLE}</style><main><h1>Requirement × fault</h1><p>"
     )
     yield " · ".join(f"{escape(name)}: <b>{number}</b>" for name, number in matrix.totals.items())
     yield f"</p><h2>{len(matrix.problems)} problems</h2><ul>"
     for problem in matrix.problems:
-        yield f'<li class="bad">{escape(problem)}</li>'
-    yield "</ul><h2>Requirements</h2><table><tr><th>Requirement<th>Level<th>Turned by</tr>"
+        yield f'<li class="bad">{breaks(problem)}</li>'
+    yield "</ul><h2>Requirements</h2>"
+    yield from _table(("Requirement", "Level", "Turned by"), _requirements(matrix))
+    yield "<h2>Faults</h2>"
+    faults = ((name, (breaks(name), _verdicts(name, of), _sources(of))) for name, of in matrix.faults.items())
+    yield from _table(("Fault", "Turned", "By"), faults)
+    yield "<h2>Variants</h2>"
+    yield from _table(("Variant", "What permits it", "Verdicts"), _variants(matrix))
+    yield "</main></html>\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """A table of rows, each with its id and the markup of its cells, which repeat their heads for phones."""
+    names = "".join(f'<th scope="col">{head}' for head in heads)
+    yield f"<table><thead><tr>{names}</thead><tbody>"
+    for id, cells in rows:
+        row = "".join(f'<td data-head="{head}">{cell}' for head, cell in zip(heads, cells, strict=True))
+        yield f'<tr id="{escape(id)}">{row}</tr>'
+    yield "</tbody></table>"
+
+
+def _requirements(matrix: ProofMatrix) -> Iterator[tuple[str, Sequence[str]]]:
     for row in REQUIREMENTS.values():
-        if row.level != "open":
-            yield f'<tr id="{row.id}"><td><b>{row.id}</b> {escape(row.statement)}<td>{row.level}<td>'
-            yield (
-                _chips(matrix.breaking(row.id))
-                or escape(row.untestable or "")
-                or '<span class="bad">nothing</span>'
-            )
-            yield "</tr>"
-    yield "</table><h2>Faults</h2><table><tr><th>Fault<th>Turned<th>By</tr>"
-    for name, outcome in matrix.faults.items():
-        yield f'<tr id="{escape(name)}"><td>{escape(name)}<td>{_verdicts(name, outcome)}'
-        yield f"<td>{_sources(outcome)}</tr>"
-    yield "</table><h2>Variants</h2><table><tr><th>Variant<th>What permits it<th>Verdicts</tr>"
+        if row.level == "open":
+            continue
+        by = _chips(matrix.breaking(row.id)) or breaks(row.untestable or "")
+        by = by or '<span class="bad">nothing</span>'
+        yield row.id, (f"<b>{row.id}</b> {breaks(row.statement)}", row.level, by)
+
+
+def _variants(matrix: ProofMatrix) -> Iterator[tuple[str, Sequence[str]]]:
     for name, outcome in {**matrix.variants, **matrix.combinations}.items():
         gap = VARIANTS[name].gap if name in VARIANTS else "several together"
         counts = " · ".join(f"{number} {verdict}" for verdict, number in sorted(outcome.verdicts.items()))
-        yield f"<tr><td>{escape(name)}<td>{escape(gap)}<td>{escape(counts)}</tr>"
-    yield "</table></html>\n"
+        yield f"variant-{name}", (breaks(name), breaks(gap), escape(counts))
 
 
 def _chips(names: list[str]) -> str:
@@ -130,4 +149,4 @@ def _verdicts(name: str, outcome: FaultOutcome) -> str:
 
 def _sources(outcome: FaultOutcome) -> str:
     sources = sorted({source for turned in outcome.turned.values() for source in turned.sources})
-    return ", ".join(f"<code>{escape(source)}</code>" for source in sources)
+    return ", ".join(f"<code>{breaks(source)}</code>" for source in sources)

@@ -7,8 +7,53 @@ from datetime import date
 
 from conformance.report.across import baseline
 from conformance.report.model.run import Ending, Regression, Run, Since
-from conformance.spec import BY_KEY
-from conformance.tests.sample_run import PROFILE, conformant, sample
+from conformance.spec import BY_KEY, REQUIREMENTS
+from conformance.tests.sample_run import PROFILE, Sample, conformant, envelope, exchange, sample
+
+
+def of_findings(count: int) -> Sample:
+    """A run with so many findings, each of another rule, at the endpoints in turn."""
+    made, endpoints = conformant(), list(BY_KEY)
+    rules = [row.id for row in REQUIREMENTS.values() if row.level != "open"][:count]
+    for at, rule in enumerate(rules):
+        record = {
+            "bizId": f"ACC-{at:03d}",
+            "accountName": f"an account of the portal, {at}",
+            "status": "x" * 60,
+        }
+        answer = exchange(50 + at, endpoints[at % len(endpoints)], answer=envelope([record]), after=at / 3)
+        made.add(answer)
+        made.contradict(rule, answer, path="data[0].bizId", expected=f"the id of the record {at}")
+    return made
+
+
+def checked(made: Sample) -> Run:
+    """A check of recorded traffic that found what a run would."""
+    return made.run(command="check").model_copy(update={"coverage": COVERAGE})
+
+
+def replay_of(count: int) -> Run:
+    """A replay in which so many answers regressed, at the endpoints in turn."""
+    endpoints = list(BY_KEY)
+    differing = [
+        Regression(
+            exchange=1 + at,
+            recorded_exchange=3 + at,
+            endpoint=endpoints[at % len(endpoints)],
+            path=f"data.accounts[{at}].institutionBizId{at}",
+            kind="changed",
+            recorded={"bizId": f"ACC-{at:03d}", "status": "x" * 60},
+            replayed=f"a sentence of the portal, {at}, and more than fits a narrow cell",
+            meaning="breaking",
+            basis="A client of the recorded portal may rely on it.",
+        )
+        for at in range(count)
+    ]
+    run = conformant().run(command="replay", regressions=differing, exit_code=min(count, 1))
+    rows = [{**row.model_dump(), "times": 3} for row in differing]
+    return run.model_copy(
+        update={"replay": {"differences": rows, "states": {"same": 900, "regressed": count}}}
+    )
 
 
 def replayed() -> Run:
@@ -99,7 +144,7 @@ def other_runs() -> list[tuple[str, Run]]:
         interrupted=True, left_behind=["the channel 7f3c"], cleanup="portal-conformance cleanup x"
     )
     return [
-        ("check", sample().run(command="check").model_copy(update={"coverage": COVERAGE})),
+        ("check", checked(sample())),
         ("inconclusive", sample().run(exit_code=5, ending=little)),
         ("baseline", run.model_copy(update={"baseline": outcome.record(), "since": since})),
         ("interrupted", conformant().run(exit_code=2, ending=stopped)),

@@ -246,16 +246,24 @@ def test_completion_prints_the_script_of_a_shell(shell: str, capsys: pytest.Capt
         ("portal-conformance run --impact m", {"mutating"}),
     ],
 )
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_commands_options_and_their_values(
-    line: str, expected: set[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shell: str,
+    line: str,
+    expected: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv(COMPLETE_VARIABLE, "bash_complete")
+    """Each shell says in its own way at which word it is, and wants the words in its own form."""
+    words = line.split()
+    monkeypatch.setenv(COMPLETE_VARIABLE, f"{shell}_complete")
     monkeypatch.setenv("COMP_WORDS", line)
-    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    monkeypatch.setenv("COMP_CWORD", words[-1] if shell == "fish" else str(len(words) - 1))
 
     main([])
 
-    assert {row.partition(",")[2] for row in capsys.readouterr().out.split()} == expected
+    words_shown = re.findall(r"^plain[,\n]([^\s,]+)", capsys.readouterr().out, re.MULTILINE)
+    assert set(words_shown) == expected
 
 
 def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
@@ -275,10 +283,26 @@ def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
     assert main(["plan", "--target", "http://127.0.0.1:9"]) == 0
     assert capsys.readouterr().err == ""
 
+    assert main(["doctor"]) == 6
+    assert capsys.readouterr().err == printed.err
+
 
 @pytest.mark.parametrize(
     "words",
-    [["run", "--nope"], ["check", "--strct", "x"], ["selftest", "x"], ["run", "--profile", "none.toml"]],
+    [
+        ["run", "--nope"],
+        ["run", "--profile", "none.toml"],
+        ["selftest", "x"],
+        ["doctor", "--profile", "none.toml"],
+        ["check", "--strct", "x"],
+        ["check", "none.jsonl"],
+        ["replay", "none.jsonl", "--target", "http://127.0.0.1:9"],
+        ["compare", "none", "reports"],
+        ["matrix", "none"],
+        ["merge", "none", "neither"],
+        ["baseline", "none", "baseline.toml"],
+        ["history", "--history", "none.db"],
+    ],
 )
 def test_a_usage_error_creates_no_report(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -294,13 +318,24 @@ def test_a_usage_error_creates_no_report(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [["--nope"], ["--profile", "none.toml"], ["--rerun", "NOPE-001"]])
-def test_a_usage_error_of_a_run_touches_no_report(words: list[str], tmp_path: Path) -> None:
-    for name in ("cases.html", "results.json", "exchanges.jsonl"):
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--nope"],
+        ["run", "--profile", "none.toml"],
+        ["run", "--rerun", "NOPE-001"],
+        ["check", "none.jsonl"],
+        ["replay", "none.jsonl", "--target", "http://127.0.0.1:9"],
+        ["compare", "none", "neither"],
+        ["matrix", "none"],
+    ],
+)
+def test_a_usage_error_touches_no_report(words: list[str], tmp_path: Path) -> None:
+    for name in ("cases.html", "results.json", "exchanges.jsonl", "compare.html", "matrix.html"):
         (tmp_path / name).write_text("of the last run")
 
     try:
-        code: object = main(["run", "--out", str(tmp_path), *words])
+        code: object = main([*words, "--out", str(tmp_path)])
     except SystemExit as ended:
         code = ended.code
 
@@ -367,6 +402,37 @@ def test_a_plan_offers_what_changes_it_and_takes_the_other_options_of_a_run(
     assert not any(name in shown for name in ("--baseline", "--history", "--wait-for-target", "--strict"))
     assert main(["plan", "--baseline", "b.toml", "--strict", "--min-tested", "5000", "--only", "ROLE-*"]) == 0
     assert "With --min-tested 5000 such a run is inconclusive, exit code 5." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "variables, coloured",
+    [({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False), ({}, False)],
+)
+def test_help_is_coloured_unless_the_user_says_no(
+    variables: dict[str, str],
+    coloured: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    assert main(["check", "--help"]) == 0
+
+    assert bool(re.search(r"\x1b\[(?:\d;)?3\dm", capsys.readouterr().out)) is coloured
+
+
+@pytest.mark.parametrize("name", ["", *BY_COMMAND])
+def test_help_fits_a_narrow_terminal(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+
+    assert main([*name.split(), "--help"]) == 0
+
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line.rstrip()) > 60] == []
 
 
 def test_a_mistake_of_the_suite_is_an_internal_error(

@@ -7,13 +7,14 @@ import os
 import pty
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from conformance.cli.layout import laid_out, status_until_shown
+from conformance.cli.layout import laid_out, status_line, status_until_shown
 from conformance.cli.live.console import wants_pytest
 from conformance.cli.live.views import ENDING, LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
@@ -229,6 +230,36 @@ def test_a_log_names_long_waits_only() -> None:
 
     assert log.getvalue().startswith("waiting 1 min 0 s for the resend cooldown, until ")
     assert log.getvalue().count("\n") == 1
+
+
+def test_a_log_says_every_few_seconds_how_far_the_run_is_and_less_often_while_no_case_ends() -> None:
+    log, progress = io.StringIO(), RunProgress(cases=4, ended=1, case="a case")
+    view, began = LogView(RedactedStream(log, []), progress), time.monotonic()
+
+    for second in range(60):
+        progress.ended = min(1 + second // 4, 3)
+        view.tick(began + second)
+
+    lines = log.getvalue().splitlines()
+    assert [line.partition(" · ")[0] for line in lines] == [
+        "2 of 4 cases",
+        "3 of 4 cases",
+        "3 of 4 cases",
+    ]
+    assert all(line.endswith(" · a case") for line in lines)
+
+
+def test_on_a_terminal_a_line_says_what_a_command_does_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, log = Terminal(), io.StringIO()
+
+    for place in (screen, log):
+        monkeypatch.setattr(sys, "stdout", place)
+        with status_line() as show:
+            show("trying accounts.admin …")
+
+    assert "trying accounts.admin …" in screen.getvalue()
+    assert "\x1b[2K" in screen.getvalue(), "the line goes when the command ends"
+    assert log.getvalue() == ""
 
 
 def test_the_first_lines_name_the_commands_that_say_what_keeps_a_rule_from_being_tried() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -200,7 +201,8 @@ def test_nothing_at_the_address_is_exit_code_6_with_reports(tmp_path: Path) -> N
     run = done(command("run", "--profile", str(profile), "--out", str(tmp_path / "out")), tmp_path / "out")
 
     assert run.code == 6
-    assert "Nothing answers at http://127.0.0.1:9" in run.said
+    before, _, _ = run.said.partition("Nothing answers at http://127.0.0.1:9")
+    assert re.search(r"^rules    \d+ selected, \d+ of them can be tried", before, re.MULTILINE)
     assert "Traceback" not in run.said
     assert {"results.json", "report.html", "junit.xml", "summary.md", "exchanges.jsonl"} <= set(
         os.listdir(tmp_path / "out")

@@ -6,11 +6,12 @@ import json
 import re
 import stat
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
+from conformance.cli import main, target
 from conformance.cli.command import Options
 from conformance.cli.target import _next_step
 from conformance.errors import ProfileError, UsageError
@@ -233,6 +234,21 @@ def test_the_first_lines_say_what_matters_and_the_last_what_to_do_next(
     assert wrong[0].startswith(f"{running.url}: 1 part is wrong, ")
     assert wrong[2].startswith("wrong    accounts.admin ")
     assert wrong[-1].startswith("Next: mend what is wrong, and call ")
+
+
+def test_the_doctor_says_what_it_tries_before_it_tries_it(
+    profile: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(target, "status_line", lambda: nullcontext(said.append))
+    with serve.start() as running:
+        profile.write_text(minimal(running), encoding="utf-8")
+        main(["doctor", "--profile", str(profile), "--format", "json"])
+
+    assert json.loads(capsys.readouterr().out)
+    assert said[0] == "trying the address …"
+    assert {"trying the access code …", "trying accounts …", "trying inboxes …"} <= set(said)
+    assert said[-1] == "adding up what a run could test …"
 
 
 def test_all_missing_variables_are_named_at_once() -> None:

@@ -16,7 +16,9 @@ from mcp import Client, StdioServerParameters
 from conformance.cli import main
 from conformance.embed import mcp_server
 from conformance.embed.mcp_server import Assistant, server_of
+from conformance.report.formats.handover import har
 from conformance.tests.deployment import deployed
+from conformance.tests.sample_run import PROFILE, envelope, exchange
 
 Call = tuple[str, dict[str, Any]]
 
@@ -100,15 +102,19 @@ def test_what_goes_beyond_what_the_server_was_started_with_is_refused(
 
 
 def test_a_har_file_is_judged(tmp_path: Path) -> None:
-    capture = tmp_path / "today.jsonl"
-    capture.touch()
-    (_, judged), (is_wrong, missing) = answers(
+    traffic = har([exchange(1, PROFILE, answer=envelope(success="yes"))], version="1.0")
+    assert traffic is not None
+    (tmp_path / "today.har").write_text(traffic, encoding="utf-8")
+    (_, judged), (_, read), (is_wrong, missing) = answers(
         server_of(Assistant(tmp_path / "out")),
-        ("judge_har", {"path": str(capture)}),
+        ("judge_har", {"path": str(tmp_path / "today.har")}),
+        ("read_findings", {}),
         ("judge_har", {"path": str(tmp_path / "none.har")}),
     )
 
-    assert json.loads(judged)["summary"]["fail"] == 0
+    found = {(each["requirement"], each["endpoint"]) for each in json.loads(judged)["findings"]}
+    assert ("ENV-002", PROFILE) in found
+    assert json.loads(read) == json.loads(judged)
     assert is_wrong
     assert "No such file" in missing
 

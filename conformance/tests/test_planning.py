@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 from importlib.resources import files
+from math import inf
 from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
+from conformance.cli.options import PLANNED
+from conformance.errors import UsageError
 from conformance.report.model.run import OperationTime, Timed
 from conformance.run.costs import CaseCost, CaseCosts
 from conformance.run.outlook.pace import ASSUMED, Pace, pace_of
@@ -24,7 +28,7 @@ from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile, load, parse
 from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
-from conformance.tests.sample_run import URL, conformant, envelope, error, exchange
+from conformance.tests.sample_run import URL, conformant, envelope, error, exchange, sample
 from conformance.verdicts.selection import select_rules
 from reference_impl.limits import Limits
 from reference_impl.serve import start
@@ -57,7 +61,32 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
     assert short.minutes <= 10
     assert {wait.partition(":")[0] for wait in short.left_out} == {"3600 s", "600 s"}
     assert "left out   what follows a wait of 3600 s (a sign in goes from" in as_text(short)
-    assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016"}
+    assert set(whole.rules) - set(short.rules) == {"AUTHN-011", "AUTHN-012", "AUTHN-016", "AUTHN-021"}
+
+
+@pytest.mark.parametrize(
+    "case, lacks, budget",
+    [
+        ("every_endpoint/test_ended_tokens.py::test_an_expired_token_is_refused_everywhere", "clock", 600.0),
+        ("agreement/test_times.py::test_what_is_read_again_bears_the_time_of_its_answer", "clock", inf),
+        (
+            "every_endpoint/test_tokens.py::test_an_account_without_permissions_is_answered_somehow",
+            "accounts.limited",
+            inf,
+        ),
+    ],
+)
+def test_no_request_is_planned_that_only_a_part_of_the_profile_or_a_longer_run_has_sent(
+    case: str, lacks: str, budget: float, text: str
+) -> None:
+    costs = {f"cases/{case}": CaseCost(requests=45)}
+
+    whole, less = (
+        plan(parse(profile, {}), "read-only", PlanChoice(budget=budget), measured=costs)
+        for profile in (text, without(lacks)(text))
+    )
+
+    assert (whole.requests, less.requests) == (45, 0)
 
 
 def test_the_rules_that_are_not_decided_are_counted_by_reason(text: str) -> None:
@@ -122,6 +151,59 @@ def test_a_greater_effort_draws_more_in_property_cases_alone(text: str) -> None:
     assert growth("cases/properties/test_records.py::test_it", "normal") == 40 * 20 / (4 * 12)
     for module in STATE_MACHINES:
         assert "search.through" in (files("cases") / "properties" / f"{module}.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--profile=other.toml",
+        "--target=http://127.0.0.1:9",
+        "--impact=mutating",
+        "--out=reports",
+        "--time-budget=30s",
+        "--rerun=ROLE-011",
+        "--only=ROLE-*",
+        "--skip=ROLE-*",
+        "--failed --out=reports",
+        "--effort=normal",
+    ],
+)
+def test_each_option_that_plan_offers_reaches_the_plan(
+    words: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timing = {"endpoint": "GET /x", "group": "g", "requests": 99, "total_ms": 1.0}
+    timing |= {"median_ms": 1.0, "p95_ms": 1.0, "max_ms": 1.0}
+    last = sample().run().model_copy(update={"timings": [OperationTime.model_validate(timing)]})
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "results.json").write_text(last.text(), encoding="utf-8")
+    for name, url in (("portal", URL), ("other", "http://127.0.0.1:9")):
+        profile = re.sub(r'(?m)^url = "[^"]*"', f'url = "{url}"', text, count=1)
+        (tmp_path / f"{name}.toml").write_text(profile, encoding="utf-8")
+    asked: list[object] = []
+
+    def planned(*asked_for: object) -> None:
+        asked.append(asked_for)
+        raise UsageError("planned")
+
+    monkeypatch.setattr("conformance.run.outlook.plan.plan", planned)
+    monkeypatch.chdir(tmp_path)
+
+    usual = ["plan", "--profile=portal.toml", "--out=nowhere"]
+    assert [main(usual), main([*usual, *words.split()])] == [4, 4]
+    assert asked[0] != asked[1]
+
+
+def test_a_quiet_plan_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--target", "http://127.0.0.1:9", "--only", "ROLE-*", "--quiet"]) == 0
+
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_every_option_that_plan_offers_is_tried() -> None:
+    marks = test_each_option_that_plan_offers_reaches_the_plan.pytestmark  # type: ignore[attr-defined]
+    tried = {word.split("=")[0].strip("- ") for words in marks[0].args[1] for word in words.split()}
+
+    assert {name.replace("_", "-") for name in PLANNED} == {*tried, "min-tested", "brief"}
 
 
 COSTS = {

@@ -79,6 +79,19 @@ def test_rules_that_one_wrong_answer_contradicts_as_a_whole_are_one_group() -> N
     ]
 
 
+def test_one_rule_at_several_places_of_one_answer_is_one_group() -> None:
+    rows = finding(requirement="ACCOUNT-028", path="data.accounts", expected=[], exchanges=[40, 41])
+    total = finding(requirement="ACCOUNT-028", path="data.totalElements", expected=0, exchanges=[41])
+    later = finding(requirement="ACCOUNT-028", path="data.totalElements", expected=7, exchanges=[42])
+
+    groups = grouped([rows, total, later], NONE)
+
+    assert [[each.path for each in group.findings] for group in groups] == [
+        ["data.accounts", "data.totalElements"],
+        ["data.totalElements"],
+    ]
+
+
 def test_what_the_baseline_lists_shares_no_group_with_what_is_new() -> None:
     listed, new = finding(signature="listed"), finding(endpoint=ROLES, signature="new")
 

@@ -127,3 +127,13 @@ def test_the_page_names_both_exchanges_of_a_regression_and_what_differs_in_long_
     row = page[page.index('<td class="num">#7</td><td class="num">#12</td>') :].partition("</tr>")[0]
     assert "<code>a field of the record 3</code>: <code>3</code> → " in row
     assert "record 4" not in row
+
+
+def test_the_top_cuts_each_long_value_once() -> None:
+    fields = {"recorded": {"status": "x" * 80}, "replayed": "y" * 80, "path": f"data.{'z' * 100}"}
+    lost = Regression.model_validate({"exchange": 1, "endpoint": MFA, "kind": "changed", **fields})
+    page = report(conformant().run(command="replay", regressions=[lost], exit_code=1), RunEvidence())
+
+    top = page[page.index("What fails this replay") : page.index('id="plan"')]
+    assert "… (94 characters), now " in top
+    assert "… (80 characters)" in top

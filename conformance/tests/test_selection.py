@@ -173,11 +173,12 @@ def test_a_rule_that_there_is_not_is_no_part_of_a_cases_name() -> None:
 
 
 def test_requirements_lists_the_selected_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["requirements", "--only", "LOGIN-*", "--skip", "open", "--format", "json"]) == 0
+    words = ["--only", "LOGIN-*", "--only", "PAGE-*", "--skip", "open", "--skip", "should"]
+    assert main(["requirements", *words, "--format", "json"]) == 0
 
     rows = json.loads(capsys.readouterr().out)
-    assert {row["id"].partition("-")[0] for row in rows} == {"LOGIN"}
-    assert {row["level"] for row in rows} == {"must", "should"}
+    assert {row["id"].partition("-")[0] for row in rows} == {"LOGIN", "PAGE"}
+    assert {row["level"] for row in rows} == {"must"}
 
 
 def test_requirements_in_short_are_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:

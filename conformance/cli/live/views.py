@@ -113,13 +113,17 @@ class LogView:
         if self._thread.is_alive():
             self._thread.join()
 
+    def tick(self, now: float) -> None:
+        """Writes how far the run is, where the line before is old enough. ``now``: of the monotonic clock."""
+        since, ended = self._last
+        pause = LOG_SECONDS if self._progress.ended != ended else STILL_SECONDS
+        if now - since >= pause:
+            self._last = (now, self._progress.ended)
+            self.line(f"{self._progress.numbers} · {self._progress.activity}")
+
     def _repeat(self) -> None:
         while not self._stopped.wait(1.0):
-            since, ended = self._last
-            pause = LOG_SECONDS if self._progress.ended != ended else STILL_SECONDS
-            if time.monotonic() - since >= pause:
-                self._last = (time.monotonic(), self._progress.ended)
-                self.line(f"{self._progress.numbers} · {self._progress.activity}")
+            self.tick(time.monotonic())
 
 
 class LiveView:

@@ -21,8 +21,8 @@ Key = tuple[object, ...]
 
 @dataclass
 class FindingGroup:
-    """A finding with those of the same cause: ``elsewhere`` contradicts the same rule in the same way,
-    ``at_once`` are other rules that the same answer, or the same value, contradicts."""
+    """A finding with those of the same cause: ``elsewhere`` contradicts the same rule in the same way, or in
+    the same answer; ``at_once`` are other rules that the same answer, or the same value, contradicts."""
 
     lead: FindingEntry
     elsewhere: list[FindingEntry] = field(default_factory=list)
@@ -44,7 +44,8 @@ def grouped(findings: Iterable[FindingEntry], accepted: frozenset[str]) -> list[
         else:
             by_rule[key] = FindingGroup(finding)
     groups = _joined(list(by_rule.values()), accepted, _answer)
-    return _without_consequences(_joined(groups, accepted, _value), accepted)
+    groups = _joined(groups, accepted, _value)
+    return _without_consequences(_of_one_answer(groups, accepted), accepted)
 
 
 def gravest_first(run: Run, findings: Iterable[FindingEntry]) -> list[FindingEntry]:
@@ -124,6 +125,26 @@ def _joined(
             first[key].at_once += [group.lead, *group.at_once]
             continue
         if key is not None:
+            first[key] = group
+        joined.append(group)
+    return joined
+
+
+def _of_one_answer(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
+    """The groups, with those joined that contradict one rule at several places of one answer. What compares
+    two answers stays as it is."""
+    first: dict[Key, FindingGroup] = {}
+    joined = []
+    for group in groups:
+        lead = group.lead
+        answer = (lead.requirement, lead.verdict, lead.endpoint, *lead.exchanges[-1:])
+        key = (*answer, lead.signature in accepted)
+        is_one_answer = lead.other is None and bool(lead.exchanges)
+        if is_one_answer and key in first:
+            first[key].elsewhere += [lead, *group.elsewhere]
+            first[key].at_once += group.at_once
+            continue
+        if is_one_answer:
             first[key] = group
         joined.append(group)
     return joined

@@ -126,7 +126,10 @@ def plan(
         if reason is not None:
             planned.untested[row.id] = reason
             continue
-        _add_cost(planned, row, costs.get(row.id), profile=profile, effort=choice.effort)
+        cost = costs.get(row.id)
+        if not profile.clock.advance and _is_left_out(row, choice.budget):
+            cost = _before_its_wait(row, cost)
+        _add_cost(planned, row, cost, profile=profile, effort=choice.effort)
         _add_wait(planned, row, budget=choice.budget)
         tried.append(row)
     planned.mails = min(planned.mails, profile.limits.max_mails)
@@ -143,6 +146,11 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     if IMPACTS.index(row.impact) > IMPACTS.index(impact):
         return f"needs --impact {row.impact}"
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
+
+
+def _before_its_wait(row: CaseRow, cost: CaseCost | None) -> CaseCost | None:
+    """The cost of a case whose wait is left out: only its sign-ins, where all that it decides follows."""
+    return CaseCost(sign_ins=row.sign_ins) if set(row.requirements) <= set(row.after_waits) else cost
 
 
 def _add_cost(

@@ -169,7 +169,7 @@ def _regressed(place: RegressedPlace) -> Cells:
         href="regressions",
         statement=[(one_line(place.endpoint, 200), True)],
         severity=MEANINGS.get(first.meaning, ""),
-        under=one_line(f"{place.path or 'the answer'}: {change}", 200) + times,
+        under=f"{one_line(place.path or 'the answer', 120)}: {change}{times}",
     )
 
 
