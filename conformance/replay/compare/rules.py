@@ -81,6 +81,7 @@ VERSIONS = ("2.0.0", "1.3.0")
 SHOWN_IN_PART = re.compile(r"(?=.*[*•●·])(?=.*[A-Za-z0-9]{2}).+")
 """A mask beside letters or digits."""
 
+NEW_KEYS = "a secure channel has new keys, and when they are replaced is not stated"
 MASK = "a password is returned masked, and how is not shown"
 
 SAMPLES = {
@@ -102,6 +103,14 @@ def _preflight(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiffe
     if pair.recorded.request.method != "OPTIONS":
         return None
     return drift("a preflight is answered by whatever stands before the portal")
+
+
+def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind != "repetition":
+        return None
+    if pair.operation == PUBLIC_KEY:
+        return permitted(NEW_KEYS)
+    return breaking("what is read twice, while nobody changes it, is the same, as far as samples show")
 
 
 def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -173,7 +182,7 @@ def _lost_its_id(pair: ReplayedExchange) -> bool:
 
 def _secure_channel(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if pair.operation == SECURE_SESSION and difference.kind == "value":
-        return permitted("a secure channel has new keys, and when they are replaced is not stated")
+        return permitted(NEW_KEYS)
     return None
 
 
@@ -285,6 +294,7 @@ def _foreign_session(pair: ReplayedExchange, difference: Difference) -> MeaningO
 RULES: tuple[Rule, ...] = (
     _foreign_session,
     _preflight,
+    _repetition,
     _gateway,
     _status_and_code,
     _envelope,
