@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.judging.fields import field_of, item_of, model_of
+from conformance.replay.compare.clocks import ENDS
 from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
 from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
 from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.written import ENDS
 from conformance.spec import BY_KEY, Operation
 from conformance.spec.endpoints import (
     CURRENCY_GRANTS,
@@ -111,6 +111,12 @@ def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiff
     if pair.operation == PUBLIC_KEY:
         return permitted(NEW_KEYS)
     return breaking("what is read twice, while nobody changes it, is the same, as far as samples show")
+
+
+def _clock(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind == "time":
+        return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
+    return None
 
 
 def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -295,6 +301,7 @@ RULES: tuple[Rule, ...] = (
     _foreign_session,
     _preflight,
     _repetition,
+    _clock,
     _gateway,
     _status_and_code,
     _envelope,
