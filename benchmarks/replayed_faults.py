@@ -5,7 +5,9 @@
 A real browser's visit is recorded by the proxy and as a HAR. Both are replayed on a portal with each of 60
 faults, drawn from those that change an answer of the recorded traffic; ``--all`` takes every such fault. What
 a fault changes is found by asking the same portal the same with it and without it (in
-``conformance/tests/replayed_faults.py``). A variant keeps the recorded choices where that finds nothing.
+``conformance/tests/replayed_faults.py``). Faults that only put other generated values in place of such, one
+for one, are left out: another portal of the same build answers so. A variant keeps the recorded choices where
+that finds nothing.
 """
 
 from __future__ import annotations
@@ -71,12 +73,12 @@ def is_reported(name: str, recording: Path, seed: int, most: int | None) -> bool
 
 
 def touched(bench: Bench, seed: int) -> Iterator[Verdict]:
-    """Faults that change an answer, in an order that the seed gives."""
+    """Faults that change an answer so that a recording can show it, in an order that the seed gives."""
     candidates = bench.candidates()
     random.Random(seed).shuffle(candidates)
     for number, fault in enumerate(candidates, 1):
         verdict = bench.judged(fault)
-        if verdict.is_touched:
+        if verdict.is_touched and not verdict.is_renaming:
             yield verdict
         print(f"\r{number} faults tried", end="", file=sys.stderr)
 

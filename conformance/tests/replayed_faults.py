@@ -2,6 +2,8 @@
 
 What it did is found without the replay's own comparison: the same seeded portal is asked the same with and
 without the fault, and the answers are held against each other as they are, times against the portal's start.
+A fault that only puts other generated values in place of such, one for one, shows in no recording: another
+portal of the same build does the same.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,6 +36,8 @@ SOME_TIME = 20.0
 """Seconds by which the same time may differ from one replay to the next."""
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+CLAIMS = "#"
+MOMENTS = ("iat", "exp", "nbf")
 EPOCH = range(1_500_000_000, 3_000_000_000)
 
 
@@ -59,6 +63,8 @@ class Verdict:
     reported: list[Regression] = field(default_factory=list)
     elsewhere: list[Regression] = field(default_factory=list)
     """Reported where the fault changed nothing."""
+    is_renaming: bool = False
+    """Whether another portal of the same build answers so: with other generated values, one for one."""
 
     @property
     def is_touched(self) -> bool:
@@ -69,7 +75,9 @@ class Verdict:
         return bool(self.reported)
 
 
-def trial(recording: Path, *, faults: Sequence[str] = (), variants: Sequence[str] = ()) -> Trial:
+def trial(
+    recording: Path, *, faults: Sequence[str] = (), variants: Sequence[str] = (), seed: int = SEED
+) -> Trial:
     """The recording on the seeded portal."""
     answers: dict[int, Exchange] = {}
 
@@ -80,7 +88,7 @@ def trial(recording: Path, *, faults: Sequence[str] = (), variants: Sequence[str
     began = time.time()
     with (
         tempfile.TemporaryDirectory() as folder,
-        reference.start(seed=SEED, faults=faults, variants=variants) as portal,
+        reference.start(seed=seed, faults=faults, variants=variants) as portal,
     ):
         profile = parse(portal.profile(), {})
         replayed = replay([recording], profile, options_for(Path(folder)), on_step=watch)
@@ -97,6 +105,8 @@ class Bench:
         self.sound = trial(self.recording)
         again = trial(self.recording)
         self.varying = set(differing(self.sound, again, ()))
+        self.generated = set(differing(self.sound, trial(self.recording, seed=SEED + 1), ()))
+        """The places that another portal of the same build fills otherwise."""
 
     def candidates(self) -> list[Fault]:
         """The faults of operations that were recorded, and of all operations."""
@@ -110,7 +120,7 @@ class Bench:
     def judged(self, fault: Fault) -> Verdict:
         faulty = trial(self.recording, faults=[fault.name])
         done = list(differing(self.sound, faulty, self.varying))
-        verdict = Verdict(fault, done)
+        verdict = Verdict(fault, done, is_renaming=self._is_renaming(faulty, done))
         places: dict[int, list[str]] = {}
         for number, place in done:
             places.setdefault(number, []).append(place)
@@ -119,6 +129,14 @@ class Bench:
             is_there = any(_holds(place, one.path) or _holds(one.path, place) for place in there)
             (verdict.reported if is_there else verdict.elsewhere).append(one)
         return verdict
+
+    def _is_renaming(self, faulty: Trial, done: Sequence[tuple[int, str]]) -> bool:
+        """Whether all that changed is generated values, and each of them has one counterpart everywhere."""
+        if not self.generated.issuperset(done):
+            return False
+        pairs = set(_generated_pairs(self.sound, faulty, self.generated))
+        olds, news = (len({pair[side] for pair in pairs}) for side in (0, 1))
+        return olds == len(pairs) == news and all(_is_text(value) for pair in pairs for value in pair)
 
     def under(self, variant: str) -> tuple[bool, list[Regression]]:
         """Whether a lawful variant keeps every answer as it was, and what is reported under it."""
@@ -147,6 +165,39 @@ def differing(
             for found in _differing(_Timed(before, sound.began), _Timed(after, other.began), place):
                 if (number, found) not in varying:
                     yield number, found
+
+
+def _generated_pairs(
+    sound: Trial, other: Trial, generated: Container[tuple[int, str]]
+) -> Iterator[tuple[Json, Json]]:
+    """The values of both replays wherever they are generated ones."""
+    for number, new in other.answers.items():
+        old = sound.answers.get(number)
+        if old is None or old.response is None or new.response is None:
+            continue
+        here, there = (dict(_leaves(body, "")) for body in (old.response.body, new.response.body))
+        for place in {**here, **there}:
+            if (number, place.partition(CLAIMS)[0]) in generated:
+                yield here.get(place), there.get(place)
+
+
+def _leaves(value: Json, place: str) -> Iterator[tuple[str, Json]]:
+    """Every value that is none of several, with its place; those of a token below the token's."""
+    inner = _read(value)
+    if isinstance(inner, dict):
+        at = f"{place}{CLAIMS}" if isinstance(value, str) else place
+        for name, each in inner.items():
+            if not (isinstance(value, str) and name in MOMENTS):
+                yield from _leaves(each, f"{at}.{name}".lstrip("."))
+    elif isinstance(inner, list):
+        for number, each in enumerate(inner):
+            yield from _leaves(each, f"{place}[{number}]")
+    else:
+        yield place, inner
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
 
 
 @dataclass(frozen=True)

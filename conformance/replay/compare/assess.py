@@ -17,6 +17,7 @@ from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.owners import SessionOwners
+from conformance.replay.compare.repetition import Repetitions
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
@@ -51,6 +52,7 @@ class Assessor:
     credentials: CredentialCheck = field(default_factory=CredentialCheck)
     meanings: Meanings = field(default_factory=Meanings)
     owners: SessionOwners = field(default_factory=SessionOwners)
+    repetitions: Repetitions = field(default_factory=Repetitions)
     _judge_recorded: Watch = field(
         default_factory=lambda: watch(Ledger(REQUIREMENTS), judge=judge_of(model=False))
     )
@@ -101,6 +103,10 @@ class Assessor:
 
     def _differences(self, pair: ReplayedExchange) -> list[Difference]:
         differences = [*self.comparer.compare(pair).differences, *self.owners.foreign(pair)]
+        if pair.repeats:
+            places = {each.place for each in differences}
+            broken = [each for each in self.repetitions.broken(pair) if each.place not in places]
+            differences += [each for each in broken if not self.noise.excuses(pair.operation, each)]
         if self.learns:
             return [each for each in differences if not self.noise.learn(pair.operation, each)]
         return differences

@@ -6,6 +6,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from conformance.replay.compare.clocks import (
+    Clocks,
+    clocks_of,
+    other_lifetime,
+    session_begun_long_ago,
+    written_long_ago,
+)
 from conformance.replay.compare.difference import Difference, Kind
 from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.noise import Noise
@@ -17,7 +24,6 @@ from conformance.replay.compare.written import (
     is_left,
     is_moving_time,
     names_a_record,
-    other_lifetime,
     shows_others,
     without_left,
 )
@@ -86,11 +92,10 @@ class Comparer:
         return ResponseComparison(differences, is_stable and not differences)
 
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
-        comparison = JsonComparison(self.correlation, old, new, operation=pair.operation)
+        clocks = clocks_of(old, new, _moments(pair))
+        comparison = JsonComparison(self.correlation, old, new, operation=pair.operation, clocks=clocks)
         differences = comparison.differences()
-        lifetime = other_lifetime(old, new, _moments(pair)) if _is_post(pair) else None
-        if lifetime is not None:
-            differences.append(lifetime)
+        differences.extend(_of_what_was_made(pair, old, new, clocks))
         if not differences:
             return ResponseComparison(differences, comparison.is_stable)
         is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
@@ -150,8 +155,15 @@ def _moments(pair: ReplayedExchange) -> tuple[float, float]:
     return pair.recorded.time, pair.live.time
 
 
-def _is_post(pair: ReplayedExchange) -> bool:
-    return pair.recorded.request.method == "POST"
+def _of_what_was_made(pair: ReplayedExchange, old: Json, new: Json, clocks: Clocks) -> Iterator[Difference]:
+    """The times of what a request, or a sign-in before it, made."""
+    if pair.operation == SESSIONS:
+        yield from session_begun_long_ago(old, new, clocks)
+    elif pair.recorded.request.method == "POST":
+        yield from written_long_ago(old, new, clocks)
+        lifetime = other_lifetime(old, new, clocks)
+        if lifetime is not None:
+            yield lifetime
 
 
 def _is_of_length(difference: Difference) -> bool:
@@ -164,7 +176,9 @@ def _is_of_length(difference: Difference) -> bool:
 
 def _is_of_another_entry(difference: Difference) -> bool:
     is_null = difference.kind == "type" and (difference.recorded is None or difference.replayed is None)
-    return (difference.kind == "value" or is_null) and any(isinstance(step, int) for step in difference.place)
+    return (difference.kind in ("value", "time") or is_null) and any(
+        isinstance(step, int) for step in difference.place
+    )
 
 
 def _media_types(old: Response, new: Response) -> Iterator[Difference]:

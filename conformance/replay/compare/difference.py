@@ -8,7 +8,7 @@ from typing import Literal
 
 from conformance.traffic.exchange import Json
 
-Kind = Literal["status", "code", "type", "missing", "extra", "value", "order", "length"]
+Kind = Literal["status", "code", "type", "missing", "extra", "value", "order", "length", "repetition", "time"]
 Steps = tuple[str | int, ...]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from conformance.replay.compare.clocks import CREATED, ENDS, UPDATED, Clocks, is_ahead_now, lasts_otherwise
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
 from conformance.replay.rebuild.correlation import Correlation
@@ -28,8 +29,7 @@ from conformance.traffic.exchange import ABSENT, Json
 _WORD = re.compile(r"[\w.@:+-]{4,}")
 _NUMBERS = re.compile(r"(?<![\w.])\d+(?![\w.])")
 
-CREATED = "createdAt"
-STAYING = (CREATED, "updatedAt")
+STAYING = (CREATED, UPDATED)
 """Times of a record that stay while nobody changes it."""
 
 NUMBERS = frozenset({int})
@@ -43,10 +43,19 @@ class JsonComparison:
     ``is_stable``: it will come out alike as long as the correlation's generation lasts.
     """
 
-    __slots__ = ("_correlation", "_is_equal_same", "_live", "_operation", "_recorded", "is_stable")
+    __slots__ = ("_clocks", "_correlation", "_is_equal_same", "_live", "_operation", "_recorded", "is_stable")
 
-    def __init__(self, correlation: Correlation, recorded: Json, live: Json, *, operation: str = "") -> None:
+    def __init__(
+        self,
+        correlation: Correlation,
+        recorded: Json,
+        live: Json,
+        *,
+        operation: str = "",
+        clocks: Clocks | None = None,
+    ) -> None:
         self.is_stable = True
+        self._clocks = clocks
         self._operation = operation
         self._correlation = correlation
         self._recorded = recorded
@@ -99,7 +108,9 @@ class JsonComparison:
         return differences
 
     def _changed_times(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
-        """The times of a record that two recorded responses show alike, and two live ones do not."""
+        """The times of a record that two recorded responses show alike and two live ones do not; its end."""
+        if ENDS in old and self._clocks is not None and lasts_otherwise(old, new, self._clocks):
+            yield Difference("value", (ENDS,), old[ENDS], new[ENDS])
         record = old.get("bizId")
         if type(record) is not str:
             return
@@ -156,12 +167,18 @@ class JsonComparison:
         if old == new:
             return []
         if kind == "time" or (kind == "value" and type(old) is str and ISO.match(old)):
-            return [] if _same_form_of_time(old, new) else [Difference("type", (), old, new)]
+            return self._time(old, new, name)
         if kind == "shape":
             return [] if is_alike(old, new) else [Difference("type", (), old, new)]
         if kind == "address" and is_address(old) and is_address(new):
             return []
         return self._text(old, new) if type(old) is str else [Difference("value", (), old, new)]
+
+    def _time(self, old: Json, new: Json, name: str) -> list[Difference]:
+        if not _same_form_of_time(old, new):
+            return [Difference("type", (), old, new)]
+        is_ahead = self._clocks is not None and is_ahead_now(name, old, new, self._clocks)
+        return [Difference("time", (), old, new)] if is_ahead else []
 
     def _identity(self, old: Json, new: Json, name: str) -> list[Difference]:
         before, after = str(old), str(new)

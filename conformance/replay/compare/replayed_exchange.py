@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from conformance.replay.recording.repeats import UNREPEATED
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.findings import endpoint_of
 
@@ -30,6 +31,9 @@ class ReplayedExchange(msgspec.Struct, frozen=True):
 
     email: str | None = None
     """The email of that account."""
+
+    repeats: int = UNREPEATED
+    """The number of the reads that repeat one another, where it is one of them (``recording/repeats.py``)."""
 
     @property
     def endpoint(self) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.judging.fields import field_of, item_of, model_of
+from conformance.replay.compare.clocks import ENDS
 from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
 from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
 from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
-from conformance.replay.compare.written import ENDS
 from conformance.spec import BY_KEY, Operation
 from conformance.spec.endpoints import (
     CURRENCY_GRANTS,
@@ -81,6 +81,7 @@ VERSIONS = ("2.0.0", "1.3.0")
 SHOWN_IN_PART = re.compile(r"(?=.*[*•●·])(?=.*[A-Za-z0-9]{2}).+")
 """A mask beside letters or digits."""
 
+NEW_KEYS = "a secure channel has new keys, and when they are replaced is not stated"
 MASK = "a password is returned masked, and how is not shown"
 
 SAMPLES = {
@@ -102,6 +103,20 @@ def _preflight(pair: ReplayedExchange, difference: Difference) -> MeaningOfDiffe
     if pair.recorded.request.method != "OPTIONS":
         return None
     return drift("a preflight is answered by whatever stands before the portal")
+
+
+def _repetition(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind != "repetition":
+        return None
+    if pair.operation == PUBLIC_KEY:
+        return permitted(NEW_KEYS)
+    return breaking("what is read twice, while nobody changes it, is the same, as far as samples show")
+
+
+def _clock(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
+    if difference.kind == "time":
+        return breaking("a portal dates what it writes by the clock of its responses, as far as samples show")
+    return None
 
 
 def _gateway(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -173,7 +188,7 @@ def _lost_its_id(pair: ReplayedExchange) -> bool:
 
 def _secure_channel(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
     if pair.operation == SECURE_SESSION and difference.kind == "value":
-        return permitted("a secure channel has new keys, and when they are replaced is not stated")
+        return permitted(NEW_KEYS)
     return None
 
 
@@ -285,6 +300,8 @@ def _foreign_session(pair: ReplayedExchange, difference: Difference) -> MeaningO
 RULES: tuple[Rule, ...] = (
     _foreign_session,
     _preflight,
+    _repetition,
+    _clock,
     _gateway,
     _status_and_code,
     _envelope,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
-from datetime import datetime
 
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key
@@ -65,10 +63,6 @@ FIELDS: Mapping[tuple[str, str], tuple[str, ...]] = {
 NEAR_SECONDS = 400 * 86_400.0
 """How far from its response a time may be that counts as one: longer than a year's certificate."""
 
-ENDS = "expiresAt"
-LEAST_SECONDS, LEAST_SHARE = 60.0, 0.02
-"""By how much a lifetime differs at least: a clock may be off by some seconds."""
-
 RANGE_SECONDS = 3600.0
 """From when on a range of days that ends now is another one."""
 
@@ -93,33 +87,6 @@ def is_left(operation: str, difference: Difference, written: Collection[str]) ->
 def has_moved_range(operation: str, moments: tuple[float, float]) -> bool:
     """Whether a listing of a range of time that ends now shows another range than it did when recorded."""
     return operation == TRANSFER_ORDERS and abs(moments[1] - moments[0]) > RANGE_SECONDS
-
-
-def other_lifetime(old: Json, new: Json, moments: tuple[float, float]) -> Difference | None:
-    """The end of what a request made, where it lasts longer or shorter than it did when recorded."""
-    ends = dig(old, ["data", ENDS]), dig(new, ["data", ENDS])
-    if not all(isinstance(end, str) for end in ends):
-        return None
-    lasts, lasted = (
-        _epoch(end) - _answered(body, moment)
-        for end, body, moment in zip(reversed(ends), (new, old), reversed(moments), strict=True)
-    )
-    if lasted <= 0 or not abs(lasts - lasted) > max(LEAST_SECONDS, lasted * LEAST_SHARE):
-        return None
-    return Difference("value", ("data", ENDS), *ends)
-
-
-def _epoch(text: str) -> float:
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        return math.nan
-
-
-def _answered(body: Json, moment: float) -> float:
-    """When a response was given, by the portal's own clock where it says so."""
-    stamp = dig(body, ["timestamp"])
-    return stamp / 1000 if is_number(stamp) else moment
 
 
 def is_moving_time(difference: Difference, moments: tuple[float, float]) -> bool:

@@ -241,6 +241,7 @@ class ReplayMachine:
             ),
             account=account,
             email=None if account is None else self.context.profile.accounts[account].email,
+            repeats=self.plan.repeats[position],
         )
 
     def _learn(self, position: int, recorded: Exchange, live: Exchange, client: Client) -> None:

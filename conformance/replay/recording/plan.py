@@ -12,6 +12,7 @@ from functools import cached_property
 
 from conformance.replay.recording.lines import PlanLine, line_of
 from conformance.replay.recording.omissions import Omissions
+from conformance.replay.recording.repeats import repeats_of
 from conformance.replay.recording.store import Store
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.endpoints import PORTAL_PATH
@@ -102,6 +103,11 @@ class ReplayPlan:
     @cached_property
     def sessions(self) -> int:
         return len(set(self.session_of) - {-1})
+
+    @cached_property
+    def repeats(self) -> array[int]:
+        """By position, the number of the reads that it repeats."""
+        return repeats_of(self.order, self.requests, self.changing)
 
     @property
     def size(self) -> int:

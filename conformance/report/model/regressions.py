@@ -20,6 +20,8 @@ KINDS = {
     "type": "another type",
     "length": "another length",
     "order": "another order",
+    "time": "a time that does not fit",
+    "repetition": "another value at each read",
 }
 """The kinds of differences, in the words of a reader."""
 

@@ -1,0 +1,134 @@
+"""Times by the portal's own clock: which fit their response in the recording, and not in the replay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from conformance.replay.compare.difference import Difference
+from conformance.traffic.exchange import Json, dig
+from conformance.traffic.values import is_number
+
+CREATED = "createdAt"
+UPDATED = "updatedAt"
+ENDS = "expiresAt"
+BEGAN = "loginTime"
+LEAST_SECONDS, LEAST_SHARE = 60.0, 0.02
+"""By how much a lifetime differs at least: a clock may be off by some seconds."""
+
+JUST_NOW, RECENT = 60.0, 3600.0
+SKEW_SECONDS = 900.0
+"""How far from the clock of its response a time may be that the portal wrote just then."""
+
+LONGEST_REPLAY = 86_400.0
+
+PAST = frozenset(
+    {
+        "acceptedAt",
+        "completedAt",
+        CREATED,
+        "lastActivityTime",
+        "lastLoginAt",
+        BEGAN,
+        "passwordChangedAt",
+        UPDATED,
+        "verifiedAt",
+    }
+)
+"""The specification's times at which something happened. What a time of a portal's own means is not known: it
+may be one that passes by itself."""
+
+
+class Clocks(NamedTuple):
+    """When the recorded and the live response were given, in epoch seconds."""
+
+    recorded: float
+    live: float
+
+
+def clocks_of(old: Json, new: Json, moments: tuple[float, float]) -> Clocks:
+    """The clocks of two bodies: the portal's own where the envelopes say it, else ours."""
+    return Clocks(*(_answered(body, moment) for body, moment in zip((old, new), moments, strict=True)))
+
+
+def _answered(body: Json, moment: float) -> float:
+    stamp = dig(body, ["timestamp"])
+    return stamp / 1000 if is_number(stamp) else moment
+
+
+def is_ahead_now(name: str, old: Json, new: Json, clocks: Clocks) -> bool:
+    """Whether a time that had passed when it was recorded is ahead of the live response."""
+    if not isinstance(old, str) or not isinstance(new, str) or new[:10] < _day_before(clocks.live):
+        return False
+    if name not in PAST:
+        return False
+    return epoch_of(new) > clocks.live + SKEW_SECONDS and epoch_of(old) <= clocks.recorded + JUST_NOW
+
+
+def _day_before(moment: float) -> str:
+    """The day before, as ISO 8601 begins: of earlier days no zone makes the present."""
+    return datetime.fromtimestamp(moment - 86_400, UTC).strftime("%Y-%m-%d")
+
+
+def other_lifetime(old: Json, new: Json, clocks: Clocks) -> Difference | None:
+    """The end of what a request made, where it lasts longer or shorter than it did when recorded."""
+    ends = dig(old, ["data", ENDS]), dig(new, ["data", ENDS])
+    lasted, lasts = (epoch_of(end) - clock for end, clock in zip(ends, clocks, strict=True))
+    return Difference("value", ("data", ENDS), *ends) if is_other_lifetime(lasted, lasts) else None
+
+
+def lasts_otherwise(old: dict[str, Json], new: dict[str, Json], clocks: Clocks) -> bool:
+    """Whether a record of that hour ends sooner or later after its creation than it did when recorded. Older
+    ones are data, and not alike on two portals."""
+    ages = (now - epoch_of(each.get(CREATED)) for each, now in zip((old, new), clocks, strict=True))
+    if not all(-JUST_NOW <= age < RECENT for age in ages):
+        return False
+    lasted, lasts = (epoch_of(each.get(ENDS)) - epoch_of(each.get(CREATED)) for each in (old, new))
+    return is_other_lifetime(lasted, lasts)
+
+
+def is_other_lifetime(lasted: float, lasts: float) -> bool:
+    return lasted > 0 and abs(lasts - lasted) > max(LEAST_SECONDS, lasted * LEAST_SHARE)
+
+
+def written_long_ago(old: Json, new: Json, clocks: Clocks) -> Iterator[Difference]:
+    """The times that a request wrote just then when recorded, and that are long past in the live response."""
+    made, now = dig(old, ["data"]), dig(new, ["data"])
+    for name in made if isinstance(made, dict) and isinstance(now, dict) else ():
+        if name == UPDATED:
+            continue  # whether an update is answered with the record before or after it is not stated
+        if _is_long_ago(made[name], now.get(name), clocks, within=JUST_NOW, skew=SKEW_SECONDS):
+            yield Difference("time", ("data", name), made[name], now[name])
+
+
+def session_begun_long_ago(old: Json, new: Json, clocks: Clocks) -> Iterator[Difference]:
+    """The begin of the session that sends the request, long before the replay made it."""
+    (_, made), (at, now) = (_own(dig(body, ["data"])) for body in (old, new))
+    if _is_long_ago(made.get(BEGAN), now.get(BEGAN), clocks, within=clocks.recorded, skew=LONGEST_REPLAY):
+        yield Difference("time", ("data", at, BEGAN), made[BEGAN], now[BEGAN])
+
+
+def _own(sessions: Json) -> tuple[int, dict[str, Json]]:
+    listed = enumerate(sessions if isinstance(sessions, list) else ())
+    own = ((at, each) for at, each in listed if isinstance(each, dict) and each.get("isCurrent") is True)
+    return next(own, (0, {}))
+
+
+def _is_long_ago(old: Json, new: Json, clocks: Clocks, *, within: float, skew: float) -> bool:
+    if not isinstance(old, str) or not isinstance(new, str) or old == new:
+        return False
+    age = clocks.recorded - epoch_of(old)
+    return -JUST_NOW <= age <= within and clocks.live - epoch_of(new) > age + skew
+
+
+def epoch_of(text: Json) -> float:
+    """Seconds since the epoch; not a number where a value is no time with a zone."""
+    if not isinstance(text, str):
+        return math.nan
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return math.nan
+    return moment.timestamp() if moment.tzinfo is not None else math.nan

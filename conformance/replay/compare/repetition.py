@@ -1,0 +1,131 @@
+"""Broken repetition: reads that the recording answers alike each time, and the target does not.
+
+Times and random values of the target's own are compared by their form alone. Where the recording shows one of
+them twice in answer to one request, the target is expected to show its own twice as well.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from conformance.replay.compare.difference import Difference, Steps
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.written import FIELDS
+from conformance.replay.recording.kinds import ISO, kind_of, magnitude
+from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
+from conformance.traffic.exchange import Json
+from conformance.traffic.values import is_number
+
+MOST_PLACES = 20_000
+"""Places that are remembered in all."""
+
+MOVING = frozenset({SESSIONS, SESSIONS_HISTORY})
+"""Lists that requests of the caller change."""
+
+_OF_ACTIVITY = re.compile(r"last[A-Z_]")
+"""Begins the names of times at which somebody last did something."""
+
+_FRACTION = re.compile(r"[.,](\d*[1-9]\d*)(?:Z|z|[+-].*)?\Z")
+_SECONDS = re.compile(r"[Tt ]\d\d:?\d\d:?\d\d")
+
+Place = tuple[str | int, ...]
+Compared = tuple[Place, Steps, Json, Json]
+"""A place that is the same in each response, the steps that lead there in this one, and both values."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The first of repeated reads: when it was recorded, its fingerprints, and its values by place."""
+
+    time: float
+    fingerprints: tuple[int, int] | None
+    values: dict[Place, tuple[Json, Json]]
+
+
+@dataclass
+class Repetitions:
+    """Remembers the first of repeated reads, and compares later ones with it."""
+
+    _reads: dict[int, _Read] = field(default_factory=dict)
+    _places: int = 0
+
+    def broken(self, pair: ReplayedExchange) -> Iterator[Difference]:
+        """The places that the recording shows alike at each read, and the target otherwise at this one."""
+        if not pair.repeats or pair.operation in MOVING or not (pair.recorded.success and pair.live.success):
+            return
+        first = self._reads.get(pair.repeats)
+        if first is None:
+            self._remember(pair)
+        elif pair.fingerprints is None or first.fingerprints != pair.fingerprints:
+            yield from self._since(first, pair)
+
+    def _remember(self, pair: ReplayedExchange) -> None:
+        if self._places < MOST_PLACES:
+            values = {place: (old, new) for place, _, old, new in _by_form(pair)}
+            self._reads[pair.repeats] = _Read(pair.recorded.time, pair.fingerprints, values)
+            self._places += 1 + len(values)
+
+    def _since(self, first: _Read, pair: ReplayedExchange) -> Iterator[Difference]:
+        passed = pair.recorded.time - first.time
+        for place, steps, old, new in _by_form(pair):
+            recorded, live = first.values.get(place, (None, None))
+            if recorded != old or live is None or live == new:
+                continue
+            if passed > min(_resolution(steps, value) for value in (old, live, new)):
+                yield Difference("repetition", steps, old, new)
+
+
+def _by_form(pair: ReplayedExchange) -> Iterator[Compared]:
+    """The values of both responses that are compared by their form."""
+    for each in _corresponding(pair.recorded.data, pair.live.data, (), ("data",)):
+        if _is_by_form(each[1], each[2]) and (pair.operation, each[1][-1]) not in FIELDS:
+            yield each
+
+
+def _corresponding(old: Json, new: Json, place: Place, steps: Steps) -> Iterator[Compared]:
+    """Every value that is none of several, with its counterpart. A record is at the place of its ids,
+    wherever it stands in a list."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        if "bizId" in old and "bizId" in new:
+            place = (str(old["bizId"]), str(new["bizId"]))
+        for name in (each for each in old if each in new):
+            yield from _corresponding(old[name], new[name], (*place, name), (*steps, name))
+    elif isinstance(old, list) and isinstance(new, list):
+        for at, (item, other) in enumerate(zip(old, new, strict=True) if len(old) == len(new) else ()):
+            yield from _corresponding(item, other, (*place, at), (*steps, at))
+    elif type(old) is type(new):
+        yield place, steps, old, new
+
+
+def _is_by_form(steps: Steps, value: Json) -> bool:
+    """Whether a value may be another one at each target, and says no activity."""
+    name = _name(steps)
+    if _OF_ACTIVITY.match(name):
+        return False
+    kind = kind_of(name)
+    if isinstance(value, str):
+        return kind in ("time", "shape") or (kind == "value" and ISO.match(value) is not None)
+    return is_number(value) and magnitude(value) != "a number"
+
+
+def _name(steps: Steps) -> str:
+    return next((step for step in reversed(steps) if isinstance(step, str)), "")
+
+
+def _resolution(steps: Steps, value: Json) -> float:
+    """The seconds between two times that can be written so: one that moves may be the same twice within them.
+    0: the value is no time."""
+    if is_number(value):
+        is_whole = value % 1000 == 0 or magnitude(value) == "seconds"
+        return 1.0 if is_whole else 0.001
+    if kind_of(_name(steps)) == "shape":
+        return 0.0
+    if not isinstance(value, str) or ISO.match(value) is None:
+        return math.inf
+    fraction = _FRACTION.search(value)
+    if fraction is not None:
+        return float(10.0 ** -len(fraction[1]))
+    return 1.0 if _SECONDS.search(value) else 60.0

@@ -1,0 +1,86 @@
+"""Times that fit their response when they were recorded, and in the replay do not."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from conformance.replay.compare.comparer import Comparer
+from conformance.replay.compare.meaning import Meanings
+from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.rebuild.correlation import Correlation
+from conformance.spec.endpoints import CHANNEL_CREATE, INVITATIONS, ROLES, SESSIONS, SESSIONS_HISTORY
+from conformance.tests.traffic import NOW, answer
+from conformance.traffic.exchange import Json
+
+HOUR = 3600.0
+LATER = NOW + timedelta(days=40)
+"""When it was replayed."""
+
+
+def replayed(key: str, old: Json, new: Json) -> list[tuple[str, str]]:
+    """The places and kinds of differences: a response of now, and one of forty days later."""
+    stamped = {"version": "2.0.0", "timestamp": int(LATER.timestamp() * 1000), "success": True}
+    body = {**stamped, "code": "2000", "message": "Success", "data": new}
+    pair = ReplayedExchange(1, answer(key, old), answer(key, body=body, started=LATER))
+    differences = Comparer(Correlation(used={}), Noise()).compare(pair).differences
+    assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
+    return [(each.path, each.kind) for each in differences]
+
+
+def then(seconds: float = 0.0) -> str:
+    return (NOW + timedelta(seconds=seconds)).isoformat()
+
+
+def later(seconds: float = 0.0) -> str:
+    return (LATER + timedelta(seconds=seconds)).isoformat()
+
+
+@pytest.mark.parametrize("seconds", [-1e8, -HOUR, 0.0, 800.0])
+def test_a_time_that_had_passed_may_be_any_other_that_has(seconds: float) -> None:
+    assert replayed(ROLES, [{"createdAt": then(-5)}], [{"createdAt": later(seconds)}]) == []
+
+
+@pytest.mark.parametrize(("name", "is_found"), [("createdAt", True), ("boundAt", True), ("expiresAt", False)])
+def test_a_time_that_had_passed_is_not_to_be_ahead(name: str, is_found: bool) -> None:
+    found = replayed(ROLES, [{name: then(-5)}], [{name: later(8 * HOUR)}])
+
+    assert found == ([(f"data[0].{name}", "time")] if is_found else [])
+
+
+def test_a_time_that_was_ahead_may_be_ahead() -> None:
+    assert replayed(ROLES, [{"boundAt": then(500)}], [{"boundAt": later(8 * HOUR)}]) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "is_found"),
+    [(CHANNEL_CREATE, "createdAt", True), (CHANNEL_CREATE, "updatedAt", False), (ROLES, "createdAt", False)],
+)
+def test_what_a_request_makes_is_dated_then(key: str, name: str, is_found: bool) -> None:
+    found = replayed(key, {name: then(-1)}, {name: later(-8 * HOUR)})
+
+    assert found == ([(f"data.{name}", "time")] if is_found else [])
+    assert replayed(key, {name: then(-1)}, {name: later(-1)}) == []
+    assert replayed(key, {name: then(-8 * HOUR)}, {name: later(-9 * HOUR)}) == []
+
+
+def test_the_own_session_began_in_the_replay() -> None:
+    def listed(time: str) -> Json:
+        return [{"sessionId": "a", "isCurrent": True, "loginTime": time}]
+
+    assert replayed(SESSIONS, listed(then(-5)), listed(later(-2 * HOUR))) == []
+    assert replayed(SESSIONS, listed(then(-5)), listed(later(-900 * HOUR))) == [("data[0].loginTime", "time")]
+    assert replayed(SESSIONS, [], listed(later(-900 * HOUR))) == []
+    assert replayed(SESSIONS_HISTORY, listed(then(-5)), listed(later(-900 * HOUR))) == []
+
+
+def test_a_new_record_lasts_as_long_as_it_did() -> None:
+    def listed(created: str, ends: str) -> Json:
+        return [{"createdAt": created, "expiresAt": ends}]
+
+    new = listed(then(-5), then(72 * HOUR))
+    assert replayed(INVITATIONS, new, listed(later(-9), later(72 * HOUR))) == []
+    assert replayed(INVITATIONS, new, listed(later(-9), later(64 * HOUR))) == [("data[0].expiresAt", "value")]
+    assert replayed(INVITATIONS, new, listed(later(-9 * HOUR), later(64 * HOUR))) == []
