@@ -97,6 +97,16 @@ def test_the_rules_that_are_not_decided_are_counted_by_reason(text: str) -> None
     assert "\nchanges    0\n" in shown
 
 
+def test_a_plan_names_the_cases_that_change_something(text: str) -> None:
+    planned = plan(parse(text, {}), "disruptive")
+    shown = as_text(planned)
+
+    assert sum(planned.changing.values()) == planned.changes > 0
+    assert "  a record is as it was last changed\n" in shown
+    assert " cases more (--format json names each)" in shown
+    assert plan(parse(text, {}), "read-only").changing == {}
+
+
 def test_no_more_mails_are_planned_than_the_profile_allows(text: str) -> None:
     few = text.replace("max_mails = 500", "max_mails = 3")
 

@@ -41,7 +41,7 @@ class RunPlan:
     ``mailed_codes`` are those of the mails that a sign-in waits for. ``left_out`` are the waits that are
     longer than ``--time-budget``. ``untested`` are the cases that would not be tried, and ``undecided`` the
     rules that would not be decided, each with the reason. ``accounts``: by address, or ``nobody``, the mails,
-    wrong passwords and wrong codes.
+    wrong passwords and wrong codes. ``changing`` are the cases that change something, each with how much.
     """
 
     impact: Impact
@@ -50,6 +50,7 @@ class RunPlan:
     sign_ins: int = 0
     mails: int = 0
     changes: int = 0
+    changing: dict[str, int] = field(default_factory=dict)
     longest_wait: float = 0.0
     minutes: float = 0.0
     seconds: float = 0.0
@@ -165,7 +166,9 @@ def _add_cost(
     planned.sign_ins += max(round(cost.sign_ins * times), row.sign_ins)
     planned.mails += round(cost.mails * times)
     if planned.impact != "read-only":
-        planned.changes += round(cost.changes * times)
+        changes = round(cost.changes * times)
+        planned.changes += changes
+        planned.changing.update({row.id: changes} if changes else {})
     for name, counts in cost.accounts.items():
         _add_account(planned, profile, name, {what: round(count * times) for what, count in counts.items()})
 

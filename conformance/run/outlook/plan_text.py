@@ -16,6 +16,9 @@ from conformance.spec import OPERATIONS
 from conformance.spec.tables import LIMITS
 
 MADE_UP = "addresses that the suite makes up, at example.test"
+MOST_CHANGES = 12
+"""Cases that change something and are named."""
+
 MEANT_TO_FAIL = {"wrong_passwords": "password", "wrong_codes": "code"}
 
 
@@ -57,7 +60,7 @@ def _lines(planned: RunPlan) -> Iterator[str]:
     yield f"sign-ins   {_sign_ins(planned)}"
     yield from _meant_to_fail(planned)
     yield f"mails      {_mails(planned)}"
-    yield f"changes    {planned.changes}{', which it restores' if planned.changes else ''}"
+    yield from _changes(planned)
     if not planned.is_simulated:
         yield from (f"waits      up to {_wait(wait)}" for wait in planned.waits)
         yield from (
@@ -114,6 +117,19 @@ def _mails(planned: RunPlan) -> str:
     if sum(by_address.values()) > planned.mails:
         return f"{planned.mails} at most, by [limits] max_mails; without it {', '.join(parts)}"
     return f"{planned.mails}: {', '.join(parts)}"
+
+
+def _changes(planned: RunPlan) -> Iterator[str]:
+    """How much it changes, and which cases do."""
+    yield f"changes    {planned.changes}{', which it restores' if planned.changes else ''}"
+    by_words: Counter[str] = Counter()
+    for case, count in planned.changing.items():
+        by_words[in_words(case).partition("[")[0]] += count
+    ordered = by_words.most_common()
+    yield from (f"  {count:>4}  {words}" for words, count in ordered[:MOST_CHANGES])
+    if len(ordered) > MOST_CHANGES:
+        rest = plural(len(ordered) - MOST_CHANGES, "case")
+        yield f"        and those of {rest} more (--format json names each)"
 
 
 def _wait(wait: str) -> str:
