@@ -8,11 +8,17 @@ from contextlib import suppress
 from typing import TypeVar
 
 from conformance.cases import ABSENT, INVALID_PARAMETER, TOKEN_REFUSED, Exchange, Json, Portal, Untestable
-from conformance.verdicts.comparisons import is_held_back, may_keep_a_rate
+from conformance.verdicts.comparisons import KNOWN_CODES, is_held_back, may_keep_a_rate
 from conformance.verdicts.findings import endpoint_of
 
 WRITTEN = 5.0
 """Seconds in which a change shows wherever it is read: the document does not say that it does so at once."""
+
+BEHIND = 1.5
+"""Seconds that a replica may be behind, beside a clock that can be moved."""
+
+OF_ITS_OWN = (403, 409, 423, 429)
+"""Statuses of a portal that refuses by a rule of its own, such as a limit on sessions."""
 
 A_WHILE = 2.0
 """Seconds after which a time that is set is surely another: times may be shown in whole seconds."""
@@ -33,6 +39,10 @@ def settled(
     if shows(after):
         return after
     portal.clock.wait(WRITTEN, why)
+    after = read()
+    if shows(after) or not portal.clock.is_simulated:
+        return after
+    portal.clock.pause(BEHIND, why)  # a replica follows by a clock that nobody moves
     return read()
 
 
@@ -58,6 +68,21 @@ def unless_paced(exchange: Exchange) -> Exchange:
     unchallenged(exchange)
     if may_keep_a_rate(exchange):
         raise Untestable(f"{endpoint_of(exchange)} may keep a rate ({refusal_text(exchange)})", "environment")
+    return exchange
+
+
+def may_be_own_rule(exchange: Exchange) -> bool:
+    """Whether a sign-in may be refused by a rule of the portal's own. It may limit an account's sessions,
+    say, and refuse more by a code that the specification does not list."""
+    is_own = exchange.code is not None and exchange.code not in KNOWN_CODES - {"ACCESS.PERMISSION_DENIED"}
+    return not exchange.success and is_own and exchange.status in OF_ITS_OWN
+
+
+def unless_by_own_rule(exchange: Exchange) -> Exchange:
+    """An answer to a sign-in that the specification explains. Raises Untestable."""
+    if may_be_own_rule(exchange):
+        place = endpoint_of(exchange)
+        raise Untestable(f"{place} may refuse by a rule of its own ({refusal_text(exchange)})", "target")
     return exchange
 
 

@@ -11,6 +11,7 @@ from conformance.cases import (
     Account,
     Json,
     Portal,
+    Untestable,
     Verify,
     impact,
     is_invalid_parameter,
@@ -41,4 +42,6 @@ def test_a_malformed_encrypted_body_is_invalid(
     body = content if portal.secure.shared().form == "object" else json.dumps(content)
     refused = unsealed(portal, key, body, token=spare.token if key == PASSWORD_CHANGE else None)
 
+    if "p" in content and refused.status == 401 and not refused.success:
+        raise Untestable("a payload that cannot be opened may be taken for a stale one", "target")
     verify(verify.declared[0], is_invalid_parameter(refused))

@@ -28,7 +28,7 @@ from cases.authentication.steps import (
     serves_everywhere,
     taken_elsewhere,
 )
-from cases.premises import A_WHILE, answered, refusal_text, text
+from cases.premises import A_WHILE, answered, may_be_own_rule, refusal_text, text, unless_by_own_rule
 from conformance.cases import (
     INVALID_PARAMETER,
     LIMITS,
@@ -122,7 +122,8 @@ def _refusals(
     No more than two in a row: a portal may well lock what is tried a third time.
     """
     wrong = completed(portal, session, factor, account.wrong_code(factor))
-    verify("LOGIN-029", is_error(wrong, WRONG_CODE, session))
+    if not may_be_own_rule(wrong):  # else the right code is to show that the sign-in is let through
+        verify("LOGIN-029", is_error(wrong, WRONG_CODE, session))
     if wrong.success:
         raise Untestable("a wrong code completed the login session", "target")
     if serves_everywhere(portal, account, factor):
@@ -155,7 +156,10 @@ def _accepted(
     if accepted.success:
         verify(COMPLETES[factor], is_success(accepted, session))
         verify("LOGIN-030", is_success(accepted, session, *refused))
+        if may_be_own_rule(refused[0]):
+            verify("LOGIN-029", is_error(refused[0], WRONG_CODE, session, accepted))
         return accepted
+    unless_by_own_rule(accepted)
     if accepted.code == NO_SESSION and portal.login.is_newest(session):
         verify("LOGIN-030", is_success(accepted, session, *refused))
     elif _is_surely_right(portal, account, factor) and taken_elsewhere(portal, account, factor) is False:

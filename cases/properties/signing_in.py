@@ -21,7 +21,15 @@ from cases.authentication.steps import (
     profile_by,
     seconds_at,
 )
-from cases.premises import answered, refusal_text, settled, text, unless_paced
+from cases.premises import (
+    answered,
+    may_be_own_rule,
+    refusal_text,
+    settled,
+    text,
+    unless_by_own_rule,
+    unless_paced,
+)
 from cases.security.sessions import ids
 from conformance.cases import (
     LIMITS,
@@ -317,6 +325,7 @@ class SigningIn(Machine):
         if answer.code == WRONG_CODE and factor not in session.player.proven:
             reason = f"{session.player.account}: its {factor} codes are refused ({refusal_text(answer)})"
             raise Untestable(reason, "credentials")
+        unless_by_own_rule(answer)
         if session.is_young(answer):
             id = "LOGIN-030" if session.wrong else COMPLETES[factor]
             self.trial.verify(id, is_success(answer, session.answer))
@@ -329,6 +338,8 @@ class SigningIn(Machine):
             self.trial.verify("LOGIN-061", is_refused(answer, session.answer))
         elif how == "other":
             self.trial.verify("LOGIN-059", is_refused(answer, session.answer))
+        elif may_be_own_rule(answer):
+            return
         elif answer.success or (session.is_young(answer) and session.wrong == 1):
             self.trial.verify("LOGIN-029", is_error(answer, WRONG_CODE, session.answer))
         elif session.is_young(answer):

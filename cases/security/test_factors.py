@@ -8,7 +8,16 @@ from urllib.parse import parse_qs, urlsplit
 
 from cases.authentication.steps import begun, completed
 from cases.dating import DATED, dated
-from cases.premises import answered, change_accepted, code_of, form, granted, listed, settled
+from cases.premises import (
+    answered,
+    change_accepted,
+    code_of,
+    form,
+    granted,
+    listed,
+    settled,
+    unless_by_own_rule,
+)
 from cases.surroundings import Surroundings, by_admin
 from conformance.cases import (
     HELD,
@@ -118,6 +127,7 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     verify("MODEL-010", around.kept(verified, *NAMED))
 
     session, signed_in = yield from signed_in_with(portal, spare, secret)
+    unless_by_own_rule(signed_in)
     if enabled is HELD and "OTP" in offered_factors(session):
         verify("LOGIN-027", is_success(signed_in, setup, verified, session))
     verify("MFA-013", is_success(signed_in, setup, verified, session))

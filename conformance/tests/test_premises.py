@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import cast
 
 import jwt
 import pytest
 
 from cases.every_endpoint.tokens import changed_claims, changed_signature, unsigned
-from cases.premises import answered, authorized, granted, unknown_id
+from cases.premises import BEHIND, answered, authorized, granted, settled, unknown_id, unless_by_own_rule
+from conformance.cases import Portal
 from conformance.errors import Untestable
+from conformance.target.clock import SimulatedClock
 from conformance.traffic.exchange import Exchange, Json, Request, Response
 
 KEY = "a key of thirty-two octets or more"
@@ -49,6 +53,40 @@ def test_a_caller_who_was_refused_is_told_from_a_request_that_was(
     with pytest.raises(Untestable) as caught:
         authorized(answer(status, code))
     assert caught.value.fault_class == blamed
+
+
+@pytest.mark.parametrize("status, code", [(409, "SESSION.LIMIT_REACHED"), (403, "ACCESS.PERMISSION_DENIED")])
+def test_a_sign_in_may_be_refused_by_a_rule_of_the_portals_own(status: int, code: str) -> None:
+    with pytest.raises(Untestable, match="by a rule of its own"):
+        unless_by_own_rule(answer(status, code))
+
+
+@pytest.mark.parametrize(
+    "status, code",
+    [(200, "2000"), (400, "AUTH.MFA_CODE_INVALID"), (404, "AUTH.SESSION_NOT_FOUND"), (400, "MINE")],
+)
+def test_other_refusals_of_a_sign_in_are_judged(status: int, code: str) -> None:
+    exchange = answer(status, code)
+    assert unless_by_own_rule(exchange) is exchange
+
+
+class Paused(SimulatedClock):
+    """A clock whose moves the target follows, and whose pauses take no time."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda seconds: None)
+        self.spent: list[float] = []
+
+    def pause(self, seconds: float, why: str) -> None:
+        self.spent.append(seconds)
+
+
+def test_a_replica_is_waited_for_beside_a_clock_that_is_moved() -> None:
+    clock, shown = Paused(), iter(["old", "old", "new"])
+    portal = cast(Portal, SimpleNamespace(clock=clock))
+
+    assert settled(portal, lambda: next(shown), lambda each: each == "new") == "new"
+    assert clock.spent == [BEHIND]
 
 
 def test_a_refused_request_is_an_answer_but_no_ground_to_go_on() -> None:

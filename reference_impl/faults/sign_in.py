@@ -436,6 +436,12 @@ FAULTS = (
     ),
     of(
         "LOGIN-029",
+        "wrong-code-is-denied-access",
+        COMPLETE,
+        apply=refused_with("AUTH.MFA_CODE_INVALID", code="ACCESS.PERMISSION_DENIED", status=403),
+    ),
+    of(
+        "LOGIN-029",
         "any-code-of-six-digits-completes",
         COMPLETE,
         apply=handled(COMPLETE, _accepting_any_code),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from reference_impl.changes import Change, handled, together
+from reference_impl.changes import Change, handled, limited, together
 from reference_impl.errors import INVALID, Refusal
 from reference_impl.faults.fault import first, ruled
 from reference_impl.faults.operations import (
@@ -77,13 +77,17 @@ def _by_its_maker(portal: Portal, caller: Caller, body: Body) -> None:
         raise Refusal("ACCESS.PERMISSION_DENIED")
 
 
-def _full(portal: Portal, caller: Caller, body: Body) -> None:
+def _full(refusal: str) -> Callable[[Portal, Caller, Body], None]:
     """Whoever has as many sessions as are allowed signs in no more."""
-    session = portal.login_sessions.get(body["sessionId"])
-    if session is not None:
-        most = portal.security(session.account_id)["maxSessions"]
-        if len(portal.sessions_of(session.account_id)) >= most:
-            raise Refusal("ACCESS.PERMISSION_DENIED")
+
+    def refusing(portal: Portal, caller: Caller, body: Body) -> None:
+        session = portal.login_sessions.get(body["sessionId"])
+        if session is not None:
+            most = portal.security(session.account_id)["maxSessions"]
+            if len(portal.sessions_of(session.account_id)) >= most:
+                raise Refusal(refusal)
+
+    return refusing
 
 
 def _once_tried(handler: Handler) -> Handler:
@@ -165,7 +169,19 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "a-session-too-many-is-not-begun",
         "which session gives way where there are as many as are allowed is not stated",
-        first(COMPLETE, _full),
+        first(COMPLETE, _full("ACCESS.PERMISSION_DENIED")),
+        "max-sessions",
+    ),
+    may(
+        "a-seventh-session-is-refused",
+        "which session gives way where there are as many as are allowed is not stated",
+        together((limited(max_sessions=6), first(COMPLETE, _full("ACCESS.PERMISSION_DENIED")))),
+        "max-sessions",
+    ),
+    may(
+        "a-seventh-session-is-a-conflict",
+        "which session gives way where there are as many as are allowed is not stated",
+        together((limited(max_sessions=6), first(COMPLETE, _full("DUPLICATE")))),
         "max-sessions",
     ),
     may(
