@@ -96,6 +96,16 @@ def test_a_run_puts_back_what_it_changed(change: Any, ledger: Path) -> None:
         assert portal.account("spare").fresh_sign_in()
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_what_may_not_be_deleted_in_use_is_taken_out_of_use_first(ledger: Path, told: bool) -> None:
+    with connected(ledger=ledger, variants=["what-is-in-use-is-not-deleted"]) as (portal, _, running):
+        before = state(running)
+        create_channel(portal, told=told)
+
+        assert portal.restore() == []
+        assert state(running) == before
+
+
 def test_a_clean_up_puts_back_what_a_killed_run_left(ledger: Path) -> None:
     with connected(ledger=ledger) as (killed, _, running):
         before = state(running)

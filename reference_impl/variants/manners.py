@@ -9,6 +9,7 @@ from reference_impl.faults.fault import first, ruled
 from reference_impl.faults.operations import (
     BACKUP_CODES,
     CHANNEL_DEACTIVATE,
+    CHANNEL_DELETE,
     CHANNEL_UPDATE,
     COMPLETE,
     CURRENT_WORKSPACE,
@@ -20,6 +21,7 @@ from reference_impl.faults.operations import (
     PROFILE_UPDATE,
     RESET,
     SET_WHITELIST,
+    TYPE_DELETE,
     TYPE_DISABLE,
     TYPE_ENABLE,
 )
@@ -171,6 +173,17 @@ VARIANTS: tuple[Variant, ...] = (
         "which session gives way where there are as many as are allowed is not stated",
         first(COMPLETE, _full("ACCESS.PERMISSION_DENIED")),
         "max-sessions",
+    ),
+    may(
+        "what-is-in-use-is-not-deleted",
+        "what a deletion does in which state is not stated",
+        together(
+            (
+                first(CHANNEL_DELETE, _not_again("channel", "channelStatus", "ACTIVE")),
+                first(TYPE_DELETE, _not_again("channel type", "typeStatus", "ENABLED")),
+            )
+        ),
+        "deletions",
     ),
     may(
         "a-seventh-session-is-refused",

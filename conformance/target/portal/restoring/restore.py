@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 from conformance.errors import CannotSignIn, LedgerError, NoAnswer, Untestable
 from conformance.spec.endpoints import (
     CHANNEL_CREATE,
+    CHANNEL_DEACTIVATE,
+    CHANNEL_DELETE,
     CHANNEL_TYPE_CREATE,
+    CHANNEL_TYPE_DELETE,
+    CHANNEL_TYPE_DISABLE,
     CHANNEL_TYPES_QUERY,
     CHANNELS_QUERY,
     CURRENCY_GRANT,
@@ -43,8 +47,17 @@ LISTED_BY = {
 }
 """The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
 
+OUT_OF_USE = {CHANNEL_DELETE: CHANNEL_DEACTIVATE, CHANNEL_TYPE_DELETE: CHANNEL_TYPE_DISABLE}
+"""What takes a record out of use, by what deletes it."""
+
 WAITING = "PENDING"
 """The state of an invitation that nobody has answered yet."""
+
+
+def _is_in_use(change: TargetChange, answer: Exchange) -> bool:
+    """Whether a record may not be deleted because it is in use."""
+    is_unknown = answer.status == 404 or answer.code in RECORD_UNKNOWN
+    return change.undo_key in OUT_OF_USE and not answer.success and not is_unknown
 
 
 @dataclass(frozen=True)
@@ -158,10 +171,18 @@ class Restoring:
         body = undo_body(self._portal, change, result)
         token = self._portal.account(change.account).token
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
+        if _is_in_use(change, answer) and self._taken_out_of_use(change, result, token):
+            answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
         gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
         if answer.success or gone or self._is_answered(change, result, token):
             return None
         return f"{change.undo_key} was refused: {refusal(answer)}"
+
+    def _taken_out_of_use(self, change: TargetChange, result: str | None, token: str) -> bool:
+        """Whether a record could be deactivated: a portal may delete none that is in use."""
+        key = OUT_OF_USE[change.undo_key]
+        body = self._portal.operation_body(key, **({} if result is None else {"result_id": result}))
+        return self._paced(lambda: self._portal.call(key, json=body, token=token)).success
 
     def _is_answered(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record that waits for somebody's answer was answered: there is nothing to withdraw."""
