@@ -181,8 +181,10 @@ class Restoring:
     def _taken_out_of_use(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record could be deactivated: a portal may delete none that is in use."""
         key = OUT_OF_USE[change.undo_key]
-        body = self._portal.operation_body(key, **({} if result is None else {"result_id": result}))
-        return self._paced(lambda: self._portal.call(key, json=body, token=token)).success
+        with suppress(Untestable):  # the profile may have no body for it
+            body = self._portal.operation_body(key, **({} if result is None else {"result_id": result}))
+            return self._paced(lambda: self._portal.call(key, json=body, token=token)).success
+        return False
 
     def _is_answered(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record that waits for somebody's answer was answered: there is nothing to withdraw."""
