@@ -22,11 +22,10 @@ _LIMITS = {field.name: field.default for field in dataclasses.fields(Limits)}
 
 def main(arguments: list[str] | None = None, prog: str = "python -m reference_impl") -> int:
     options = _parser(prog).parse_args(arguments)
-    if options.list_faults:
-        print("\n".join(map(_described, FAULTS.values())))
-        return 0
-    if options.list_variants:
-        print("\n".join(f"{variant.name}  ({variant.gap})" for variant in VARIANTS.values()))
+    if options.list_faults or options.list_variants:
+        variants = (f"{variant.name}  ({variant.gap})" for variant in VARIANTS.values())
+        for line in map(_described, FAULTS.values()) if options.list_faults else variants:
+            serve.say(line, sys.stdout, indent="    ")
         return 0
     try:
         with serve.start(

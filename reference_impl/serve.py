@@ -126,11 +126,14 @@ def _announce(running: Running, profile_out: Path | None) -> None:
         say(f"A profile that fits it: {profile_out}", sys.stdout)
 
 
-def say(line: str, stream: TextIO) -> None:
-    """Prints a line at once; on a terminal it is broken between words."""
+def say(line: str, stream: TextIO, *, indent: str = "") -> None:
+    """Prints a line at once; on a terminal it is broken between words, and goes on behind the indent."""
     if stream.isatty():
         width = shutil.get_terminal_size().columns
-        line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+        wrapped = textwrap.TextWrapper(
+            width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        line = wrapped.fill(line)
     print(line, file=stream, flush=True)
 
 

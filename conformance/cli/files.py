@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from conformance.cli.command import ADDRESS, PATH, Options, Value, argument, command, flag, option
 from conformance.cli.folders import folder_beside_run
-from conformance.cli.layout import print_line, print_text, status_until_shown
+from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
     BASELINE,
     BASELINE_PRUNE,
@@ -136,6 +136,7 @@ def compare_runs(options: Options) -> int:
         compare_pages.write_all(comparison, options.out)
     form = compare_pages.as_json if options.format == "json" else compare_pages.as_text
     print_text(form(comparison), form=options.format)
+    _name_page("compare.html", options)
     return ExitCode.FAILED if comparison.is_worse else ExitCode.CONFORMANT
 
 
@@ -197,6 +198,7 @@ def show_matrix(options: Options) -> int:
     runs_matrix = matrix.write_all(runs, options.out, names) if options.out else matrix.matrix(runs, names)
     form = matrix.as_json if options.format == "json" else matrix.as_text
     print_text(form(runs_matrix), form=options.format)
+    _name_page("matrix.html", options)
     return 0
 
 
@@ -221,7 +223,14 @@ def show_history(options: Options) -> int:
         (options.out / "history.html").write_text(history.as_html(trends, options.out), encoding="utf-8")
     form = history.as_json if options.format == "json" else history.as_text
     print_text(form(trends), form=options.format)
+    _name_page("history.html", options)
     return 0
+
+
+def _name_page(name: str, options: Options) -> None:
+    """Says below a text where the page of the same is, if one was written."""
+    if options.out and options.format == "text":
+        print_blocks([(), [f"report     {options.out / name}"]])
 
 
 def _results(place: Path) -> Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -63,6 +64,11 @@ def _label_width(plain: str, most: int) -> int:
     return split
 
 
+def is_screen(stream: TextIO | RedactedStream) -> bool:
+    """Whether a stream is a terminal on which a display can be drawn; a dumb one shows what a log does."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def print_blocks(blocks: Iterable[Iterable[str]]) -> None:
     """Prints lines, with an empty one between two blocks; on a terminal long ones are broken below their
     labels, elsewhere they stay whole."""
@@ -83,7 +89,7 @@ def print_text(text: str, *, form: str) -> None:
 def print_line(line: str, *, stream: TextIO | None = None) -> None:
     """Prints a line as ``print_blocks`` does; ``stream`` takes the place of the standard output."""
     place = stream or sys.stdout
-    if not place.isatty():
+    if not is_screen(place):
         print(line, file=place)
         return
     from rich.console import Console
@@ -102,7 +108,7 @@ def print_error(text: str) -> None:
 @contextmanager
 def status_line() -> Iterator[Callable[[str], None]]:
     """A function that shows on a terminal what a command does now, in a line that goes when it ends."""
-    if not sys.stdout.isatty():
+    if not is_screen(sys.stdout):
         yield lambda text: None
         return
     from rich.console import Console

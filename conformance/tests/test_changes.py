@@ -303,7 +303,7 @@ def test_a_file_that_is_no_ledger_is_named_with_its_line(ledger: Path, text: str
 
 
 def test_a_file_that_is_not_there_is_named(ledger: Path) -> None:
-    with pytest.raises(LedgerError, match="cannot be read"):
+    with pytest.raises(LedgerError, match="there is no such file"):
         ChangeLedger.read(ledger)
 
 

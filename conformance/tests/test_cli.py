@@ -388,7 +388,7 @@ def test_a_run_that_cannot_be_understood_says_nothing_else_and_creates_nothing(
     assert run.code == 4
     assert sorted(tmp_path.iterdir()) == before
     if "clock.toml" not in options:
-        assert "rules    " not in run.said
+        assert "rules     " not in run.said
         assert len(run.said.strip().splitlines()) == 1
 
 

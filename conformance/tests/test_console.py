@@ -167,6 +167,7 @@ def test_what_a_command_does_is_shown_until_it_has_something_to_say(monkeypatch:
 
     for stream in (screen, log):
         monkeypatch.setattr("sys.stdout", RedactedStream(stream, []))
+        monkeypatch.setenv("TERM", "xterm")
         with status_until_shown("judging …") as show:
             show("first")
             show("second")
@@ -175,6 +176,18 @@ def test_what_a_command_does_is_shown_until_it_has_something_to_say(monkeypatch:
     assert "judging …" in drawn
     assert rest == "\nsecond\n", "it is gone before the first line"
     assert log.getvalue() == "first\nsecond\n"
+
+
+def test_a_dumb_terminal_gets_the_lines_of_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("sys.stdout", RedactedStream(screen, []))
+    line = f"exit code  {'word ' * 40}".rstrip()
+
+    with status_until_shown("judging …") as show:
+        show(line)
+
+    assert screen.getvalue() == f"{line}\n"
 
 
 def test_a_target_cannot_move_the_cursor_of_the_display() -> None:

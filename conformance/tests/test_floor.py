@@ -174,6 +174,6 @@ def test_the_first_lines_count_the_rules_that_the_last_lines_count(tmp_path: Pat
     lines = introduction(profile, RunOptions(tmp_path, "read-only"), [], selection="")
 
     rules = next(line for line in lines if line.startswith("rules "))
-    numbers = re.match(r"rules    (\d+) selected, .*; (\d+) more cannot be seen from outside$", rules)
+    numbers = re.match(r"rules +(\d+) selected, .*; (\d+) more cannot be seen from outside$", rules)
     assert numbers
     assert sum(map(int, numbers.groups())) == len(REQUIREMENTS)

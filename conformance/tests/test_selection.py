@@ -123,7 +123,7 @@ def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
         assert (left_out.verdict, left_out.reason) == ("untested", f"not selected by {each.scope.selection}")
     assert "A selection of the cases: --only CONSTANT-*, --skip open." in run.said
     assert "A selection of the cases: --failed." in failed.said
-    assert "rules    1 selected" in failed.said
+    assert "rules     1 selected" in failed.said
     assert (first.scope.selection, again.scope.selection) == ("--only CONSTANT-*, --skip open", "--failed")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conformance.cli.layout import is_screen
 from conformance.cli.live.views import LiveView, LogView, RunProgress, RunView
 from conformance.cli.output import RedactedStream
 from conformance.report.formats.terminal import Pen, wants_colour
@@ -38,7 +39,7 @@ class RunConsole:
         self._stream = stream
         self._quiet = quiet
         self._view: RunView = (
-            LiveView(stream, self.progress) if stream.isatty() else LogView(stream, self.progress)
+            LiveView(stream, self.progress) if is_screen(stream) else LogView(stream, self.progress)
         )
         self._is_started = False
         self._contradicted: set[str] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,12 +14,12 @@ import pytest
 
 from conformance.cli.layout import print_error
 from conformance.cli.live.console import RunConsole, console_for
-from conformance.errors import UsageError
+from conformance.errors import SuiteError, UsageError
 from conformance.report.formats.html import link_cases
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL
-from conformance.target.portal.changes import LEDGER
+from conformance.target.portal.changes import LEDGER, ChangeLedger
 
 PAGE = "cases.html"
 QUIETLY = ("-q", "--tb=short", "--no-header", "--disable-warnings")
@@ -97,10 +97,21 @@ def _with_own_errors() -> Generator[None, Any, Any]:
         raise UsageError(f"run: {problem}") from None
 
 
+def _is_pending(ledger: Path) -> bool:
+    """Whether a ledger lists changes that are not restored."""
+    if not ledger.exists():
+        return False
+    try:
+        with closing(ChangeLedger.read(ledger)) as changes:
+            return bool(changes.pending)
+    except SuiteError:
+        return True
+
+
 def _interrupted(out: Path) -> str:
     """What is said of a run that was interrupted before it had anything to show, or once more at its end."""
     ledger = out / LEDGER
-    if ledger.exists():
+    if _is_pending(ledger):
         restore = f"`portal-conformance cleanup {ledger} --profile FILE` restores it"
         return f"\nportal-conformance run: interrupted before everything was restored. {restore}."
     return "\nportal-conformance run: interrupted before the reports were written."

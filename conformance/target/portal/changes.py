@@ -142,7 +142,7 @@ class ChangeLedger:
             *whole, last = path.read_bytes().split(b"\n")
         except FileNotFoundError:
             raise LedgerError(
-                f"{path}: there is no such file. A run that has restored everything leaves none."
+                f"{path}: there is no such file. A run that changes nothing writes none."
             ) from None
         except OSError as problem:
             raise LedgerError(

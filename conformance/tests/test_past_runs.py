@@ -1,0 +1,27 @@
+"""What the commands about finished runs say of the pages that they write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.cli import main
+from conformance.tests.sample_run import conformant
+
+
+@pytest.mark.parametrize("name", ["compare", "matrix"])
+def test_the_last_line_names_the_page_that_was_written(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results, out = tmp_path / "results.json", tmp_path / "out"
+    results.write_text(conformant().run().text(), encoding="utf-8")
+
+    main([name, str(results), str(results), "--out", str(out)])
+    with_page = capsys.readouterr().out
+    main([name, str(results), str(results)])
+    without = capsys.readouterr().out
+
+    assert with_page.splitlines()[-1] == f"report     {out / f'{name}.html'}"
+    assert (out / f"{name}.html").is_file()
+    assert "report     " not in without
