@@ -27,7 +27,7 @@ NUMBER = 37
 @requirement("ACCOUNT-037", "ACCOUNT-038", "MODEL-012", offered(ACCOUNT_PASSWORD_RESET))
 @needs("accounts.spare", ACCOUNT_PASSWORD_RESET)
 @impact("disruptive")
-@sign_ins(2, reuses=1)
+@sign_ins(2)
 def test_a_reset_password_replaces_the_old_one(
     portal: Portal, verify: Verify, admin: Account, spare: Account
 ) -> None:

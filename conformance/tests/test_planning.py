@@ -14,6 +14,7 @@ from conformance.cli import main
 from conformance.cli.options import PLANNED
 from conformance.errors import UsageError
 from conformance.report.model.run import OperationTime, Timed
+from conformance.run.catalogue import collect
 from conformance.run.costs import CaseCost, CaseCosts
 from conformance.run.outlook.pace import ASSUMED, Pace, pace_of
 from conformance.run.outlook.plan import PlanChoice, plan
@@ -389,6 +390,14 @@ def test_where_time_can_be_moved_nothing_is_left() -> None:
         assert left_after(portal) == 0
 
 
+def test_no_case_that_changes_a_password_goes_on_with_what_others_left() -> None:
+    """It would end what the cases after it could go on with."""
+    reusing = {row.id.partition("::")[0] for row in collect() if row.reuses}
+
+    assert reusing
+    assert [name for name in reusing if "password_changed_to" in (CASES / name).read_text("utf-8")] == []
+
+
 def test_a_changed_password_ends_what_was_left() -> None:
     with connected(clock=False) as (portal, _, _running):
         assert left_after(portal) == 1
@@ -400,6 +409,8 @@ def test_a_login_session_is_left_only_while_it_is_young() -> None:
     with connected(clock=False, limits=Limits(login_session=0.0)) as (portal, _, _running):
         assert left_after(portal) == 0
 
+
+CASES = Path(str(files("cases"))).parent
 
 MINIMAL = 'profile = 1\n[portal]\nurl = "http://127.0.0.1:1"\naccess_code = "c"\n'
 BARE = """[accounts.admin]
