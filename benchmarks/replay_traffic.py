@@ -65,9 +65,15 @@ def write_traffic(out: Path, *, sessions: int, exchanges: int, people: int = 1) 
                 count += 1
                 started = began + timedelta(seconds=step / 10)
                 person = session % people
-                own = line.replace(EMAIL, email_of(person)) if person else line
+                own = _of_person(line, person) if person else line
                 file.write(_of_session(own, ids, session, started, count) + "\n")
     return count
+
+
+def _of_person(line: str, person: int) -> str:
+    """The same request of another person. The stub answers all of them alike, so that the answer stays."""
+    request, response, answer = line.partition('"response":')
+    return request.replace(EMAIL, email_of(person)) + response + answer
 
 
 def _of_session(line: str, ids: set[str], session: int, started: datetime, number: int) -> str:

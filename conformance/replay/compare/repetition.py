@@ -19,8 +19,8 @@ from conformance.spec.endpoints import SESSIONS, SESSIONS_HISTORY
 from conformance.traffic.exchange import Json
 from conformance.traffic.values import is_number
 
-MOST_PLACES = 20_000
-"""Places that are remembered in all."""
+MOST_PLACES = 10_000
+"""Places that are remembered in all: about a megabyte."""
 
 MOVING = frozenset({SESSIONS, SESSIONS_HISTORY})
 """Lists that requests of the caller change."""
@@ -38,11 +38,12 @@ Compared = tuple[Place, Steps, Json, Json]
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The first of repeated reads: when it was recorded, its fingerprints, and its values by place."""
+    """The first of repeated reads: when it was recorded, its fingerprints, and by hash of a place with its
+    recorded value that of the live one."""
 
     time: float
     fingerprints: tuple[int, int] | None
-    values: dict[Place, tuple[Json, Json]]
+    values: dict[int, int]
 
 
 @dataclass
@@ -64,17 +65,17 @@ class Repetitions:
 
     def _remember(self, pair: ReplayedExchange) -> None:
         if self._places < MOST_PLACES:
-            values = {place: (old, new) for place, _, old, new in _by_form(pair)}
+            values = {hash((place, old)): hash(new) for place, _, old, new in _by_form(pair)}
             self._reads[pair.repeats] = _Read(pair.recorded.time, pair.fingerprints, values)
             self._places += 1 + len(values)
 
     def _since(self, first: _Read, pair: ReplayedExchange) -> Iterator[Difference]:
         passed = pair.recorded.time - first.time
         for place, steps, old, new in _by_form(pair):
-            recorded, live = first.values.get(place, (None, None))
-            if recorded != old or live is None or live == new:
+            shown = hash(new)
+            if first.values.get(hash((place, old)), shown) == shown:
                 continue
-            if passed > min(_resolution(steps, value) for value in (old, live, new)):
+            if passed > min(_resolution(steps, value) for value in (old, new)):
                 yield Difference("repetition", steps, old, new)
 
 

@@ -14,7 +14,7 @@ def repeats_of(order: Iterable[int], requests: Sequence[int], changing: Containe
     ``order`` are the positions as they were sent, ``requests`` their fingerprints, ``changing`` the positions
     of what may have written something.
     """
-    repeats = array("q", [UNREPEATED]) * len(requests)
+    repeats = array("i", [UNREPEATED]) * len(requests)
     first: dict[int, int] = {}
     for position in order:
         if position in changing:
