@@ -104,9 +104,20 @@ def plan_run(options: Options) -> int:
         print_line(as_line(planned))
     else:
         print_text(as_text(planned), form=options.format)
+        _note_missing_code(options)
         if len(planned.rules) < (options.min_tested or 0):
             print_line(f"With --min-tested {options.min_tested} such a run is inconclusive, exit code 5.")
     return 0
+
+
+def _note_missing_code(options: Options) -> None:
+    """Says that a portal may let nobody in: the plan holds where it does."""
+    from conformance.target.portal.ingress import EMPTY_CODE, NO_CODE
+    from conformance.target.profile.model import NO_PROFILE
+
+    profile = profile_of(options)
+    if profile is not None and not profile.portal.access_code:
+        print_line(NO_CODE if profile.source == NO_PROFILE else EMPTY_CODE)
 
 
 def _plan(options: Options) -> RunPlan:

@@ -26,6 +26,7 @@ from conformance.run.testable import reachable
 from conformance.spec import Impact
 from conformance.spec.endpoints import INVITATIONS, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
 from conformance.target.portal import Portal
+from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, load, parse
 from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
@@ -477,3 +478,14 @@ def test_the_waits_for_mailed_codes_are_announced_and_in_the_estimate(text: str)
     )
     assert "ms a request and 2 s a mailed code are assumed before the first run" in as_text(planned)
     assert not any("mailed" in wait for wait in fixed.code_waits)
+
+
+def test_a_plan_without_an_access_code_says_that_nothing_may_be_tested(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.delenv("PORTAL_ACCESS_CODE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["plan", "--target", "http://127.0.0.1:1", "--only", "ACCOUNT-005"]) == 0
+
+    assert " ".join(capsys.readouterr().out.split()).endswith(NO_CODE)
