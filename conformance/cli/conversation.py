@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import rich_click as click
 from conformance.cli.command import Choice, Options
 from conformance.cli.layout import print_text
 from conformance.errors import UsageError
-from conformance.target.profile.template import ProfileAnswers, filled
+from conformance.target.profile.template import InboxAnswers, ProfileAnswers, filled
 
 NO_TERMINAL = (
     "setup asks its questions on a terminal. Without one: `portal-conformance init > portal.toml`, fill in "
@@ -77,10 +78,29 @@ def _asked() -> ProfileAnswers:
     if factor == "OTP":
         secret = _variable("Variable with its authenticator secret", USUAL[2])
         return ProfileAnswers(url, access, email, password, otp_secret=secret)
-    inbox = click.prompt(
-        "URL that answers with its mails, {email} in place of the address", value_proc=_address
+    return ProfileAnswers(url, access, email, password, inbox=_inbox(email))
+
+
+def _inbox(email: str) -> InboxAnswers:
+    """Where the codes that are mailed to an account are read."""
+    kind = click.prompt(
+        "How its mails are read", type=Choice(("imap", "http", "command", "fixed")), default="imap"
     )
-    return ProfileAnswers(url, access, email, password, inbox=inbox)
+    if kind == "imap":
+        host = click.prompt("Mail server (IMAP over TLS)", value_proc=_text)
+        user = click.prompt("User of the mailbox", default=email, value_proc=_text)
+        variable = _variable("Variable with the password of the mailbox", "IMAP_PASSWORD")
+        return InboxAnswers(
+            kind, {"host": host, "username": user, "password": f"${{{variable}}}"}, variable=variable
+        )
+    if kind == "http":
+        question = "URL that answers with its mails, {email} in place of the address"
+        return InboxAnswers(kind, {"url": click.prompt(question, value_proc=_address)})
+    if kind == "command":
+        question = "Command that prints its newest mail first, {email} in place of the address"
+        return InboxAnswers(kind, {"argv": click.prompt(question, value_proc=_words)})
+    variable = _variable("Variable with the code, which is always the same", "MAILED_CODE")
+    return InboxAnswers(kind, {"code": f"${{{variable}}}"}, variable=variable)
 
 
 def _variable(question: str, usual: str) -> str:
@@ -100,6 +120,23 @@ def _address(text: str) -> str:
     if not re.match(r"https?://[^\s\"\\]+$", text.strip()):
         raise click.BadParameter("give an address such as https://portal.example.test")
     return text.strip().rstrip("/")
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise click.BadParameter("give a text")
+    return text.strip()
+
+
+def _words(text: str) -> list[str]:
+    """A command as a shell splits it."""
+    try:
+        words = shlex.split(text)
+    except ValueError as problem:
+        raise click.BadParameter(f"this is no command ({problem})") from None
+    if not words:
+        raise click.BadParameter("give a command")
+    return words
 
 
 def _email(text: str) -> str:

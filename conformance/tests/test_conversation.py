@@ -11,8 +11,8 @@ from conformance.cli import main
 from conformance.cli.command import Options
 from conformance.cli.conversation import hold
 from conformance.target.profile.model import parse
-from conformance.target.profile.tables import HttpInbox
-from conformance.target.profile.template import ProfileAnswers, filled
+from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox, Inbox
+from conformance.target.profile.template import InboxAnswers, ProfileAnswers, filled
 
 SECRETS = {"CODE": "c", "PW": "a-long-password", "OTP": "JBSWY3DPEHPK3PXP"}
 
@@ -100,7 +100,8 @@ def test_a_variable_that_is_set_may_have_any_name(tmp_path: Path, monkeypatch: p
 
 def test_an_account_with_emailed_codes_gets_its_inbox() -> None:
     inbox = "http://127.0.0.1:8/mails/{email}"
-    answers = ProfileAnswers("http://127.0.0.1:9", "CODE", "a@example.test", "PW", inbox=inbox)
+    mails = InboxAnswers("http", {"url": inbox})
+    answers = ProfileAnswers("http://127.0.0.1:9", "CODE", "a@example.test", "PW", inbox=mails)
 
     profile = parse(filled(answers), SECRETS)
 
@@ -109,6 +110,31 @@ def test_an_account_with_emailed_codes_gets_its_inbox() -> None:
     mail = profile.inboxes["mail"]
     assert isinstance(mail, HttpInbox)
     assert mail.url == inbox
+
+
+@pytest.mark.parametrize(
+    ("lines", "inbox"),
+    [
+        (
+            ["imap", "imap.example.test", "", "MAIL_PW"],
+            ImapInbox(kind="imap", host="imap.example.test", username="a@example.test", password="m"),
+        ),
+        (["http", "http://127.0.0.1:8/{email}"], HttpInbox(kind="http", url="http://127.0.0.1:8/{email}")),
+        (
+            ["command", "./newest 'a b' {email}"],
+            CommandInbox(kind="command", argv=["./newest", "a b", "{email}"]),
+        ),
+        (["fixed", "MAIL_PW"], FixedInbox(kind="fixed", code="m")),
+    ],
+)
+def test_each_kind_of_inbox_may_be_answered(tmp_path: Path, lines: list[str], inbox: Inbox) -> None:
+    path = tmp_path / "portal.toml"
+
+    _, _, shown = held(["http://127.0.0.1:9", "CODE", "a@example.test", "PW", "EMAIL", *lines], path)
+
+    text = path.read_text(encoding="utf-8")
+    assert parse(text, {**SECRETS, "MAIL_PW": "m"}).inboxes == {"mail": inbox}
+    assert ("export MAIL_PW=…" in shown) == ("MAIL_PW" in lines)
 
 
 def test_without_a_terminal_it_says_what_to_run_instead(

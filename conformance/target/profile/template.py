@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.spec.operations import OPERATIONS, Operation
@@ -45,8 +46,10 @@ ACCOUNT = """\
 # inbox = "mail"
 """
 
-INBOXES = """\
-# Where emailed codes arrive. An inbox is one of four kinds.
+INBOX_KINDS = "# Where emailed codes arrive. An inbox is one of four kinds.\n"
+INBOXES = (
+    INBOX_KINDS
+    + """\
 #
 # [inboxes.mail]
 # kind = "http"                           # a GET that answers with the newest message first
@@ -71,6 +74,7 @@ INBOXES = """\
 # kind = "fixed"                          # a test deployment whose code never changes
 # code = "000000"
 """
+)
 
 RECORDS = """\
 # Ids that exist at the target. What is not given is looked up where a listing allows it, but what is merely
@@ -168,21 +172,37 @@ def text() -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class InboxAnswers:
+    """How emailed codes are read: the kind of the inbox with the values of its table. ``variable`` is the
+    environment variable that holds its secret, which stands in one of the values."""
+
+    kind: str
+    values: Mapping[str, str | Sequence[str]]
+    variable: str | None = None
+
+    def table(self) -> str:
+        """The table of the inbox as TOML; texts of JSON are texts of TOML."""
+        rows = (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in self.values.items())
+        return "\n".join(["[inboxes.mail]", f'kind = "{self.kind}"', *rows])
+
+
+@dataclass(frozen=True, slots=True)
 class ProfileAnswers:
     """What a profile cannot do without. Secrets are names of environment variables; ``otp_secret`` is one for
-    an authenticator, ``inbox`` the address that answers with mails, for emailed codes."""
+    an authenticator, ``inbox`` says where mails are read, for emailed codes."""
 
     url: str
     access_code: str
     email: str
     password: str
     otp_secret: str | None = None
-    inbox: str | None = None
+    inbox: InboxAnswers | None = None
 
     @property
     def variables(self) -> list[str]:
         """The environment variables that hold secrets."""
-        return [name for name in (self.access_code, self.password, self.otp_secret) if name]
+        of_inbox = self.inbox.variable if self.inbox else None
+        return [name for name in (self.access_code, self.password, self.otp_secret, of_inbox) if name]
 
 
 def filled(answers: ProfileAnswers) -> str:
@@ -209,8 +229,10 @@ def _places(answers: ProfileAnswers) -> Iterator[tuple[str, str]]:
     yield '# mfa = "OTP"', 'mfa = "EMAIL"'
     yield '# inbox = "mail"', 'inbox = "mail"'
     if answers.inbox:
-        yield '# [inboxes.mail]\n# kind = "http"', '[inboxes.mail]\nkind = "http"'
-        yield '# url = "http://127.0.0.1:8025/inbox/{email}"', f'url = "{answers.inbox}"'
+        yield (
+            f"{INBOX_KINDS}#\n# [inboxes.mail]",
+            f"{answers.inbox.table()}\n\n{INBOX_KINDS}#\n# [inboxes.other]",
+        )
 
 
 def _others() -> Iterator[tuple[str, str]]:
