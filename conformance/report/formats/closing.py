@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.errors import ExitCode
+from conformance.report.model.regressions import places
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -95,4 +96,7 @@ def _failures(run: Run) -> Iterator[str]:
 
 def _findings(run: Run) -> str:
     counts = f"{findings_in_words(run)} · {plural(run.summary.open, 'open reading')}"
-    return f"{counts} · {plural(len(run.regressions), 'regression')}" if run.command == "replay" else counts
+    if run.command != "replay":
+        return counts
+    where = f" at {plural(len(places(run)), 'place')}" if run.regressions else ""
+    return f"{counts} · {plural(len(run.regressions), 'regression')}{where}"

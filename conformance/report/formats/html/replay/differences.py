@@ -82,14 +82,14 @@ def _numbers(run: Run) -> dict[int, int]:
 
 
 def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int]) -> Cells:
-    answers = sum(int(row.get("times", 0)) for rows in causes for row in rows)
+    times = sum(int(row.get("times", 0)) for rows in causes for row in rows)
     title, hint = TITLES[name]
     more = len(causes) - MOST_ROWS
     return cells(
         name=name or "other",
         title=title,
         hint=hint,
-        words=f"{plural(len(causes), 'difference')} in {plural(answers, 'answer')}",
+        words=f"{plural(len(causes), 'difference')}, seen {'once' if times == 1 else f'{times:,} times'}",
         open=name in ("contradiction", "breaking", ""),
         rows=[_row(rows, numbers) for rows in causes[:MOST_ROWS]],
         more=f"{more:,} more in results.json." if more > 0 else "",
