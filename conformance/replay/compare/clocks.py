@@ -70,14 +70,18 @@ def other_lifetime(old: Json, new: Json, clocks: Clocks) -> Difference | None:
     return Difference("value", ("data", ENDS), *ends) if is_other_lifetime(lasted, lasts) else None
 
 
-def lasts_otherwise(old: dict[str, Json], new: dict[str, Json], clocks: Clocks) -> bool:
-    """Whether a record of that hour ends sooner or later after its creation than it did when recorded. Older
-    ones are data, and not alike on two portals."""
-    ages = (now - epoch_of(each.get(CREATED)) for each, now in zip((old, new), clocks, strict=True))
-    if not all(-JUST_NOW <= age < RECENT for age in ages):
-        return False
+def other_span(old: dict[str, Json], new: dict[str, Json], clocks: Clocks) -> Difference | None:
+    """Where a record that was made within the hour when recorded ends sooner or later after its creation now:
+    its creation, where its end fits, else its end. Older ones are data, and not alike on two portals."""
+    if not -JUST_NOW <= clocks.recorded - epoch_of(old.get(CREATED)) < RECENT:
+        return None
     lasted, lasts = (epoch_of(each.get(ENDS)) - epoch_of(each.get(CREATED)) for each in (old, new))
-    return is_other_lifetime(lasted, lasts)
+    if not is_other_lifetime(lasted, lasts):
+        return None
+    left, left_now = (epoch_of(each.get(ENDS)) - now for each, now in zip((old, new), clocks, strict=True))
+    if is_other_lifetime(left, left_now):
+        return Difference("value", (ENDS,), old[ENDS], new[ENDS])
+    return Difference("time", (CREATED,), old[CREATED], new[CREATED])
 
 
 def is_other_lifetime(lasted: float, lasts: float) -> bool:
