@@ -85,4 +85,7 @@ def test_a_new_record_lasts_as_long_as_it_did() -> None:
     new = listed(then(-5), then(72 * HOUR))
     assert replayed(INVITATIONS, new, listed(later(-9), later(72 * HOUR))) == []
     assert replayed(INVITATIONS, new, listed(later(-9), later(64 * HOUR))) == [("data[0].expiresAt", "value")]
-    assert replayed(INVITATIONS, new, listed(later(-9 * HOUR), later(64 * HOUR))) == []
+    assert replayed(INVITATIONS, new, listed(later(-9 * HOUR), later(63 * HOUR))) == []
+    assert replayed(INVITATIONS, new, listed(later(-9 * HOUR), later(72 * HOUR))) == [
+        ("data[0].createdAt", "time")
+    ]

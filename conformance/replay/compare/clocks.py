@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from conformance.replay.compare.difference import Difference
-from conformance.traffic.exchange import Json, dig
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.traffic.exchange import Exchange, Json, dig
 from conformance.traffic.values import is_number
 
 CREATED = "createdAt"
@@ -48,28 +50,29 @@ class Clocks(NamedTuple):
     live: float
 
 
-def clocks_of(old: Json, new: Json, moments: tuple[float, float]) -> Clocks:
+def clocks_of(old: Json, new: Json, pair: ReplayedExchange) -> Clocks:
     """The clocks of two bodies: the portal's own where the envelopes say it, else ours."""
-    return Clocks(*(_answered(body, moment) for body, moment in zip((old, new), moments, strict=True)))
+    return Clocks(_answered(old, pair.recorded), _answered(new, pair.live))
 
 
-def _answered(body: Json, moment: float) -> float:
-    stamp = dig(body, ["timestamp"])
-    return stamp / 1000 if is_number(stamp) else moment
+def _answered(body: Json, exchange: Exchange) -> float:
+    stamp = body.get("timestamp") if isinstance(body, dict) else None
+    return stamp / 1000 if is_number(stamp) else exchange.time
 
 
 def is_ahead_now(name: str, old: Json, new: Json, clocks: Clocks) -> bool:
     """Whether a time that had passed when it was recorded is ahead of the live response."""
-    if not isinstance(old, str) or not isinstance(new, str) or new[:10] < _day_before(clocks.live):
+    if not isinstance(old, str) or not isinstance(new, str) or new[:10] < _day_before(clocks.live // 3600):
         return False
     if name not in PAST:
         return False
     return epoch_of(new) > clocks.live + SKEW_SECONDS and epoch_of(old) <= clocks.recorded + JUST_NOW
 
 
-def _day_before(moment: float) -> str:
-    """The day before, as ISO 8601 begins: of earlier days no zone makes the present."""
-    return datetime.fromtimestamp(moment - 86_400, UTC).strftime("%Y-%m-%d")
+@lru_cache(maxsize=64)
+def _day_before(hour: float) -> str:
+    """The day before an hour since the epoch, as ISO 8601 begins: earlier ones are past in every zone."""
+    return datetime.fromtimestamp(hour * 3600 - 86_400, UTC).strftime("%Y-%m-%d")
 
 
 def other_lifetime(old: Json, new: Json, clocks: Clocks) -> Difference | None:
@@ -79,14 +82,18 @@ def other_lifetime(old: Json, new: Json, clocks: Clocks) -> Difference | None:
     return Difference("value", ("data", ENDS), *ends) if is_other_lifetime(lasted, lasts) else None
 
 
-def lasts_otherwise(old: dict[str, Json], new: dict[str, Json], clocks: Clocks) -> bool:
-    """Whether a record of that hour ends sooner or later after its creation than it did when recorded. Older
-    ones are data, and not alike on two portals."""
-    ages = (now - epoch_of(each.get(CREATED)) for each, now in zip((old, new), clocks, strict=True))
-    if not all(-JUST_NOW <= age < RECENT for age in ages):
-        return False
+def other_span(old: dict[str, Json], new: dict[str, Json], clocks: Clocks) -> Difference | None:
+    """Where a record that was made within the hour when recorded ends sooner or later after its creation now:
+    its creation, where its end fits, else its end. Older ones are data, and not alike on two portals."""
+    if not -JUST_NOW <= clocks.recorded - epoch_of(old.get(CREATED)) < RECENT:
+        return None
     lasted, lasts = (epoch_of(each.get(ENDS)) - epoch_of(each.get(CREATED)) for each in (old, new))
-    return is_other_lifetime(lasted, lasts)
+    if not is_other_lifetime(lasted, lasts):
+        return None
+    left, left_now = (epoch_of(each.get(ENDS)) - now for each, now in zip((old, new), clocks, strict=True))
+    if is_other_lifetime(left, left_now):
+        return Difference("value", (ENDS,), old[ENDS], new[ENDS])
+    return Difference("time", (CREATED,), old[CREATED], new[CREATED])
 
 
 def is_other_lifetime(lasted: float, lasts: float) -> bool:

@@ -92,7 +92,7 @@ class Comparer:
         return ResponseComparison(differences, is_stable and not differences)
 
     def _bodies(self, pair: ReplayedExchange, old: Json, new: Json) -> ResponseComparison:
-        clocks = clocks_of(old, new, _moments(pair))
+        clocks = clocks_of(old, new, pair)
         comparison = JsonComparison(self.correlation, old, new, operation=pair.operation, clocks=clocks)
         differences = comparison.differences()
         differences.extend(_of_what_was_made(pair, old, new, clocks))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from conformance.replay.compare.clocks import CREATED, ENDS, UPDATED, Clocks, is_ahead_now, lasts_otherwise
+from conformance.replay.compare.clocks import CREATED, ENDS, UPDATED, Clocks, is_ahead_now, other_span
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
 from conformance.replay.rebuild.correlation import Correlation
@@ -109,8 +109,10 @@ class JsonComparison:
 
     def _changed_times(self, old: dict[str, Json], new: dict[str, Json]) -> Iterator[Difference]:
         """The times of a record that two recorded responses show alike and two live ones do not; its end."""
-        if ENDS in old and self._clocks is not None and lasts_otherwise(old, new, self._clocks):
-            yield Difference("value", (ENDS,), old[ENDS], new[ENDS])
+        if ENDS in old and self._clocks is not None:
+            span = other_span(old, new, self._clocks)
+            if span is not None:
+                yield span
         record = old.get("bizId")
         if type(record) is not str:
             return

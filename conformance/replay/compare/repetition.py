@@ -25,15 +25,17 @@ MOST_PLACES = 10_000
 MOVING = frozenset({SESSIONS, SESSIONS_HISTORY})
 """Lists that requests of the caller change."""
 
+CONSTANTS = "/constants/"
+"""Within the paths of lists without times, which are long."""
+
 _OF_ACTIVITY = re.compile(r"last[A-Z_]")
 """Begins the names of times at which somebody last did something."""
 
 _FRACTION = re.compile(r"[.,](\d*[1-9]\d*)(?:Z|z|[+-].*)?\Z")
 _SECONDS = re.compile(r"[Tt ]\d\d:?\d\d:?\d\d")
 
-Place = tuple[str | int, ...]
-Compared = tuple[Place, Steps, Json, Json]
-"""A place that is the same in each response, the steps that lead there in this one, and both values."""
+Compared = tuple[int, Steps, Json, Json]
+"""A hash of the place, the same in each response, the steps that lead there in this one, and both values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,9 @@ class Repetitions:
 
     def broken(self, pair: ReplayedExchange) -> Iterator[Difference]:
         """The places that the recording shows alike at each read, and the target otherwise at this one."""
-        if not pair.repeats or pair.operation in MOVING or not (pair.recorded.success and pair.live.success):
+        if not pair.repeats or pair.operation in MOVING or CONSTANTS in pair.operation:
+            return
+        if not (pair.recorded.success and pair.live.success):
             return
         first = self._reads.get(pair.repeats)
         if first is None:
@@ -81,24 +85,27 @@ class Repetitions:
 
 def _by_form(pair: ReplayedExchange) -> Iterator[Compared]:
     """The values of both responses that are compared by their form."""
-    for each in _corresponding(pair.recorded.data, pair.live.data, (), ("data",)):
-        if _is_by_form(each[1], each[2]) and (pair.operation, each[1][-1]) not in FIELDS:
+    found: list[Compared] = []
+    _collect(found, pair.recorded.data, pair.live.data, 0, ("data",))
+    for each in found:
+        if (pair.operation, each[1][-1]) not in FIELDS:
             yield each
 
 
-def _corresponding(old: Json, new: Json, place: Place, steps: Steps) -> Iterator[Compared]:
-    """Every value that is none of several, with its counterpart. A record is at the place of its ids,
-    wherever it stands in a list."""
+def _collect(found: list[Compared], old: Json, new: Json, place: int, steps: Steps) -> None:
+    """Adds every value that is compared by its form, with its counterpart. A record is at the place of its
+    ids, wherever it stands in a list."""
     if isinstance(old, dict) and isinstance(new, dict):
         if "bizId" in old and "bizId" in new:
-            place = (str(old["bizId"]), str(new["bizId"]))
-        for name in (each for each in old if each in new):
-            yield from _corresponding(old[name], new[name], (*place, name), (*steps, name))
+            place = hash((str(old["bizId"]), str(new["bizId"])))
+        for name, value in old.items():
+            if name in new:
+                _collect(found, value, new[name], hash((place, name)), (*steps, name))
     elif isinstance(old, list) and isinstance(new, list):
         for at, (item, other) in enumerate(zip(old, new, strict=True) if len(old) == len(new) else ()):
-            yield from _corresponding(item, other, (*place, at), (*steps, at))
-    elif type(old) is type(new):
-        yield place, steps, old, new
+            _collect(found, item, other, hash((place, at)), (*steps, at))
+    elif type(old) is type(new) and _is_by_form(steps, old):
+        found.append((place, steps, old, new))
 
 
 def _is_by_form(steps: Steps, value: Json) -> bool:
