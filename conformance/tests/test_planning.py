@@ -70,7 +70,6 @@ def test_a_plan_leaves_out_the_waits_that_its_time_budget_has_no_room_for(text: 
     "case, lacks, budget",
     [
         ("every_endpoint/test_ended_tokens.py::test_an_expired_token_is_refused_everywhere", "clock", 600.0),
-        ("agreement/test_times.py::test_what_is_read_again_bears_the_time_of_its_answer", "clock", inf),
         (
             "every_endpoint/test_tokens.py::test_an_account_without_permissions_is_answered_somehow",
             "accounts.limited",
