@@ -58,14 +58,18 @@ def enabled_goes_with_the_status(exchange: Exchange) -> Iterator[Comparison]:
 def no_two_types_share_a_code_or_value(exchange: Exchange) -> Iterator[Comparison]:
     """Within one answer: later another may have what was taken away. What is in neither of the shown states
     may be there no more."""
+    compared = [
+        row for row in records(exchange) if type(row[1].get("bizId")) is str and _is_in_a_state(row[1])
+    ]
     for name in ("typeCode", "typeValue"):
         owners: dict[str, Json] = {}
-        for path, record in records(exchange):
-            value, id = record.get(name), record.get("bizId")
-            if isinstance(value, str | int) and value and isinstance(id, str) and _is_in_a_state(record):
+        for path, record in compared:
+            value = record.get(name)
+            if value and isinstance(value, str | int):
+                id = record["bizId"]
                 owner = owners.setdefault(str(value), id)
-                message = f"channel type {owner} has it too"
                 if owner != id:
+                    message = f"channel type {owner} has it too"
                     yield contradicts(exchange, f"{path}.{name}", "one of its own", value, message)
         if owners:
             yield HELD
@@ -73,8 +77,8 @@ def no_two_types_share_a_code_or_value(exchange: Exchange) -> Iterator[Compariso
 
 def _is_in_a_state(channel_type: dict[str, Json]) -> bool:
     status = channel_type.get("typeStatus")
-    code = status.get("code") if isinstance(status, dict) else None
-    return not isinstance(code, str) or code in TYPE_STATES
+    code = status.get("code") if type(status) is dict else None
+    return type(code) is not str or code in TYPE_STATES
 
 
 filter_rule("CHANNELTYPE-020", CHANNEL_TYPES_QUERY, "bizId")
