@@ -14,7 +14,7 @@ from conformance.verdicts.findings import endpoint_of
 WRITTEN = 5.0
 """Seconds in which a change shows wherever it is read: the document does not say that it does so at once."""
 
-BEHIND = 1.5
+BEHIND = 2.5
 """Seconds that a replica may be behind, beside a clock that can be moved."""
 
 OF_ITS_OWN = (403, 409, 423, 429)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import httpx
 import pytest
@@ -54,6 +55,45 @@ def test_a_call_carries_the_common_headers(recorder: Recorder) -> None:
     assert "content-type" not in first
     assert first["x-client-hash"] == second["x-client-hash"]
     assert first["x-request-id"] != second["x-request-id"]
+
+
+@dataclass
+class Busy:
+    """Turns requests away, each as often as it is to."""
+
+    times: int
+    wait: str = "0"
+    asked: int = 0
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.asked += 1
+        if self.asked <= self.times:
+            return answer(status=429, code="RATE_LIMIT.EXCEEDED", headers={"Retry-After": self.wait})
+        return answer({"bizId": "b-1"})
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_request_that_an_edge_turns_away_is_sent_once_more_when_it_says(times: int) -> None:
+    busy = Busy(times)
+
+    assert answering(busy).call("GET /web/v1/system/profile").success
+    assert busy.asked == times + 1
+
+
+def test_an_edge_that_turns_everything_away_is_not_waited_for_again_and_again() -> None:
+    busy = Busy(1000)
+    portal = answering(busy)
+
+    assert {portal.call("GET /web/v1/system/profile").status for _ in range(10)} == {429}
+    assert busy.asked == 10 + 3 * 2
+
+
+@pytest.mark.parametrize("wait", ["60", "soon"])
+def test_a_long_wait_is_the_cases_own_matter(wait: str) -> None:
+    busy = Busy(1, wait)
+
+    assert answering(busy).call("GET /web/v1/system/profile").status == 429
+    assert busy.asked == 1
 
 
 def test_edge_headers_are_left_to_a_real_edge(recorder: Recorder) -> None:

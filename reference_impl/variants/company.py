@@ -116,6 +116,28 @@ class NowAndThenRefused:
 
 
 @dataclass
+class Throttle:
+    """So many requests within some seconds reach the portal."""
+
+    app: ASGIApp
+    most: int
+    within: float
+    times: list[float] = field(default_factory=list)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"].startswith(WEB):
+            now = scope["app"].state.portal.now()
+            self.times = [each for each in self.times if each > now - self.within]
+            if len(self.times) >= self.most:
+                headers = [(b"content-type", b"application/json"), (b"retry-after", b"%d" % self.within)]
+                await send({"type": "http.response.start", "status": 429, "headers": headers})
+                await send({"type": "http.response.body", "body": _BUSY})
+                return
+            self.times.append(now)
+        await self.app(scope, receive, send)
+
+
+@dataclass
 class ReadsKept:
     """What was read is given again for a second, to the same caller, whatever has changed since."""
 
@@ -273,6 +295,12 @@ VARIANTS: tuple[Variant, ...] = (
         "now-and-then-too-many",
         "rate limits of other endpoints are not shown",
         wrapped(lambda app: NowAndThenRefused(app, 37, 429, b"application/json", _BUSY)),
+        "interrupted",
+    ),
+    may(
+        "sixty-requests-in-two-seconds",
+        "limits for endpoints other than login initiate are not shown",
+        wrapped(lambda app: Throttle(app, 60, 2.0)),
         "interrupted",
     ),
     may("reads-kept-for-a-second", "when a change shows is not stated", wrapped(ReadsKept), "consistency"),

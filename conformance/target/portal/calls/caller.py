@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json as json_module
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, urlencode
 
+from conformance.errors import OutOfTime
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, MAILING, PASSWORD_FORGOT
 from conformance.spec.operations import operation
-from conformance.target.portal.budget import is_rate_limited
+from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, is_rate_limited, retry_after
 from conformance.target.portal.calls.headers import request_headers
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
@@ -60,6 +61,13 @@ class Outgoing:
     open_answer: Opener | None = None
 
 
+TOO_MANY = 429
+MOST_PAUSES = 300.0
+"""Seconds of such waits in all."""
+
+PASSES = "a rate limit to pass"
+
+
 class Caller:
     """Sends requests. It knows whose each token is, and which client hash it was issued to."""
 
@@ -67,6 +75,7 @@ class Caller:
         self._portal = portal
         self._tokens: dict[str, tuple[str, str | None]] = {}
         self._shared: dict[str, ProfileAccount] = {}
+        self._pauses_left = MOST_PAUSES
 
     def call(self, key: str, options: CallOptions) -> Exchange:
         """The answer of an endpoint. Raises KeyError where a parameter of its path is missing."""
@@ -81,10 +90,29 @@ class Caller:
         """Sends within the budgets; once more after the rate limit where the endpoint has one."""
         for attempt in count():
             exchange = self._counted(key, outgoing, waits=True)
-            if key not in PACED or not is_rate_limited(exchange):
+            if key not in PACED:
+                return self._let_through(key, outgoing, exchange)
+            if not is_rate_limited(exchange):
                 return exchange
             self._portal.budget.back_off(exchange, attempt)
         raise AssertionError("unreachable")
+
+    def _let_through(self, key: str, outgoing: Outgoing, answer: Exchange) -> Exchange:
+        """The answer; once more where something before the portal allows so many requests, and says how
+        soon the next. Beside a clock that is moved it may go by its own."""
+        seconds = retry_after(answer) if answer.status == TOO_MANY else None
+        if seconds is None or seconds > LONGEST_PAUSE or self._pauses_left <= seconds:
+            return answer
+        clock = self._portal.clock
+        with suppress(OutOfTime):
+            clock.wait(seconds + MARGIN, PASSES)
+            answer = self._counted(key, outgoing, waits=True)
+            if clock.is_simulated and answer.status == TOO_MANY:
+                clock.pause(seconds + MARGIN, PASSES)
+                answer = self._counted(key, outgoing, waits=True)
+        # A target that turns everything away is not to be waited for again and again.
+        self._pauses_left -= seconds if answer.status != TOO_MANY else MOST_PAUSES / 3
+        return answer
 
     def _counted(self, key: str, outgoing: Outgoing, *, waits: bool) -> Exchange:
         """Counts a sign-in or a mail. ``waits``: a sign-in waits for its place in the window."""
