@@ -52,6 +52,7 @@ class Granted:
         if isinstance(self.listing.data, list) and not all(
             isinstance(each, dict) for each in self.listing.data
         ):
+            self.identify()
             raise Untestable("the target lists grants that are no objects", "target")
         number = len(self.new)
         return holds(
