@@ -202,7 +202,7 @@ def test_nothing_at_the_address_is_exit_code_6_with_reports(tmp_path: Path) -> N
 
     assert run.code == 6
     before, _, _ = run.said.partition("Nothing answers at http://127.0.0.1:9")
-    assert re.search(r"^rules    \d+ selected, \d+ of them can be tried", before, re.MULTILINE)
+    assert re.search(r"^rules +\d+ selected, \d+ of them can be tried", before, re.MULTILINE)
     assert "Traceback" not in run.said
     assert {"results.json", "report.html", "junit.xml", "summary.md", "exchanges.jsonl"} <= set(
         os.listdir(tmp_path / "out")

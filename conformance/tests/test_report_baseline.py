@@ -169,10 +169,6 @@ def test_the_entry_to_paste_is_an_entry(tmp_path: Path) -> None:
             "must be a day such as",
         ),
         (
-            '[[known]]\nrequirement = "ENV-2"\nsignature = "ENV-2 a"\nreason = "r"',
-            "number 1: there is no rule ENV-2. Did you mean ENV-002?",
-        ),
-        (
             "[[known]]\nuntil = 2027-01-31",
             "The keys are requirement, endpoint, signature, reason, ticket, expires",
         ),

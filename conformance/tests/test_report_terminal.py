@@ -119,12 +119,15 @@ def test_known_failures_are_not_shown_and_stale_ones_are_named() -> None:
         if one.verdict == "fail"
     ]
     stale = baseline.KnownFailure("ENV-001", "ENV-001 GET /x", "was so")
-    result = baseline.compare(run, baseline.Baseline("known.toml", (*known, stale)), date(2026, 11, 21))
+    mistyped = baseline.KnownFailure("ENV-2", "ENV-2 GET /x", "was so")
+    entries = (*known, stale, mistyped)
+    result = baseline.compare(run, baseline.Baseline("known.toml", entries), date(2026, 11, 21))
 
     shown = summary_lines(run.model_copy(update={"baseline": result.record()}), colour=False, quiet=False)
 
     assert not [line for line in shown if line.startswith("FAIL")]
     assert any(f"{len(known)} entries without a reason" in line for line in shown)
+    assert any("unknown ENV-2 GET /x: there is no such rule; did you mean ENV-002?" in line for line in shown)
     assert any(
         "stale ENV-001 GET /x: in the baseline, but no longer fails; remove the entry" in line
         for line in shown

@@ -13,7 +13,7 @@ from conformance.report.formats.finding_text import contrast, expectation, own_m
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.marked import literal
-from conformance.report.model.run import FindingEntry, Run, VerdictName
+from conformance.report.model.run import BaselineOutcome, FindingEntry, Run, VerdictName
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     Tone,
@@ -28,6 +28,7 @@ from conformance.report.model.words import (
     unobservable,
     untested,
 )
+from conformance.spec import REQUIREMENTS, near_ids
 
 MOST_FAILURES = 30
 MOST_WARNINGS = 10
@@ -237,9 +238,19 @@ def _baseline(run: Run, pen: Pen) -> Iterator[str]:
     for entry in base.expired:
         signature = one_line(entry.signature, 160)
         yield f"     {pen('fail', 'expired')} {signature}: accepted until {entry.expires}"
+    yield from _unknown_rules(base, pen)
     unexplained = sum(entry.reason == NO_REASON for entry in base.known)
     if unexplained:
         yield f"     {plural(unexplained, 'entry')} without a reason: write why it is accepted"
+
+
+def _unknown_rules(base: BaselineOutcome, pen: Pen) -> Iterator[str]:
+    """Entries of rules that there are not: their ids are mistyped, or of another version."""
+    for entry in (*base.stale, *base.undecided):
+        if entry.requirement not in REQUIREMENTS:
+            near = near_ids(entry.requirement)
+            problem = "there is no such rule" + (f"; did you mean {near[0]}?" if near else "")
+            yield f"     {pen('warn', 'unknown')} {one_line(entry.signature, 160)}: {problem}"
 
 
 def _since(run: Run, pen: Pen) -> Iterator[str]:
