@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import ADDRESS, PATH, Options, Value, argument, command, flag, option
-from conformance.cli.folders import folder_beside_run
 from conformance.cli.layout import print_blocks, print_line, print_text, status_until_shown
 from conformance.cli.options import (
     BASELINE,
@@ -25,6 +24,7 @@ from conformance.cli.options import (
     SALVAGE,
     SKIP,
     STRICT,
+    folder_beside_run,
 )
 from conformance.errors import ExitCode, UsageError
 

@@ -115,6 +115,20 @@ def use_default_profile(options: Options) -> None:
         print_error(f"No --profile and no --target: {DEFAULT_PROFILE} of this folder is the profile.")
 
 
+def folder_beside_run(out: Path | None, command: str) -> Path:
+    """Where the reports of a check or a replay go: the folder that the user names, else the usual one, or one
+    within it where that has the report of a whole run."""
+    from conformance.run.rerun import holds_whole_run
+
+    usual = Path(BY_NAME["out"].default)
+    if out is not None or not holds_whole_run(usual):
+        return out or usual
+    print_error(
+        f"{usual} has the report of a whole run, which stays: this {command} writes to {usual / command}."
+    )
+    return usual / command
+
+
 def profile_of(options: Options) -> Profile | None:
     """The profile of the options, else ``portal.toml`` in this folder; None without. ProfileError."""
     from conformance.target.profile.model import load, of_target  # see above

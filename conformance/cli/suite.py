@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from threading import Thread
 
@@ -86,11 +87,16 @@ def serve_assistant(options: Options) -> int:
     assistant = Assistant(options.out, options.impact or "read-only", options.profile, options.target)
     if sys.stdin is not None and sys.stdin.isatty():
         print_error(FOR_ASSISTANTS)
-    signal.signal(signal.SIGINT, lambda number, frame: Thread(target=assistant.leave, daemon=True).start())
+    call_on_interrupt(assistant.leave)
     # The protocol needs the bytes of stdout; what it carries is redacted already, as the reports are.
     with redirect_stdout(sys.__stdout__):
         server_of(assistant).run("stdio")
     return 0
+
+
+def call_on_interrupt(leave: Callable[[], object]) -> None:
+    """Has Ctrl-C call a function, in a thread of its own."""
+    signal.signal(signal.SIGINT, lambda number, frame: Thread(target=leave, daemon=True).start())
 
 
 COMMANDS = {each.name: each for each in (test_the_suite, print_completion, serve_assistant)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Choice, Options, argument, command, flag, option
-from conformance.cli.folders import folder_beside_run
 from conformance.cli.layout import print_line, status_until_shown
 from conformance.cli.options import (
     BASELINE,
@@ -23,6 +22,7 @@ from conformance.cli.options import (
     SALVAGE,
     STRICT,
     TARGET,
+    folder_beside_run,
     profile_of,
 )
 from conformance.errors import UsageError

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -42,6 +42,8 @@ class Assistant:
     impact: Impact = "read-only"
     profile: Path | None = None
     target: str | None = None
+    end: Callable[[int], object] = os._exit
+    """Ends the process with an exit code."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def list_requirements(self, only: Sequence[str] = (), skip: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -95,7 +97,7 @@ class Assistant:
     def leave(self) -> None:
         """Ends the process, once no tool runs: what reads stdin cannot be interrupted."""
         with self._lock:
-            os._exit(ExitCode.INTERRUPTED)
+            self.end(ExitCode.INTERRUPTED)
 
     def _allowed(self, impact: str | None) -> str:
         """The impact of a run. UsageError: it is more than the server was started with, or is none."""

@@ -13,7 +13,7 @@ from conformance.replay import ReplayOptions, replay
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load.schedule import rate_of, seconds_of
 from conformance.replay.recording.analysis import planned
-from conformance.replay.recording.explain import explained, foreseen
+from conformance.replay.recording.descriptions.explain import explained, foreseen
 from conformance.replay.recording.store import Store
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour

@@ -7,9 +7,10 @@ import os
 import pty
 import re
 import subprocess
-import sys
 import time
+from contextlib import AbstractContextManager, redirect_stdout
 from pathlib import Path
+from typing import TextIO, cast
 
 import pytest
 from rich.console import Console
@@ -162,13 +163,17 @@ def test_a_secret_is_redacted_before_a_line_is_broken(monkeypatch: pytest.Monkey
     assert "[password-1]" in screen.getvalue()
 
 
+def shown_on(stream: TextIO) -> AbstractContextManager[object]:
+    """Within it a command prints to a stream, as redacted as ever."""
+    return redirect_stdout(cast(TextIO, RedactedStream(stream, [])))
+
+
 def test_what_a_command_does_is_shown_until_it_has_something_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
     screen, log = Terminal(), io.StringIO()
 
+    monkeypatch.setenv("TERM", "xterm")
     for stream in (screen, log):
-        monkeypatch.setattr("sys.stdout", RedactedStream(stream, []))
-        monkeypatch.setenv("TERM", "xterm")
-        with status_until_shown("judging …") as show:
+        with shown_on(stream), status_until_shown("judging …") as show:
             show("first")
             show("second")
 
@@ -181,10 +186,9 @@ def test_what_a_command_does_is_shown_until_it_has_something_to_say(monkeypatch:
 def test_a_dumb_terminal_gets_the_lines_of_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setattr("sys.stdout", RedactedStream(screen, []))
     line = f"exit code  {'word ' * 40}".rstrip()
 
-    with status_until_shown("judging …") as show:
+    with shown_on(screen), status_until_shown("judging …") as show:
         show(line)
 
     assert screen.getvalue() == f"{line}\n"
@@ -211,9 +215,8 @@ def test_a_wait_is_counted_down_and_then_forgotten() -> None:
     assert progress.numbers.startswith("1 of 4 cases · 25 % · ")
 
 
-def test_the_few_cases_that_wait_are_most_of_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    progress = RunProgress(cases=1000, ended=999, case="a case", lasts=300.0, began=0.0)
-    monkeypatch.setattr(time, "monotonic", lambda: 60.0)
+def test_the_few_cases_that_wait_are_most_of_the_progress() -> None:
+    progress = RunProgress(cases=1000, ended=999, case="a case", lasts=300.0, began=0.0, now=lambda: 60.0)
 
     assert progress.numbers == "999 of 1000 cases · 20 % · 1 min 0 s of 5 min 0 s"
     progress.lasts = 0.0
@@ -262,12 +265,11 @@ def test_a_log_says_every_few_seconds_how_far_the_run_is_and_less_often_while_no
     assert all(line.endswith(" · a case") for line in lines)
 
 
-def test_on_a_terminal_a_line_says_what_a_command_does_now(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_a_line_says_what_a_command_does_now() -> None:
     screen, log = Terminal(), io.StringIO()
 
     for place in (screen, log):
-        monkeypatch.setattr(sys, "stdout", place)
-        with status_line() as show:
+        with redirect_stdout(place), status_line() as show:
             show("trying accounts.admin …")
 
     assert "trying accounts.admin …" in screen.getvalue()

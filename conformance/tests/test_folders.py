@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli.folders import folder_beside_run
+from conformance.cli.options import folder_beside_run
 from conformance.tests.sample_run import conformant
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
 from conformance.cli.live import running
 from conformance.run import catalogue
 from conformance.spec.endpoints import ACCOUNT_UPDATE
@@ -22,34 +21,40 @@ CHANGED = json.dumps(
 UNDONE = json.dumps({"event": "undone", "id": 1})
 
 
-def interrupt(*_: object, **__: object) -> None:
+def interrupt(*_: object, **__: object) -> int:
     raise KeyboardInterrupt
 
 
+class Interrupting:
+    """A plugin that Ctrl-C meets while cases are collected."""
+
+    def pytest_collection_modifyitems(self) -> None:
+        raise KeyboardInterrupt
+
+
 def test_an_interrupt_while_cases_are_collected_is_no_error_of_the_suite(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(catalogue, "_row", interrupt)
+    words = [*catalogue.pytest_arguments(), "--collect-only", "-q"]
 
-    code = main(["explain", "LOGIN-022"])
+    with pytest.raises(KeyboardInterrupt):
+        pytest.main(words, plugins=[Interrupting(), catalogue.Interruptible()])
 
-    assert code == 2
-    assert capsys.readouterr().err == "\nportal-conformance: interrupted.\n"
+    assert pytest.main(words, plugins=[Interrupting()]) == pytest.ExitCode.INTERRUPTED, "pytest goes on"
+    capsys.readouterr()
 
 
 def test_a_run_that_is_interrupted_before_its_end_says_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(pytest, "main", interrupt)
-
-    code = running.run([], further=[], out=tmp_path, quiet=True)
+    code = running.run([], further=[], out=tmp_path, quiet=True, start=interrupt)
     early = capsys.readouterr().err
     ledger = tmp_path / LEDGER
     ledger.write_text(f"{CHANGED}\n", encoding="utf-8")
-    running.run([], further=[], out=tmp_path, quiet=True)
+    running.run([], further=[], out=tmp_path, quiet=True, start=interrupt)
     late = capsys.readouterr().err
     ledger.write_text(f"{CHANGED}\n{UNDONE}\n", encoding="utf-8")
-    running.run([], further=[], out=tmp_path, quiet=True)
+    running.run([], further=[], out=tmp_path, quiet=True, start=interrupt)
     restored = capsys.readouterr().err
 
     assert code == 2

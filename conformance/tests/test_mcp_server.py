@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from conformance.cli import main
-from conformance.embed import mcp_server
+from conformance.cli.suite import call_on_interrupt
 from conformance.embed.mcp_server import Assistant, server_of
 from conformance.report.formats.handover import har
 from conformance.tests.deployment import deployed
@@ -125,24 +125,20 @@ def test_a_profile_that_no_run_could_use_is_an_error_at_once(capsys: pytest.Capt
     assert "/nowhere/portal.toml: there is no such file" in capsys.readouterr().err
 
 
-def test_an_interrupt_ends_the_server_while_it_reads_stdin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_ends_the_server_while_it_reads_stdin(tmp_path: Path) -> None:
     codes: list[int] = []
     has_left = threading.Event()
-
-    class Reading:
-        def run(self, transport: str) -> None:
-            signal.raise_signal(signal.SIGINT)
-            has_left.wait(30)
 
     def leave(code: int) -> None:
         codes.append(code)
         has_left.set()
 
-    monkeypatch.setattr(mcp_server, "server_of", lambda assistant: Reading())
-    monkeypatch.setattr("os._exit", leave)
-
-    main(["mcp", "--target", "http://127.0.0.1:9", "--out", str(tmp_path)])
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        call_on_interrupt(Assistant(tmp_path, "read-only", end=leave).leave)
+        signal.raise_signal(signal.SIGINT)
+        has_left.wait(30)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
     assert codes == [2]

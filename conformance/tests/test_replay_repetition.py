@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from conformance import record
 from conformance.replay.compare.difference import Difference, Meaning
 from conformance.replay.compare.meaning import Meanings
-from conformance.replay.compare.repetition import MOST_PLACES, Repetitions
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.repetition import MOST_PLACES, Repetitions
 from conformance.replay.recording.repeats import repeats_of
 from conformance.spec.endpoints import FILE, PROFILE, PUBLIC_KEY, ROLES, SESSIONS, SESSIONS_CONFIG
 from conformance.tests.replays import HAS_FAST_LANE, replayed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,9 +60,16 @@ class Ending:
         self.has_reports = FINAL in config.stash
 
 
-def run(options: Iterable[str], *, further: Sequence[str], out: Path, quiet: bool) -> int:
-    """Runs the cases; the exit code. pytest-html writes its page when pytest starts, so it is moved to the
-    reports when there are some."""
+def run(
+    options: Iterable[str],
+    *,
+    further: Sequence[str],
+    out: Path,
+    quiet: bool,
+    start: Callable[..., int] = pytest.main,
+) -> int:
+    """Runs the cases; the exit code. ``start`` runs pytest, whose plugin pytest-html writes its page at once:
+    it is moved to the reports when there are some."""
     ending, console = Ending(), console_for(list(further), quiet=quiet)
     with TemporaryDirectory() as folder:
         page = Path(folder, PAGE)
@@ -70,9 +77,9 @@ def run(options: Iterable[str], *, further: Sequence[str], out: Path, quiet: boo
         words = [*pytest_arguments(), *QUIETLY, *PLUGINS, *html, *further, *options]
         try:
             if console is None:
-                code = pytest.main(words, plugins=[ending])
+                code = start(words, plugins=[ending])
             else:  # what is shown leaves by the stream that pytest would capture otherwise
-                code = pytest.main([*words, "--capture=sys"], plugins=[ending, Display(console)])
+                code = start([*words, "--capture=sys"], plugins=[ending, Display(console)])
         except KeyboardInterrupt:  # a second one, while the run ends
             code = pytest.ExitCode.INTERRUPTED
         if code == pytest.ExitCode.INTERRUPTED and not ending.has_reports:

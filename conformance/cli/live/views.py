@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
@@ -43,14 +44,15 @@ class RunProgress:
     lasts: float = 0.0
     findings: dict[str, int] = field(default_factory=lambda: {"FAIL": 0, "WARN": 0})
     began: float = field(default_factory=time.monotonic)
+    now: Callable[[], float] = time.monotonic
 
     def wait(self, why: str, seconds: float) -> None:
-        self.why, self.until = why, time.monotonic() + seconds
+        self.why, self.until = why, self.now() + seconds
 
     @property
     def activity(self) -> str:
         """What the run waits for, and how much longer; else the case that runs."""
-        left = self.until - time.monotonic()
+        left = self.until - self.now()
         if left > 0:
             return f"waiting {duration(left)} for {self.why}"
         if not self.case:
@@ -63,14 +65,14 @@ class RunProgress:
         that wait are most of a run."""
         if not self.cases or self.ended == self.cases:
             return 1.0 if self.cases else 0.0
-        took, cases = time.monotonic() - self.began, self.ended / self.cases
+        took, cases = self.now() - self.began, self.ended / self.cases
         return min(cases, took / self.lasts) if self.lasts else cases
 
     @property
     def numbers(self) -> str:
         """``110 of 915 cases · 12 % · 3 FAIL · 42 s of 5 min 0 s``."""
         findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
-        took = time.monotonic() - self.began
+        took = self.now() - self.began
         time_of = f"{duration(took)} of {duration(self.lasts)}" if self.lasts > took else duration(took)
         cases = f"{self.ended} of {self.cases} cases"
         return " · ".join([cases, f"{int(100 * self.share)} %", *findings, time_of])

@@ -17,8 +17,8 @@ from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.compare.owners import SessionOwners
-from conformance.replay.compare.repetition import Repetitions
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.repetition import Repetitions
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_INITIATE

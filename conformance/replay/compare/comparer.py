@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from conformance.replay.compare.clocks import (
+from conformance.replay.compare.difference import Difference, Kind
+from conformance.replay.compare.json_comparison import JsonComparison
+from conformance.replay.compare.noise import Noise
+from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.clocks import (
     Clocks,
     clocks_of,
     other_lifetime,
     session_begun_long_ago,
     written_long_ago,
 )
-from conformance.replay.compare.difference import Difference, Kind
-from conformance.replay.compare.json_comparison import JsonComparison
-from conformance.replay.compare.noise import Noise
-from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.written import (
     COUNTS,
     LISTINGS,

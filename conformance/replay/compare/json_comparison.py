@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from conformance.replay.compare.clocks import CREATED, ENDS, UPDATED, Clocks, is_ahead_now, other_span
 from conformance.replay.compare.difference import Difference
 from conformance.replay.compare.order import content_key, is_shifted, names, same_in_another_order
+from conformance.replay.compare.times.clocks import CREATED, ENDS, UPDATED, Clocks, is_ahead_now, other_span
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.kinds import (
     ISO,

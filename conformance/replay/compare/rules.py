@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.judging.fields import field_of, item_of, model_of
-from conformance.replay.compare.clocks import ENDS
 from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
 from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
 from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.clocks import ENDS
 from conformance.spec import BY_KEY, Operation
 from conformance.spec.endpoints import (
     CURRENCY_GRANTS,

@@ -1,0 +1,1 @@
+"""What a user reads of a recording: before a replay, and in its report."""
