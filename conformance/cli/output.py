@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -48,17 +49,19 @@ class RedactedStream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         shown = self._without_commands(self._visible(self._redacted(text)))
-        try:
-            self._stream.write(shown)
-        except UnicodeEncodeError:
-            encoding = self._stream.encoding or "ascii"
-            self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
+        with _though_unread(self._stream):
+            try:
+                self._stream.write(shown)
+            except UnicodeEncodeError:
+                encoding = self._stream.encoding or "ascii"
+                self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
 
     def command(self, level: str, title: str, text: str) -> None:
         """Writes an annotation for a CI server, redacted; title and text can neither end nor begin one."""
         line = command_line(level, self._clean_piece(title), self._clean_piece(text))
-        self._stream.write(line if self._is_at_line_start else f"\n{line}")
+        with _though_unread(self._stream):
+            self._stream.write(line if self._is_at_line_start else f"\n{line}")
         self._is_at_line_start = True
 
     def _clean_piece(self, text: str) -> str:
@@ -110,7 +113,8 @@ class RedactedStream(io.TextIOBase):
         return "\n".join(map(_without_command, lines, starts))
 
     def flush(self) -> None:
-        self._stream.flush()
+        with _though_unread(self._stream):
+            self._stream.flush()
 
     def isatty(self) -> bool:
         return self._stream.isatty()
@@ -139,7 +143,22 @@ def redacted_output() -> Iterator[None]:
     with created_registries() as registries, contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(RedactedStream(sys.stdout, registries)))
         stack.enter_context(contextlib.redirect_stderr(RedactedStream(sys.stderr, registries)))
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def _though_unread(stream: TextIO) -> Iterator[None]:
+    """Goes on where the reader of a pipe has left, as ``head`` does: what follows goes nowhere, so that the
+    command does all it is to do and ends with its own exit code."""
+    try:
         yield
+    except BrokenPipeError:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def command_line(level: str, title: str, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 import pytest
@@ -94,3 +95,14 @@ def test_what_the_terminal_cannot_encode_is_written_out() -> None:
     stream.seek(0)
 
     assert stream.read() == "a \\u2039b\n"
+
+
+def test_a_reader_that_leaves_ends_no_command() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as pipe:
+        stream = RedactedStream(pipe, [])
+        for _ in range(3):
+            stream.write("a line of a report\n" * 10_000)
+            stream.flush()
+        stream.command("error", "title", "text")
