@@ -10,6 +10,7 @@ from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import Result, Verdict
 
+REMEDY = "A longer --time-budget may test more; else write fewer there."
 SHARE = 0.5
 """The share of the testable musts that must be tested, where the profile does not say how many."""
 
@@ -84,7 +85,7 @@ def _musts(profile: Profile, tested: int, scope: Scope) -> Iterator[str]:
     expected = profile.expect.musts
     if expected is not None:
         if tested < expected:
-            yield f"{tested} musts were tested, fewer than the {expected} of [expect] musts."
+            yield f"{tested} musts were tested, fewer than the {expected} of [expect] musts. {REMEDY}"
     elif scope.testable is not None and tested < scope.testable * SHARE:
         yield f"{tested} of the {scope.testable} musts that can be tried were tested, fewer than half."
 
