@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import TEXT, Options, argument, command, flag
-from conformance.cli.layout import print_blocks, print_error, print_line, print_text
+from conformance.cli.layout import print_blocks, print_line, print_text
 from conformance.cli.options import (
     FORMAT,
     ONLY,
@@ -20,6 +20,7 @@ from conformance.cli.options import (
     RUN_OPTIONS,
     SKIP,
     WATCH,
+    beside_whole_run,
     bundled_profile,
     profile_of,
     use_default_profile,
@@ -30,6 +31,7 @@ from conformance.spec import REQUIREMENTS, Impact, Requirement
 
 if TYPE_CHECKING:
     from conformance.run.outlook.plan import RunPlan
+    from conformance.target.profile.model import Profile
 
 SELECTING = ("-k", "-m", "--lf", "--last-failed", "--deselect", "--ignore")
 """How options of pytest begin that leave cases out."""
@@ -81,9 +83,7 @@ def _folder(options: Options) -> Path:
     if options.rerun:
         return repeat_folder(out)
     if _selects(options) and holds_whole_run(out):
-        folder = repeat_folder(out)
-        print_error(f"{out} has the report of a whole run, which stays: this selection writes to {folder}.")
-        return folder
+        return beside_whole_run(out, repeat_folder(out), "selection")
     return out
 
 
@@ -97,30 +97,30 @@ def plan_run(options: Options) -> int:
     """Prints what a run with these options would do; sends nothing."""
     from conformance.run.outlook.plan_text import as_json, as_line, as_text
 
-    planned = _plan(options)
+    profile = profile_of(options)
+    planned = _plan(options, profile)
     if options.format == "json":
         print(as_json(planned))
     elif options.brief:
         print_line(as_line(planned))
     else:
         print_text(as_text(planned), form=options.format)
-        _note_missing_code(options)
+        _note_missing_code(profile)
         if len(planned.rules) < (options.min_tested or 0):
             print_line(f"With --min-tested {options.min_tested} such a run is inconclusive, exit code 5.")
     return 0
 
 
-def _note_missing_code(options: Options) -> None:
+def _note_missing_code(profile: Profile | None) -> None:
     """Says that a portal may let nobody in: the plan holds where it does."""
     from conformance.target.portal.ingress import EMPTY_CODE, NO_CODE
     from conformance.target.profile.model import NO_PROFILE
 
-    profile = profile_of(options)
     if profile is not None and not profile.portal.access_code:
         print_line(NO_CODE if profile.source == NO_PROFILE else EMPTY_CODE)
 
 
-def _plan(options: Options) -> RunPlan:
+def _plan(options: Options, profile: Profile | None) -> RunPlan:
     from conformance.run.outlook.pace import pace_of
     from conformance.run.outlook.plan import PlanChoice, plan
     from conformance.run.rerun import failed_rules
@@ -129,7 +129,6 @@ def _plan(options: Options) -> RunPlan:
 
     out = Path(options.out or BY_NAME["out"].default)
     failed = failed_rules(out) if options.failed else None
-    profile = profile_of(options)
     choice = PlanChoice(
         select_rules(options.only, options.skip, failed=failed),
         options.rerun,

@@ -123,10 +123,13 @@ def folder_beside_run(out: Path | None, command: str) -> Path:
     usual = Path(BY_NAME["out"].default)
     if out is not None or not holds_whole_run(usual):
         return out or usual
-    print_error(
-        f"{usual} has the report of a whole run, which stays: this {command} writes to {usual / command}."
-    )
-    return usual / command
+    return beside_whole_run(usual, usual / command, command)
+
+
+def beside_whole_run(out: Path, folder: Path, what: str) -> Path:
+    """Says that reports go to another folder, as a whole run's are in the usual one. Returns that folder."""
+    print_error(f"{out} has the report of a whole run, which stays: this {what} writes to {folder}.")
+    return folder
 
 
 def profile_of(options: Options) -> Profile | None:

@@ -157,8 +157,8 @@ def _though_unread(stream: TextIO) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        with contextlib.suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def command_line(level: str, title: str, text: str) -> str:

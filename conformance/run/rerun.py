@@ -10,6 +10,9 @@ from conformance.report.model.run import Run
 from conformance.run.readings import pinned_by
 from conformance.spec import BY_KEY, REQUIREMENTS, near_ids, present_id
 
+RULE = re.compile(r"[A-Z]+-\d+")
+"""What looks like the id of a rule, and names no case."""
+
 
 def rerun_requirements(rerun: str) -> frozenset[str]:
     """The requirements that a ``--rerun`` names: by id, by a finding's signature, or by a pinned reading.
@@ -28,10 +31,6 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
         hint = f" The nearest are {', '.join(near)}." if near else ""
         raise UsageError(f"--rerun {rerun}: there is no rule {first}.{hint}")
     return named
-
-
-RULE = re.compile(r"[A-Z]+-\d+")
-"""What looks like the id of a rule, and names no case."""
 
 
 AGAIN = "again"

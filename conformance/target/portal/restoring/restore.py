@@ -56,8 +56,12 @@ WAITING = "PENDING"
 
 def _is_in_use(change: TargetChange, answer: Exchange) -> bool:
     """Whether a record may not be deleted because it is in use."""
-    is_unknown = answer.status == 404 or answer.code in RECORD_UNKNOWN
-    return change.undo_key in OUT_OF_USE and not answer.success and not is_unknown
+    return change.undo_key in OUT_OF_USE and not answer.success and not _is_unknown(answer)
+
+
+def _is_unknown(answer: Exchange) -> bool:
+    """Whether the record is there no more."""
+    return answer.status == 404 or answer.code in RECORD_UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,7 @@ class Restoring:
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
         if _is_in_use(change, answer) and self._taken_out_of_use(change, result, token):
             answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        gone = change.kind == "creating" and (answer.status == 404 or answer.code in RECORD_UNKNOWN)
+        gone = change.kind == "creating" and _is_unknown(answer)
         if answer.success or gone or self._is_answered(change, result, token):
             return None
         return f"{change.undo_key} was refused: {refusal(answer)}"
