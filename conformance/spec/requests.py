@@ -11,7 +11,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from conformance.spec.endpoints import ACCOUNTS_QUERY, CHANNEL_TYPES_QUERY, CHANNELS_QUERY
+from conformance.spec.endpoints import (
+    ACCOUNTS_QUERY,
+    CHANNEL_TYPES_QUERY,
+    CHANNELS_QUERY,
+    OWN_INVITATIONS,
+    TRANSFER_ORDERS,
+)
 from conformance.spec.resources import Boolean, Integer, Text
 from conformance.spec.tables import LIMITS
 
@@ -155,6 +161,34 @@ UNFILTERED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 """A body for each query that filters nothing out: every filter is there and null."""
+
+FILTERS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        ACCOUNTS_QUERY: {
+            "institutionBizId": "institutionBizId",
+            "accountPortal": "accountPortal",
+            "accountStatus": "accountStatus",
+            "email": "accountEmail",
+            "name": "accountName",
+        },
+        CHANNEL_TYPES_QUERY: {
+            "bizId": "bizId",
+            "typeCode": "typeCode",
+            "typeStatus": "typeStatus",
+            "enabledOnly": "enabled",
+        },
+        CHANNELS_QUERY: {
+            "bizId": "bizId",
+            "institutionBizId": "institutionBizId",
+            "channelCategory": "channelCategory",
+            "channelStatus": "channelStatus",
+            "activeOnly": "channelStatus",
+        },
+        OWN_INVITATIONS: {"statuses": "invitationStatus"},
+        TRANSFER_ORDERS: {"startTime": "createdAt", "endTime": "createdAt"},
+    }
+)
+"""The filters of each listing, in its body or its query, each with the field that it asks about."""
 
 REQUESTS: Mapping[str, type[Body]] = MappingProxyType(
     {

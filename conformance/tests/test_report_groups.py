@@ -23,6 +23,7 @@ from conformance.tests.sample_run import (
     COMPLETE,
     PROFILE,
     ROLES,
+    Sample,
     conformant,
     envelope,
     error,
@@ -30,6 +31,7 @@ from conformance.tests.sample_run import (
     finding,
     sample,
 )
+from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Contradiction, OtherPlace
 
 NONE: frozenset[str] = frozenset()
@@ -460,3 +462,73 @@ def test_what_another_answer_shows_is_nowhere_called_expected(tmp_path: Path) ->
     for name, text in formats.items():
         assert "disagrees with" in text.lower(), name
         assert not re.search(rf"expected:? [\"`&#3;quot]*{WRONG_EMAIL}", text), name
+
+
+def _listings(*asked: dict[str, Any]) -> tuple[Sample, list[Exchange]]:
+    """A run, and account listings that each hold an account, whatever was asked for."""
+    made = conformant()
+    answer = envelope({"accounts": [{"accountEmail": RIGHT, "accountName": "Admin"}], "totalElements": 1})
+    seen = [
+        exchange(at, ACCOUNTS, sent={"name": None, **body, "page": 0}, answer=answer)
+        for at, body in enumerate(asked, 40)
+    ]
+    made.add(*seen)
+    return made, seen
+
+
+def _cards(made: Sample, folder: Path) -> list[list[str]]:
+    """The rules of each card."""
+    run = write_all(made.run(), folder, exchanges=made.write(folder / "exchanges.jsonl"))
+    groups = grouped(gravest_first(run, run.findings), NONE)
+    return [[each.requirement for each in group.findings] for group in groups]
+
+
+def test_rules_that_listings_by_one_filter_alone_contradict_share_a_card(tmp_path: Path) -> None:
+    made, (somebody, nobody) = _listings({"email": "somebody"}, {"email": "nobody"})
+    made.contradict("ACCOUNT-023", somebody, path="data.accounts[0].accountEmail", expected="somebody")
+    made.contradict("ACCOUNT-028", nobody, path="data.accounts", expected=[])
+    made.contradict("ACCOUNT-028", nobody, path="data.totalElements", expected=0)
+
+    assert _cards(made, tmp_path) == [["ACCOUNT-023", "ACCOUNT-028", "ACCOUNT-028"]]
+    assert [each.filters for each in Run.read(tmp_path).findings] == [["email"]] * 3
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<h4>Listings by the same filter, email, also contradict</h4>" in html
+    lines = summary_lines(Run.read(tmp_path), colour=False, quiet=False)
+    assert "     also contradicts ACCOUNT-028, by the same filter: email" in lines
+
+
+@pytest.mark.parametrize(
+    "rule, asked, path",
+    [
+        ("ACCOUNT-024", {"name": "nobody"}, "data.accounts[0].accountName"),
+        ("ACCOUNT-028", {"name": "nobody"}, "data.accounts"),
+        ("ACCOUNT-028", {"email": "a", "name": "b"}, "data.accounts"),
+        ("ACCOUNT-028", {}, "data.accounts"),
+        ("ACCOUNT-001", {"email": "a"}, "data.accounts[0].bizId"),
+        ("ACCOUNT-003", {"email": "a"}, "data.accounts[0].accountEmail"),
+        ("PAGE-029", {"email": "a"}, "data.pageSize"),
+        ("ENV-011", {"email": "a"}, "timestamp"),
+    ],
+)
+def test_what_another_filter_or_none_gives_and_the_form_of_a_record_have_a_card_of_their_own(
+    rule: str, asked: dict[str, Any], path: str, tmp_path: Path
+) -> None:
+    made, (somebody, other) = _listings({"email": "somebody"}, asked)
+    made.contradict("ACCOUNT-023", somebody, path="data.accounts[0].accountEmail", expected="somebody")
+    made.contradict(rule, other, path=path, expected="another")
+
+    assert len(_cards(made, tmp_path)) == 2
+
+
+def test_one_rule_of_listings_that_have_a_filter_in_common_has_one_card(tmp_path: Path) -> None:
+    made, answer = conformant(), envelope({"content": [{"createdAt": "2026-11-01T00:00:00Z"}]})
+    ends = ("startTime=2026-11-20T00:00:00Z", "startTime=2026-11-15T00:00:00Z&endTime=2026-11-20T00:00:00Z")
+    seen = [
+        exchange(at, f"GET /web/v1/admin/transfer/query/orders/workspace/1?{query}", answer=answer)
+        for at, query in enumerate(ends, 40)
+    ]
+    made.add(*seen)
+    made.contradict("ORDER-021", seen[0], path="data.content", expected=[])
+    made.contradict("ORDER-021", seen[1], path="data.content[0].createdAt", expected="later")
+
+    assert _cards(made, tmp_path) == [["ORDER-021", "ORDER-021"]]

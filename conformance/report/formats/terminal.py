@@ -135,7 +135,8 @@ def _group_lines(run: Run, group: FindingGroup, pen: Pen) -> Iterator[str]:
         yield f"     also in {plural(count, 'more place')}{shown} ({count + 1} findings in all)"
     if group.at_once:
         rules = dict.fromkeys(finding.requirement for finding in group.at_once)
-        yield f"     also contradicts {listed(rules, 8)}"
+        by = f", by the same filter: {group.filter}" if group.filter else ""
+        yield f"     also contradicts {listed(rules, 8)}{by}"
     yield last
 
 

@@ -11,6 +11,7 @@ from conformance.report.across.compare import since
 from conformance.report.formats import badge, ctrf, findings_csv, html, junit, sarif, summary
 from conformance.report.model import evidence
 from conformance.report.model.evidence import RunEvidence
+from conformance.report.model.groups import filters_of
 from conformance.report.model.marked import at
 from conformance.report.model.redacted import redacted
 from conformance.report.model.run import FindingEntry, Run
@@ -59,7 +60,7 @@ def write_all(
     clean = clean.model_copy(
         update={
             "timings": clean.timings or found_exchanges.timings,
-            "findings": [_weighed(_with_missing(finding, found_exchanges)) for finding in clean.findings],
+            "findings": [_completed(finding, found_exchanges) for finding in clean.findings],
         }
     )
     if clean.since is None and earlier is not None:
@@ -83,6 +84,13 @@ def _write_each(run: Run, exchanges: RunEvidence, out: Path, *, formats: Mapping
             first_error = first_error or error
     if first_error is not None:
         raise first_error
+
+
+def _completed(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:
+    """The finding with what its exchanges tell of it."""
+    weighed = _weighed(_with_missing(finding, exchanges))
+    filters = filters_of(weighed, exchanges.exchanges)
+    return weighed.model_copy(update={"filters": filters}) if filters else weighed
 
 
 def _with_missing(finding: FindingEntry, exchanges: RunEvidence) -> FindingEntry:

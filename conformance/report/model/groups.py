@@ -1,14 +1,17 @@
-"""The findings of one cause: one rule at several endpoints, or several rules at one answer or value."""
+"""The findings of one cause: one rule at several endpoints, or several rules at one answer or filter."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance.report.model.regressions import pattern_of
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import compares_answers, gravity
+from conformance.spec import BY_KEY, REQUIREMENTS, Requirement
+from conformance.spec.requests import FILTERS
+from conformance.traffic.exchange import Exchange
 
 WHOLE_ANSWER = frozenset({"", "status", "code", "success", "body"})
 """The places that a single wrong answer contradicts together."""
@@ -16,17 +19,25 @@ WHOLE_ANSWER = frozenset({"", "status", "code", "success", "body"})
 DERIVED = {"PAGE-010": "PAGE-008"}
 """Rules about a value that is reckoned from another one of the answer, by the rule about that other one."""
 
+LISTED = frozenset({"data", "accounts", "items", "content", "totalElements", "totalRecords"})
+"""The last names of the places of a listing's records, and of their number."""
+
+NO_FILTER: tuple[object, ...] = (None, "", False, [])
+"""Values of a filter that filter nothing."""
+
 Key = tuple[object, ...]
 
 
 @dataclass
 class FindingGroup:
     """A finding with those of the same cause: ``elsewhere`` contradicts the same rule in the same way, or in
-    the same answer; ``at_once`` are other rules that the same answer, or the same value, contradicts."""
+    the same answer; ``at_once`` are other rules that the same answer, or the same value, contradicts, or the
+    listings of the same ``filter``."""
 
     lead: FindingEntry
     elsewhere: list[FindingEntry] = field(default_factory=list)
     at_once: list[FindingEntry] = field(default_factory=list)
+    filter: str = ""
 
     @property
     def findings(self) -> Sequence[FindingEntry]:
@@ -45,7 +56,41 @@ def grouped(findings: Iterable[FindingEntry], accepted: frozenset[str]) -> list[
             by_rule[key] = FindingGroup(finding)
     groups = _joined(list(by_rule.values()), accepted, _answer)
     groups = _joined(groups, accepted, _value)
-    return _without_consequences(_of_one_answer(groups, accepted), accepted)
+    groups = _without_consequences(_of_one_answer(groups, accepted), accepted)
+    return _of_one_filter(groups, accepted)
+
+
+def filters_of(finding: FindingEntry, exchanges: Mapping[int, Exchange]) -> list[str]:
+    """The filters that the requests of a finding set, where it is about which records a listing holds;
+    ``exchanges`` are those on record, by number."""
+    fields, rule = FILTERS.get(finding.endpoint, {}), REQUIREMENTS.get(finding.requirement)
+    sent = [exchanges[number] for number in finding.exchanges if number in exchanges]
+    if not fields or rule is None or finding.other is not None or finding.missing:
+        return []
+    given = {name for exchange in sent if _key(exchange) == finding.endpoint for name in _asked(exchange)}
+    filters = sorted(fields.keys() & given)
+    names = [name.partition("[")[0] for name in finding.path.split(".")]
+    if names[-1] in LISTED:
+        return filters if FILTERS.keys() & set(rule.operations) == {finding.endpoint} else []
+    is_asked_for = any(fields[name] in names for name in filters)
+    return filters if is_asked_for and _is_of_the_listing(rule, finding.endpoint) else []
+
+
+def _is_of_the_listing(rule: Requirement, endpoint: str) -> bool:
+    """Whether a rule is stated of one listing, and not of the form of its records."""
+    return rule.operations == (endpoint,) and rule.section.startswith(BY_KEY[endpoint].group)
+
+
+def _key(exchange: Exchange) -> str:
+    operation = exchange.request.operation
+    return operation.key if operation is not None else ""
+
+
+def _asked(exchange: Exchange) -> set[str]:
+    """The names of what a request asks for, in its body or its query."""
+    fields = exchange.sent if isinstance(exchange.sent, dict) else {}
+    asked = {name for name, value in fields.items() if value not in NO_FILTER}
+    return asked | {name for name, value in exchange.request.query if value}
 
 
 def gravest_first(run: Run, findings: Iterable[FindingEntry]) -> list[FindingEntry]:
@@ -148,6 +193,44 @@ def _of_one_answer(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> 
             first[key] = group
         joined.append(group)
     return joined
+
+
+def _of_one_filter(groups: Sequence[FindingGroup], accepted: frozenset[str]) -> list[FindingGroup]:
+    """The groups, with those joined whose listings were asked for by one filter alone, the same, and those of
+    one rule whose listings have a filter in common."""
+    joined: list[FindingGroup] = []
+    for group in groups:
+        same = (
+            first
+            for first in joined
+            if (first.lead.signature in accepted) == (group.lead.signature in accepted)
+            and _is_of_one_filter(first, group)
+        )
+        if (first := next(same, None)) is None:
+            joined.append(group)
+            continue
+        first.elsewhere += [each for each in group.findings if each.requirement == first.lead.requirement]
+        others = [each for each in group.findings if each.requirement != first.lead.requirement]
+        first.at_once += others
+        first.filter = group.lead.filters[0] if others else first.filter
+    return joined
+
+
+def _filters(group: FindingGroup) -> list[str]:
+    """The filters of a group's first finding, where its rule is about the filters of one listing."""
+    lead = group.lead
+    is_one = all(each.filters and each.endpoint == lead.endpoint for each in (lead, *group.elsewhere))
+    return lead.filters if is_one else []
+
+
+def _is_of_one_filter(first: FindingGroup, group: FindingGroup) -> bool:
+    """Whether two groups are about one filter of one listing."""
+    filters, others = _filters(first), _filters(group)
+    if first.lead.endpoint != group.lead.endpoint or not filters or not others:
+        return False
+    if first.lead.requirement == group.lead.requirement:
+        return first.lead.verdict == group.lead.verdict and bool(set(filters) & set(others))
+    return len(filters) == 1 and filters == others
 
 
 def _answer(lead: FindingEntry) -> Key | None:

@@ -85,7 +85,8 @@ class OtherPlaceEntry(Part):
 class FindingEntry(Part):
     """``signature`` stays the same from run to run; ``path`` is ``status``, ``headers.NAME`` or a
     place in the body; ``missing`` says that nothing stood there, which ``actual`` cannot tell from null.
-    ``severity`` is ``access``, ``data``, ``client`` or ``differs``."""
+    ``severity`` is ``access``, ``data``, ``client`` or ``differs``; ``filters`` are those of the requests
+    whose listing was compared, where a finding is about which records it holds."""
 
     requirement: str
     verdict: VerdictName
@@ -102,6 +103,7 @@ class FindingEntry(Part):
     missing: bool = False
     other: OtherPlaceEntry | None = None
     severity: str = ""
+    filters: list[str] = []
 
     def with_present_id(self) -> Self:
         """The same finding, its requirement by the id that it has now."""

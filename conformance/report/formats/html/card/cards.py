@@ -81,6 +81,8 @@ class Card:
     issue: str = ""
     elsewhere: Sequence[Cells] = ()
     at_once: Sequence[Cells] = ()
+    filter: str = ""
+    """The filter whose listings contradict all rules of the card."""
     more: int = 0
     more_at_once: int = 0
     follows: Sequence[Cells] = ()
@@ -93,6 +95,8 @@ class Card:
 
     @property
     def at_once_title(self) -> str:
+        if self.filter:
+            return f"Listings by the same filter, {self.filter}, also contradict"
         is_whole = self.place in WHOLE_ANSWER
         return "The same answer also contradicts" if is_whole else "The same value also contradicts"
 
@@ -215,6 +219,7 @@ class Cards:
             sections="|".join(dict.fromkeys(row.section for row in rows)) or card.section,
             elsewhere=[self._row(finding) for finding in shown],
             at_once=[self._row(finding) for finding in group.at_once[:MOST_ROWS]],
+            filter=group.filter,
             more=len(group.elsewhere) - len(shown),
             more_at_once=max(0, len(group.at_once) - MOST_ROWS),
             follows=[_unexplained(reason) for reason in follows],
