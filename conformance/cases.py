@@ -84,8 +84,8 @@ def requirement(*ids: str) -> pytest.MarkDecorator:
 
 
 def needs(*parts: str) -> pytest.MarkDecorator:
-    """Names what of the profile a case cannot do without: ``accounts.spare``, ``records.file``, ``inboxes``,
-    ``clock``, ``bot_challenge``, or an operation's key for its body."""
+    """Names what of the profile a case cannot do without: ``accounts.spare``, ``another_account``,
+    ``records.file``, ``inboxes``, ``clock``, ``bot_challenge``, or an operation's key for its body."""
     return pytest.mark.needs(*parts)
 
 

@@ -16,6 +16,7 @@ from conformance.cases import (
     Untestable,
     Verify,
     holds,
+    needs,
     requirement,
 )
 from conformance.checks.model.agreement import LAG
@@ -33,24 +34,22 @@ from conformance.traffic.values import is_integer
 
 
 @requirement("MODEL-005")
+@needs("clock")
 def test_a_profile_is_not_older_after_a_while(portal: Portal, admin: Account) -> None:
     """Where time cannot be moved a run that lasts longer shows the same, and none waits for this alone."""
     token = admin.token
     granted(portal.call(PROFILE, token=token))
-    if not portal.clock.is_simulated:
-        raise Untestable("a minute has to pass, and no run waits for this alone", "configuration")
     portal.clock.wait(LAG + 1, "a profile that is read a minute later")
     granted(portal.call(PROFILE, token=token))
     granted(portal.call(PROFILE, token=token))
 
 
 @requirement("MODEL-006")
+@needs("clock")
 def test_what_is_read_again_bears_the_time_of_its_answer(
     portal: Portal, verify: Verify, admin: Account
 ) -> None:
     """What says that it comes from a cache on the way bears the time of the answer that was kept."""
-    if not portal.clock.is_simulated:
-        raise Untestable("minutes have to pass, and no run waits for this alone", "configuration")
     rows = [row for row in READABLE if row.method == "GET" and not row.is_prelogin]
     for row in rows:
         with suppress(Untestable):

@@ -6,7 +6,7 @@ import pytest
 
 from cases.authentication.steps import an_account
 from cases.premises import answered, authorized, code_of, granted, outcome, text, unknown_id
-from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, holds, requirement
+from conformance.cases import Account, Exchange, Portal, Untestable, Verify, equal, holds, needs, requirement
 from conformance.checks.records import records
 from conformance.spec.endpoints import WORKSPACES_CURRENT, WORKSPACES_MINE
 
@@ -50,7 +50,7 @@ SOME = 3
 
 
 @requirement("WORKSPACE-013", "WORKSPACE-015", "AGREE-003")
-@pytest.mark.parametrize("name", ["admin", "spare"])
+@pytest.mark.parametrize("name", ["admin", pytest.param("spare", marks=needs("accounts.spare"))])
 def test_the_callers_workspaces_have_some_form(portal: Portal, verify: Verify, name: str) -> None:
     """Each is read as the current one between two listings: what differs is judged on the wire."""
     caller = an_account(portal, name)

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from conformance.spec import BY_KEY
 from conformance.target.profile.model import Profile
 
+BESIDE_ADMIN = ("limited", "spare")
+"""The accounts of which a case takes either where one account is not enough."""
+
 PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
     "clock": (
         lambda profile: profile.clock.advance is not None,
@@ -19,6 +22,10 @@ PARTS: Mapping[str, tuple[Callable[[Profile], bool], str]] = {
     "inboxes": (
         lambda profile: any(one.inbox for one in profile.accounts.values()),
         "[inboxes] table that an account names",
+    ),
+    "another_account": (
+        lambda profile: not profile.accounts.keys().isdisjoint(BESIDE_ADMIN),
+        "[accounts.limited] or [accounts.spare]",
     ),
     "otp": (
         lambda profile: any(one.otp_secret for one in profile.accounts.values()),

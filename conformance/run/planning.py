@@ -23,6 +23,9 @@ UNKNOWN_WINDOW = 60.0
 SHARING = ("admin", "spare", "limited")
 """The accounts whose session is begun by the first case that uses it, and shared by the others."""
 
+ACCOUNTS = ("admin", "spare", "limited", "pending")
+"""The accounts that are fixtures of the cases."""
+
 LONG = 600.0
 """Seconds of a run after which it is said how it is made shorter."""
 
@@ -36,8 +39,10 @@ def ids_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def needs_of(item: pytest.Item) -> tuple[str, ...]:
-    """What of the profile a case cannot do without."""
-    return tuple(str(part) for mark in item.iter_markers("needs") for part in mark.args)
+    """What of the profile a case cannot do without: by its mark, and the accounts that are its arguments."""
+    marked = [str(part) for mark in item.iter_markers("needs") for part in mark.args]
+    names = getattr(item, "fixturenames", ())
+    return tuple(dict.fromkeys([*marked, *(f"accounts.{name}" for name in ACCOUNTS if name in names)]))
 
 
 def impact_of(item: pytest.Item) -> Impact:

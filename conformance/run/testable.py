@@ -56,18 +56,29 @@ def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozens
     """The requirements, of any level, that a run can test; ``tried`` as above."""
     keys = reachable_endpoints(profile, impact)
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
-    shut = frozenset(row.key for row in OPERATIONS if row.impact == "read-only" and _is_shut(row, profile))
+    shut = shut_endpoints(profile)
     possible = TESTABLE.intersection(tried) | by_check
     missing = {rule for rule, key in FOLLOWS.items() if key not in keys}
     missing |= {rule for rule, part in NEEDS.items() if lacking(profile, part) is not None}
     return frozenset(
-        rule for rule in possible - missing if rule in BY_REFUSAL or not _is_of_these_only(rule, shut)
+        rule for rule in possible - missing if rule in BY_REFUSAL or not concerns_only(rule, shut)
     )
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:
     """The endpoints of which a success can be expected."""
     return frozenset(row.key for row in OPERATIONS if _is_reachable(row, profile, impact))
+
+
+def shut_endpoints(profile: Profile) -> frozenset[str]:
+    """The endpoints that read, and that the profile lacks what a request needs to succeed at."""
+    return frozenset(row.key for row in OPERATIONS if row.impact == "read-only" and _is_shut(row, profile))
+
+
+def concerns_only(rule: str, keys: frozenset[str]) -> bool:
+    """Whether a rule is about no other endpoints than these."""
+    operations = REQUIREMENTS[rule].operations
+    return bool(operations) and keys.issuperset(operations)
 
 
 def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
@@ -96,11 +107,6 @@ def _is_shut(row: Operation, profile: Profile) -> bool:
     if row.bot_challenge or "/transfer/" in row.path:
         return profile.bot_challenge.token is None
     return "fileBizId" in row.parameters and profile.records.file is None
-
-
-def _is_of_these_only(rule: str, keys: frozenset[str]) -> bool:
-    operations = REQUIREMENTS[rule].operations
-    return bool(operations) and keys.issuperset(operations)
 
 
 def _reads_mail(profile: Profile) -> bool:

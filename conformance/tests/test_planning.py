@@ -13,10 +13,10 @@ import pytest
 from conformance.cli import main
 from conformance.cli.options import PLANNED
 from conformance.errors import UsageError
-from conformance.report.model.run import OperationTime, Timed
+from conformance.report.model.run import OperationTime, Scope, Timed
 from conformance.run.catalogue import collect
 from conformance.run.costs import CaseCost, CaseCosts
-from conformance.run.outlook.pace import ASSUMED, Pace, pace_of
+from conformance.run.outlook.pace import ASSUMED, LastRun, Pace, last_run_of, pace_of
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.plan_text import as_json, as_line, as_text
 from conformance.run.planning import forecast
@@ -24,13 +24,14 @@ from conformance.run.schedule import Planned
 from conformance.run.search import STATE_MACHINES, growth
 from conformance.run.testable import reachable
 from conformance.spec import Impact
-from conformance.spec.endpoints import INVITATIONS, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
+from conformance.spec.endpoints import FILE, INVITATIONS, LOGIN_INITIATE, LOGIN_MFA_SEND, PASSWORD_FORGOT
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, load, parse
 from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
 from conformance.tests.sample_run import URL, conformant, envelope, error, exchange, sample
+from conformance.verdicts.findings import UNDECIDED
 from conformance.verdicts.selection import select_rules
 from reference_impl.limits import Limits
 from reference_impl.serve import start
@@ -150,6 +151,73 @@ def test_the_pace_is_that_of_the_last_run_on_the_target(tmp_path: Path) -> None:
     assert pace_of(URL, tmp_path).source == str(tmp_path / "results.json")
     assert pace_of("http://elsewhere.example.test", tmp_path) == ASSUMED
     assert pace_of(URL, tmp_path / "nowhere") == ASSUMED
+
+
+LACKS = ("clock", "bot_challenge", "records", "accounts.limited", "accounts.spare")
+IN_VAIN = (
+    "cases/agreement/test_owners.py::test_what_is_an_accounts_own_is_shown_to_it_alone[another]",
+    "cases/agreement/test_times.py::test_what_is_read_again_bears_the_time_of_its_answer",
+    "cases/constants/test_lists.py::test_constants_asked_for_without_permissions_are_answered_somehow[countries]",
+    f"cases/headers/test_languages.py::test_a_listed_language_is_served[{FILE}-en]",
+    "cases/files/test_files.py::test_an_unknown_file_is_not_found",
+    "cases/profile/test_workspaces.py::test_the_callers_workspaces_have_some_form[spare]",
+)
+REFUSED = "cases/orders/test_range.py::test_the_default_range_is_the_last_thirty_days"
+"""Without a bot challenge its first request is refused, and ends it."""
+
+
+def test_one_account_alone_plans_no_request_of_what_it_cannot_do(text: str) -> None:
+    costs = dict.fromkeys((*IN_VAIN, REFUSED), CaseCost(requests=10))
+    alone = text
+    for table in LACKS:
+        alone = without(table)(alone)
+
+    whole, less = (plan(parse(profile, {}), "read-only", measured=costs) for profile in (text, alone))
+
+    assert (whole.requests, less.requests) == (70, 1)
+    assert less.untested[IN_VAIN[0]] == "the profile has no [accounts.limited] or [accounts.spare]"
+
+
+def test_what_nothing_decided_in_the_last_run_is_not_foretold(text: str) -> None:
+    profile, silent = parse(text, {}), {"VERSION-001": "nothing decides it"}
+    before = plan(profile, "disruptive")
+    same = LastRun("disruptive", before.testable, "", silent)
+
+    after = plan(profile, "disruptive", PlanChoice(last=same))
+
+    assert set(before.rules) - set(after.rules) == {"VERSION-001"}
+    assert after.undecided["VERSION-001"] == "as in the last run: nothing decides it"
+    assert after.floor == before.floor
+
+
+def test_a_last_run_of_less_impact_time_or_profile_foretells_nothing() -> None:
+    last = LastRun("mutating", 400, "10m")
+
+    assert last.foretells("read-only", 400, "10m")
+    assert not last.foretells("disruptive", 400, "10m")
+    assert not last.foretells("mutating", 401, "10m")
+    assert not last.foretells("mutating", 400, "")
+    assert LastRun("mutating", 400, "").foretells("mutating", 400, "10m")
+
+
+def test_the_last_run_names_what_the_answers_of_the_target_did_not_decide(tmp_path: Path) -> None:
+    made = sample()
+    for rule in ("VERSION-001", "MODEL-006", "FILE-020"):
+        made.ledger.tallies.pop(rule, None)
+    made.ledger.leave_untested("MODEL-006", "the portal's answers show no timestamp", "target")
+    made.ledger.leave_untested("FILE-020", "no file is known")
+    run = made.run()
+    (tmp_path / "results.json").write_text(run.text(), encoding="utf-8")
+
+    last = last_run_of(URL, tmp_path)
+
+    assert last is not None
+    assert last.undecided["VERSION-001"] == UNDECIDED
+    assert last.undecided["MODEL-006"] == "the portal's answers show no timestamp"
+    assert "FILE-020" not in last.undecided
+    selected = run.model_copy(update={"scope": Scope(selection="--only LOGIN-*")})
+    (tmp_path / "results.json").write_text(selected.text(), encoding="utf-8")
+    assert last_run_of(URL, tmp_path) is None
 
 
 def test_a_greater_effort_draws_more_in_property_cases_alone(text: str) -> None:

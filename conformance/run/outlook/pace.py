@@ -1,12 +1,15 @@
-"""How long a request takes at a target: as in the last run on it, else assumed."""
+"""What the last run on a target says of the next: how long a request takes, and what nothing decides."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.errors import UsageError
-from conformance.report.model.run import Run, moment
+from conformance.report.model.run import RequirementEntry, Run, moment
+from conformance.spec import IMPACTS, Impact
+from conformance.verdicts.findings import UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +31,65 @@ FEWEST = 50
 """Requests of a run whose pace says anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """The last whole run on a target. ``testable`` is how many musts its profile and impact let be tested;
+    ``undecided`` are the rules that the answers of the target did not decide, each with the reason."""
+
+    impact: Impact
+    testable: int | None
+    time_budget: str
+    undecided: Mapping[str, str] = field(default_factory=dict)
+
+    def foretells(self, impact: Impact, testable: int, time_budget: str) -> bool:
+        """Whether a run would send what this one sent: with no greater impact, as much time, and a profile
+        that lets as much be tested."""
+        is_as_far = IMPACTS.index(self.impact) >= IMPACTS.index(impact)
+        return is_as_far and self.testable == testable and self.time_budget in ("", time_budget)
+
+
 def pace_of(target: str, out: Path) -> Pace:
     """The pace of the last run on a target, by the report in a folder. ``target``: its address, or the name
     of the profile that stands for it."""
-    path = out / "results.json"
-    if not path.is_file():
-        return ASSUMED
-    try:
-        last = Run.read(path)
-    except UsageError:
+    last = _run_on(target, out)
+    if last is None:
         return ASSUMED
     requests = sum(row.requests for row in last.timings)
-    if last.command != "run" or target not in (last.target.url, last.target.profile) or requests < FEWEST:
+    if requests < FEWEST:
         return ASSUMED
     waited = sum(row.seconds for row in last.timeline if row.kind == "wait")
     busy = moment(last.finished) - moment(last.started) - waited
-    return Pace(busy / requests, str(path)) if busy > 0 else ASSUMED
+    return Pace(busy / requests, str(out / "results.json")) if busy > 0 else ASSUMED
+
+
+def last_run_of(target: str, out: Path) -> LastRun | None:
+    """The last run on a target, as for ``pace_of``; None where it was cut short or tried a selection."""
+    last = _run_on(target, out)
+    if last is None or last.exit_code not in (0, 1) or last.scope.selection or last.impact not in IMPACTS:
+        return None
+    undecided = {row.id: _why(row) for row in last.requirements if _is_undecided(row)}
+    impact = next(level for level in IMPACTS if level == last.impact)
+    return LastRun(impact, last.scope.testable, last.scope.time_budget, undecided)
+
+
+def _is_undecided(row: RequirementEntry) -> bool:
+    """Whether it was tried in vain, for what the target answered."""
+    is_silent = (row.reason or "").startswith(UNDECIDED) or row.fault_class == "target"
+    return row.verdict == "untested" and is_silent
+
+
+def _why(row: RequirementEntry) -> str:
+    reason = row.reason or ""
+    return UNDECIDED if reason.startswith(UNDECIDED) else reason
+
+
+def _run_on(target: str, out: Path) -> Run | None:
+    path = out / "results.json"
+    if not path.is_file():
+        return None
+    try:
+        last = Run.read(path)
+    except UsageError:
+        return None
+    is_of_it = last.command == "run" and target in (last.target.url, last.target.profile)
+    return last if is_of_it else None

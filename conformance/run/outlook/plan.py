@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, inf
 
 from conformance.errors import UsageError
@@ -12,12 +12,20 @@ from conformance.run.catalogue import CaseRow, collect
 from conformance.run.costs import NOBODY, CaseCost, measured_costs
 from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
-from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, Pace
+from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, LastRun, Pace
 from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, factor_waits
 from conformance.run.rerun import rerun_requirements
 from conformance.run.search import growth
-from conformance.run.testable import MUSTS, TESTABLE, deciding, reachable
-from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
+from conformance.run.testable import (
+    MUSTS,
+    TESTABLE,
+    concerns_only,
+    deciding,
+    reachable,
+    reachable_musts,
+    shut_endpoints,
+)
+from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
@@ -83,13 +91,16 @@ class RunPlan:
 class PlanChoice:
     """Which cases are selected, as ``run`` selects them by ``--only``, ``--skip``, ``--failed`` and
     ``--rerun``. ``budget``: the seconds of ``--time-budget``; ``effort``: how many examples are drawn;
-    ``pace``: how long a request takes."""
+    ``time_budget``: the same as it was given; ``pace``: how long a request takes; ``last``: the last run on
+    the target."""
 
     rules: RuleSelection | None = None
     rerun: str | None = None
     budget: float = inf
     effort: str = "quick"
     pace: Pace = ASSUMED
+    time_budget: str = ""
+    last: LastRun | None = None
 
     @property
     def testable(self) -> frozenset[str]:
@@ -121,7 +132,8 @@ def plan(
     choice = choice or PlanChoice()
     planned, tried = RunPlan(impact, pace=choice.pace), list[CaseRow]()
     costs = measured_costs() if measured is None else measured
-    chosen = choice.chosen(collect())
+    rows = collect()
+    chosen, shut = choice.chosen(rows), shut_endpoints(profile)
     for row in chosen:
         reason = why_not(row, profile, impact)
         if reason is not None:
@@ -130,6 +142,7 @@ def plan(
         cost = costs.get(row.id)
         if not profile.clock.advance and _is_left_out(row, choice.budget):
             cost = _before_its_wait(row, cost)
+        cost = _up_to_a_refusal(row, cost, shut)
         _add_cost(planned, row, cost, profile=profile, effort=choice.effort)
         _add_wait(planned, row, budget=choice.budget)
         tried.append(row)
@@ -137,8 +150,9 @@ def plan(
     if not profile.clock.advance:
         planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
     _add_time(planned, profile, choice.budget)
-    _add_rules(planned, profile, choice, tried)
-    _add_undecided(planned, choice, chosen)
+    silent = _silent(rows, profile, impact, choice)
+    _add_rules(planned, profile, choice, _declared(profile, choice, tried), silent)
+    _add_undecided(planned, choice, chosen, silent)
     return planned
 
 
@@ -152,6 +166,18 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
 def _before_its_wait(row: CaseRow, cost: CaseCost | None) -> CaseCost | None:
     """The cost of a case whose wait is left out: only its sign-ins, where all that it decides follows."""
     return CaseCost(sign_ins=row.sign_ins) if set(row.requirements) <= set(row.after_waits) else cost
+
+
+def _up_to_a_refusal(row: CaseRow, cost: CaseCost | None, shut: frozenset[str]) -> CaseCost | None:
+    """The cost of a case of an endpoint that refuses each request for what the profile lacks: the first one
+    ends it. Without an id for the path there is none."""
+    named = next((key for key in shut if key in row.id), None)
+    if cost is None or not (named or all(concerns_only(rule, shut) for rule in row.requirements)):
+        return cost
+    of_rules = (REQUIREMENTS[rule].operations for rule in row.requirements)
+    keys = {named} if named else {key for operations in of_rules for key in operations}
+    most = 0 if any(BY_KEY[key].parameters == ("fileBizId",) for key in keys) else 1
+    return replace(cost, requests=min(cost.requests, most))
 
 
 def _add_cost(
@@ -224,32 +250,57 @@ def _bound(planned: RunPlan, seconds: float, budget: float) -> None:
     planned.beyond_budget = seconds - planned.seconds
 
 
-def _add_rules(planned: RunPlan, profile: Profile, choice: PlanChoice, tried: Sequence[CaseRow]) -> None:
-    """The rules and endpoints that the cases, and the checks of what they send, would decide."""
+def _declared(profile: Profile, choice: PlanChoice, tried: Sequence[CaseRow]) -> frozenset[str]:
+    """The rules that the cases would decide themselves."""
     is_waited_for = {row.id for row in tried if profile.clock.advance or not _is_left_out(row, choice.budget)}
-    declared = {
+    return frozenset(
         rule
         for row in tried
         for rule in row.requirements
         if row.id in is_waited_for or rule not in row.after_waits
-    }
-    rules = choice.testable & reachable(profile, planned.impact, declared)
+    )
+
+
+def _add_rules(
+    planned: RunPlan,
+    profile: Profile,
+    choice: PlanChoice,
+    declared: frozenset[str],
+    silent: Mapping[str, str],
+) -> None:
+    """The rules and endpoints that the cases, and the checks of what they send, would decide. The floor is
+    that of the run, which does not know the ``silent`` ones."""
+    possible = choice.testable & reachable(profile, planned.impact, declared)
+    rules = possible.difference(silent)
     planned.rules = [rule for rule in REQUIREMENTS if rule in rules]
     planned.selected = dict(Counter(REQUIREMENTS[rule].level for rule in choice.testable))
     planned.endpoints = [row.key for row in OPERATIONS if row.requirement in rules]
     planned.musts = len(choice.testable.intersection(MUSTS))
     planned.testable = len(rules.intersection(MUSTS))
     if choice.rules is None and not choice.rerun:
-        expected = profile.expect.musts
-        planned.floor = ceil(planned.testable * SHARE) if expected is None else expected
+        expected, least = profile.expect.musts, ceil(len(possible.intersection(MUSTS)) * SHARE)
+        planned.floor = least if expected is None else expected
 
 
-def _add_undecided(planned: RunPlan, choice: PlanChoice, chosen: Sequence[CaseRow]) -> None:
+def _silent(
+    rows: Sequence[CaseRow], profile: Profile, impact: Impact, choice: PlanChoice
+) -> Mapping[str, str]:
+    """The rules that the target's answers did not decide in the last run, where that one sent as much."""
+    if choice.last is None:
+        return {}
+    declared = {rule for row in rows if why_not(row, profile, impact) is None for rule in row.requirements}
+    testable = len(reachable_musts(profile, impact, declared))
+    return choice.last.undecided if choice.last.foretells(impact, testable, choice.time_budget) else {}
+
+
+def _add_undecided(
+    planned: RunPlan, choice: PlanChoice, chosen: Sequence[CaseRow], silent: Mapping[str, str]
+) -> None:
     """The rules that would not be decided, each with the reason that a run gives. A run of one rule or case
-    leaves the others out."""
+    leaves the others out. ``silent``: those of the last run."""
     undecided = [] if choice.rerun else [row for row in REQUIREMENTS if row in choice.testable]
     lacking: dict[str, dict[str, str]] = {rule: {} for rule in undecided}
-    late: dict[str, str] = {}
+    late = {rule: f"as in the last run: {why}" for rule, why in silent.items()}
     for row in chosen:
         why = planned.untested.get(row.id)
         if why is None and _is_left_out(row, choice.budget):
