@@ -37,6 +37,7 @@ REGENERATED = (
     " fields that their answers may have were seen.",
     " error codes were seen.",
     "Not judged, because the source lacks the bodies: ",
+    "Not judged, because the bodies cannot be decoded: ",
     " requests got no answer, and were not judged.",
     " set aside: ",
     "Several hosts were judged as one portal: ",

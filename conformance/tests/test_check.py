@@ -114,6 +114,24 @@ def test_a_body_that_is_not_there_proves_nothing(tmp_path: Path, form: str) -> N
     assert checked.run.exit_code == 5
     assert set(verdicts(results(tmp_path / "out")).values()) == {"untested"}
     assert results(tmp_path / "out")["coverage"]["unknown_bodies"] == {f"response {form}": 1}
+    is_advised = any(
+        "Where the source is a HAR file, save it with content." in each for each in checked.run.notes
+    )
+    assert is_advised == (form != "undecodable")
+
+
+OWN = [("x-api-key", "05fcb878d6457cdfcb38e68e58ce3b282b2c27f5")]
+
+
+@pytest.mark.parametrize("code, taken", [("[access-code-1]", 0), ("Zq81kfP0vR7x", 1)])
+def test_a_record_that_is_redacted_already_has_no_secrets_left_to_look_for(
+    code: str, taken: int, tmp_path: Path
+) -> None:
+    request = Request(method="GET", url=f"{SYSTEM}/roles", headers=[("x-portal-access-code", code), *OWN])
+
+    checked = check([written(tmp_path, exchange(request=request))], CheckOptions(out=tmp_path / "out"))
+
+    assert sum("Taken for secrets by their look" in note for note in checked.run.notes) == taken
 
 
 def test_a_sanitized_authorization_is_not_held_against_the_portal(tmp_path: Path) -> None:

@@ -342,3 +342,12 @@ def _leaves(value: Json) -> Iterator[str]:
             yield from _leaves(inner)
     elif isinstance(value, str):
         yield value
+
+
+def test_the_filters_of_the_specification_are_no_secrets() -> None:
+    finder, secrets = SecretFinder(), Secrets()
+    url = "https://portal.example.test/web/v1/system/profile/invitations?statuses=10050303"
+
+    finder.register(Exchange(n=1, started="", request=Request(method="GET", url=url)), secrets)
+
+    assert list(finder.lines()) == []

@@ -15,6 +15,9 @@ from conformance.spec.resources import RESOURCES
 from conformance.spec.tables import ERROR_BY_CODE
 from conformance.traffic.exchange import UNKNOWN_FORMS, Exchange, Json
 
+UNDECODABLE = "undecodable"
+"""How the states end of bodies whose bytes are there."""
+
 Path = tuple[str, ...]
 """Names that lead to a field, ``[]`` for every item of an array: ``("data", "items", "[]", "bizId")``."""
 
@@ -96,9 +99,12 @@ class Coverage:
         yield f"{shown_fields} of the {count} fields that their answers may have were seen."
         listed = sum(code in ERROR_BY_CODE for code in self.codes)
         yield f"{listed} of {len(ERROR_BY_CODE)} error codes were seen."
-        if self.unknown_bodies:
-            bodies = ", ".join(f"{times} {state}" for state, times in _most_first(self.unknown_bodies))
-            yield f"Not judged, because the source lacks the bodies: {bodies}. Save HAR files with content."
+        states = [(state, f"{times} {state}") for state, times in _most_first(self.unknown_bodies)]
+        if absent := ", ".join(text for state, text in states if not state.endswith(UNDECODABLE)):
+            cure = "Where the source is a HAR file, save it with content."
+            yield f"Not judged, because the source lacks the bodies: {absent}. {cure}"
+        if broken := ", ".join(text for state, text in states if state.endswith(UNDECODABLE)):
+            yield f"Not judged, because the bodies cannot be decoded: {broken}."
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
 

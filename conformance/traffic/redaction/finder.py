@@ -12,6 +12,7 @@ from conformance.errors import UsageError
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.listed import ListedSecrets, plain_name
 from conformance.traffic.redaction.looks import is_ordinary
+from conformance.traffic.redaction.places import is_placeholder
 from conformance.traffic.redaction.redact import Secrets
 from conformance.traffic.redaction.scan import SecretScan
 
@@ -31,10 +32,13 @@ class SecretFinder:
     _taken: set[int] = field(default_factory=set)
 
     def register(self, exchange: Exchange, secrets: Secrets) -> Exchange:
-        """Registers what is listed and what looks like a secret in an exchange, and counts each value once.
+        """Registers what is listed and what looks like a secret in an exchange, and counts each value once;
+        what a recorder redacted already has only what was left in it on purpose.
         Returns the exchange to be written: without what is listed, the same where nothing is."""
         if self.listed:
             exchange = self.listed.redacted(exchange, partial(self._listed_placeholder, secrets))
+        if is_redacted(exchange):
+            return exchange
         for value, kind, name in self._scan.found(exchange):
             if is_ordinary(value) or plain_name(name) in self.listed.kept:
                 continue
@@ -67,6 +71,12 @@ class SecretFinder:
             yield f"Redacted as listed: {_values(times)} of {name}."
         for name, times in self.counts.most_common():
             yield f"Taken for secrets by their look: {_values(times)} of {name}. Not a secret? --keep {name}"
+
+
+def is_redacted(exchange: Exchange) -> bool:
+    """Whether a recorder wrote a placeholder in place of the access code or the token of a request."""
+    code, token = exchange.request.header("x-portal-access-code"), exchange.request.bearer
+    return any(value is not None and is_placeholder(value) for value in (code, token))
 
 
 def _values(times: int) -> str:

@@ -57,7 +57,17 @@ CODES = frozenset(
 
 def _field_names() -> frozenset[str]:
     """The names of all fields that the specification describes."""
-    names = {"alpha2Code", "alpha3Code", "numericCode", "phoneCode", "zoneIdCode", "isoCode", "code", "keyId"}
+    names = {name for filters in requests.FILTERS.values() for name in filters}
+    names |= {
+        "alpha2Code",
+        "alpha3Code",
+        "numericCode",
+        "phoneCode",
+        "zoneIdCode",
+        "isoCode",
+        "code",
+        "keyId",
+    }
     for module in (resources, requests):
         for model in vars(module).values():
             if not isclass(model) or not issubclass(model, BaseModel):
