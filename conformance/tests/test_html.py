@@ -17,7 +17,7 @@ from conformance.report.formats.html import report
 from conformance.report.formats.html.overview import overview
 from conformance.report.formats.write import write_all
 from conformance.report.model.evidence import read
-from conformance.report.model.run import Ending, Run
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, Ending, Run
 from conformance.report.model.words import levels
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import ACCOUNTS_QUERY
@@ -385,3 +385,20 @@ def test_what_the_impact_forbids_is_the_last_reason_of_an_inconclusive_run() -> 
 
     assert BUDGET in reasons[0]
     assert "needs --impact disruptive" in reasons[1]
+
+
+def test_entries_of_a_baseline_that_fail_the_run_have_labels_of_their_own() -> None:
+    entries = {name: [BaselineEntry(signature=f"ENV-001 {name}", requirement="ENV-001")] for name in LABELS}
+    run = (
+        conformant()
+        .run(exit_code=1)
+        .model_copy(update={"baseline": BaselineOutcome(file="known.toml", **entries)})
+    )
+
+    shown = overview(run, 0)
+
+    assert [row.verdict for row in shown["blockers"]] == list(LABELS)  # type: ignore[attr-defined]
+    assert [row.tone for row in shown["changes"]] == list(LABELS)  # type: ignore[attr-defined]
+
+
+LABELS = ("stale", "expired")

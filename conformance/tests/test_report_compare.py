@@ -22,6 +22,7 @@ from conformance.tests.sample_run import (
     ACCOUNTS,
     INITIATE,
     PROFILE,
+    ROLES,
     START,
     conformant,
     envelope,
@@ -133,6 +134,22 @@ def test_a_median_that_grew_by_half_and_by_twenty_milliseconds_is_slower() -> No
     assert [one.endpoint for one in found.slower] == [INITIATE]
     assert [one.endpoint for one in found.faster] == [PROFILE]
     assert len(found.timings) == 3
+
+
+def test_a_median_that_is_too_short_has_no_factor() -> None:
+    old = conformant().run(
+        timings=[time(INITIATE, 40), time(ACCOUNTS, 900), time(PROFILE, 0.4), time(ROLES, 0)]
+    )
+    new = conformant().run(timings=[time(INITIATE, 2), time(ACCOUNTS, 18), time(PROFILE, 3), time(ROLES, 90)])
+
+    found = compare(old, new)
+
+    assert [one.times for one in found.timings] == ["0.02 times", "", "", ""]
+    assert [one.endpoint for one in found.slower] == [ROLES]
+    assert f"{INITIATE}: 40 ms → 2 ms\n" in as_text(found)
+    assert f"{ACCOUNTS}: 900 ms → 18 ms (0.02 times)" in as_text(found)
+    assert as_html(found).count("too short to compare") == 5
+    assert "0.0 times" not in as_markdown(found) + as_text(found)
 
 
 def test_new_regressions_of_replays_are_worse() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from math import inf
 
 from pydantic import JsonValue
 
@@ -27,6 +28,9 @@ SLOWER = 1.5
 
 AT_LEAST_MS = 20.0
 """By how many milliseconds the median must have grown or shrunk to be reported."""
+
+SHORTEST_MS = 5.0
+"""Milliseconds of a median below which a factor says more of the machine than of the portal."""
 
 
 class ComparedRun(FrozenModel):
@@ -89,7 +93,14 @@ class TimeChange(FrozenModel):
 
     @property
     def factor(self) -> float:
-        return self.new_ms / self.old_ms if self.old_ms else 0.0
+        return self.new_ms / self.old_ms if self.old_ms else inf
+
+    @property
+    def times(self) -> str:
+        """By which factor it changed: ``2.5 times``, ``0.03 times``; empty where a median is too short."""
+        if min(self.old_ms, self.new_ms) < SHORTEST_MS:
+            return ""
+        return f"{self.factor:.1f} times" if self.factor >= 1 else f"{self.factor:.2g} times"
 
 
 class Comparison(FrozenModel):
@@ -133,7 +144,7 @@ def compare(old: Run, new: Run) -> Comparison:
         if (row.old in weighed and row.new in ("pass", "open")) or (row.old == "warn" and row.new == "pass")
     ]
     steady = {row.requirement for row in changes if row.old in weighed and row.new in weighed}
-    times = sorted(_times(old.timings, new.timings), key=lambda row: -row.factor)
+    times = sorted(_times(old.timings, new.timings), key=lambda row: (not row.times, -row.factor))
     return Comparison(
         old=_side(old),
         new=_side(new),

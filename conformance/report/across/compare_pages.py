@@ -172,7 +172,7 @@ def _regression_line(regression: Regression, safe: Safe) -> str:
 
 def _time_line(change: TimeChange, safe: Safe) -> str:
     times = f"{change.old_ms:,.0f} ms → {change.new_ms:,.0f} ms"
-    return f"{safe(change.endpoint)}: {times} ({change.factor:.1f} times)"
+    return f"{safe(change.endpoint)}: {times}{f' ({change.times})' if change.times else ''}"
 
 
 def _values(values: list[JsonValue]) -> str:

@@ -191,19 +191,19 @@ def _baseline_blockers(run: Run) -> list[Cells]:
     if base is None:
         return []
     problems = [
-        *((entry, "no longer fails, but is in the baseline: remove the entry") for entry in base.stale),
-        *((entry, f"was accepted by the baseline until {entry.expires}") for entry in base.expired),
+        *(("stale", row, "no longer fails, but is in the baseline: remove the entry") for row in base.stale),
+        *(("expired", row, f"was accepted by the baseline until {row.expires}") for row in base.expired),
     ]
     return [
         cells(
-            verdict="warn",
+            verdict=label,
             href=entry.requirement,
             id=entry.requirement,
             statement=[(problem, False)],
             severity="",
             under=entry.reason,
         )
-        for entry, problem in problems[:MOST_BLOCKERS]
+        for label, entry, problem in problems[:MOST_BLOCKERS]
     ]
 
 
@@ -221,8 +221,8 @@ def _changes(run: Run) -> Iterator[Cells]:
         for tone, name, entries, words in (
             ("new", "new", base.new, "failing and not listed"),
             ("known", "known", base.known, "failing and listed"),
-            ("warn", "stale", base.stale, "listed, but no longer failing"),
-            ("warn", "expired", base.expired, "listed, but expired"),
+            ("stale", "stale", base.stale, "listed, but no longer failing"),
+            ("expired", "expired", base.expired, "listed, but expired"),
             ("untested", "not decided", base.undecided, "listed, but not decided by this run"),
         ):
             yield from _change(tone, name, [entry.requirement for entry in entries], words)
