@@ -7,22 +7,38 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from conformance.cli.output import RedactedStream
 
 if TYPE_CHECKING:  # a log needs no rich
-    from rich.console import RenderableType
+    from rich.console import Console, Group, RenderableType
+    from rich.text import Text
 
 LABEL = re.compile(r"[\w.-]+(?: [\w.-]+)?  +(?=\S)")
 """A label of one or two words, and the blanks behind it."""
 
+WORD = re.compile(r"\S+")
 LONG_WORD = re.compile(r"\S{16,}")
 BREAKABLE = re.compile(r"\S*[/:_.](?![:/])")
 """As much of a word as ends with a sign behind which it may be broken."""
 
+COMMAND = re.compile(
+    r"`portal-conformance [a-z-]+(?: [^`]*)?`\S*|(?:^|(?<=[:·] ))portal-conformance [a-z-]+(?: [^`]*)?$"
+)
+"""A command to be copied: in its quotes, or to the end of its line."""
+
+SHELL_WORD = re.compile(r"(?:'[^']*'|\S)+")
+GOES_ON = " \\"
+"""The end of a line behind which a shell reads on."""
+
 MOST_OF_WIDTH = 0.45
 """The share of a line that its labels may take, so that there is room beside them."""
+
+
+def print_laid_out(console: Console, text: str) -> None:
+    """Prints a line as a terminal of the console's width shows it."""
+    console.print(laid_out(text, console.width), crop=False)
 
 
 def laid_out(text: str, width: int) -> RenderableType:
@@ -32,6 +48,8 @@ def laid_out(text: str, width: int) -> RenderableType:
 
     shown = Text.from_ansi(text)
     split = _label_width(shown.plain, int(width * MOST_OF_WIDTH))
+    if len(shown.plain) > width and COMMAND.search(shown.plain[split:]):
+        return _with_command(shown, split, width)
     if not split:
         return shown
     line = Table.grid()
@@ -40,6 +58,45 @@ def laid_out(text: str, width: int) -> RenderableType:
     label, rest = shown.divide([split])
     line.add_row(label, Text("\n").join(rest.divide(_breaks(rest.plain, width - split))))
     return line
+
+
+class _Word(NamedTuple):
+    """A word of a line, and how much room it needs; ``is_inside``: the one before is of the same command."""
+
+    start: int
+    end: int
+    room: int
+    is_inside: bool = False
+
+
+def _with_command(shown: Text, split: int, width: int) -> Group:
+    """A line that a command stands in, ready to be copied: the command begins where there is room for it, and
+    goes on in the next line as a shell reads it. What is wider than a line is left to the terminal."""
+    from rich.console import Group
+    from rich.text import Text
+
+    lines, begin, end, margin = Text(no_wrap=True, overflow="ignore"), 0, split, 0
+    for word in _words(shown.plain, split):
+        if end > split and margin + word.start - begin + word.room > width:
+            margin = split + len("  ") * word.is_inside
+            lines.append_text(shown[begin:end]).append(GOES_ON * word.is_inside + "\n" + " " * margin)
+            begin = word.start
+        end = word.end
+    return Group(lines.append_text(shown[begin:]))  # a text by itself would be broken once more
+
+
+def _words(plain: str, split: int) -> Iterator[_Word]:
+    """The words behind the label. The first one of a command needs room for all of it."""
+    at = split
+    for command in COMMAND.finditer(plain[split:]):
+        start, stop = command.start() + split, command.end() + split
+        yield from (_Word(*word.span(), len(word[0])) for word in WORD.finditer(plain, at, start))
+        for word in SHELL_WORD.finditer(plain, start, stop):
+            goes_on = len(GOES_ON) * (word.end() < stop)
+            room = stop - start if word.start() == start else len(word[0]) + goes_on
+            yield _Word(*word.span(), room, is_inside=word.start() > start)
+        at = stop
+    yield from (_Word(*word.span(), len(word[0])) for word in WORD.finditer(plain, at))
 
 
 def _breaks(plain: str, width: int) -> list[int]:
@@ -96,7 +153,7 @@ def print_line(line: str, *, stream: TextIO | None = None) -> None:
 
     clean = place.clean(line) if isinstance(place, RedactedStream) else line
     console = Console(file=place, highlight=False, markup=False, emoji=False)
-    console.print(laid_out(clean, console.width))
+    print_laid_out(console, clean)
 
 
 def print_error(text: str) -> None:

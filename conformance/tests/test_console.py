@@ -6,6 +6,7 @@ import io
 import os
 import pty
 import re
+import shlex
 import subprocess
 import time
 from contextlib import AbstractContextManager, redirect_stdout
@@ -15,7 +16,7 @@ from typing import TextIO, cast
 import pytest
 from rich.console import Console
 
-from conformance.cli.layout import laid_out, status_line, status_until_shown
+from conformance.cli.layout import laid_out, print_laid_out, status_line, status_until_shown
 from conformance.cli.live.console import wants_pytest
 from conformance.cli.live.views import ENDING, LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
@@ -143,6 +144,45 @@ def test_a_word_that_is_wider_than_the_terminal_is_broken_behind_a_sign() -> Non
     screen = io.StringIO()
     Console(file=screen, width=60).print(laid_out(begins_with_colons, 60))
     assert not any(line.strip().startswith(":") for line in screen.getvalue().splitlines())
+
+
+CASE = "'cases/x.py::test_it[POST /web/v1/system/accounts/admin/query of a portal that is far away]'"
+RERUN = (
+    f"portal-conformance run --rerun {CASE} --target http://127.0.0.1:36277 --profile portal.toml --strict"
+)
+SERVE = (
+    "portal-conformance serve --port 8000 --profile-out local.toml --fault an-email-filter-that-is-ignored"
+)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize(
+    "before, line, command",
+    [
+        ("     exchanges 598, 599 · reproduce:", "{before} {command}", RERUN),
+        ("WARN", "{before}        {command}", SERVE),
+        ("Next:", "{before} `{command}` shows what a run on this target would do.", SERVE),
+        (
+            "It is done. Next:",
+            "{before} `{command}`, and then come back to this place.",
+            "portal-conformance plan",
+        ),
+    ],
+)
+def test_a_command_is_printed_so_that_what_is_copied_runs(
+    before: str, line: str, command: str, width: int
+) -> None:
+    screen = io.StringIO()
+
+    print_laid_out(Console(file=screen, width=width), line.format(before=before, command=command))
+
+    shown = screen.getvalue()
+    copied = shown[shown.index("portal-conformance") :].partition("`")[0].rstrip("\n")
+    joined = copied.replace("\\\n", "")
+    assert "\n" not in joined
+    assert shlex.split(joined) == shlex.split(command)
+    lines = [each for each in shown.splitlines() if "cases/x.py" not in each]
+    assert all(len(each) <= width and each == each.rstrip() for each in lines)
 
 
 class Terminal(io.StringIO):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO, cast
 
-from conformance.cli.layout import laid_out
+from conformance.cli.layout import print_laid_out
 from conformance.cli.output import RedactedStream
 from conformance.report.formats.terminal import waiting, wants_colour
 from conformance.report.model.words import duration
@@ -159,7 +159,7 @@ class LiveView:
         self._live.start()
 
     def line(self, text: str) -> None:
-        self.console.print(laid_out(self._stream.clean(text), self.console.width))
+        print_laid_out(self.console, self._stream.clean(text))
 
     def waits(self, why: str, seconds: float) -> None:
         """The display counts a wait down by itself."""
