@@ -2,9 +2,10 @@
 
     .venv/bin/python benchmarks/plans.py [--only NAME]… >benchmarks/plans.md
 
-Each portal is run on twice. The first run shows how long a request takes there, as a user's first run does;
-the plan is made between the two, and compared with the second. A portal without a clock is run on once, as
-its waits, and not its requests, make the time; its plan has the pace of a first run that is cut short.
+Each portal is run on twice. The first run shows how long a request takes there, and what nothing decides, as
+a user's first run does; the plan is made between the two, and compared with the second. A portal without a
+clock is run on once, as its waits, and not its requests, make the time; its plan has the pace of a first run
+that is cut short.
 """
 
 from __future__ import annotations
