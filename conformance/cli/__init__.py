@@ -34,9 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except SuiteError as error:
             print_error(f"portal-conformance: {error}")
             return int(error.exit_code)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return ExitCode.CONFORMANT
         except OSError as error:
             print_error(f"portal-conformance: {_file_error(error)}")
             return ExitCode.USAGE

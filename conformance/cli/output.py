@@ -157,8 +157,13 @@ def _though_unread(stream: TextIO) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), stream.fileno())
+        give_up(stream)
+
+
+def give_up(stream: TextIO) -> None:
+    """Has what is still written to a stream go nowhere."""
+    with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def command_line(level: str, title: str, text: str) -> str:

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from threading import Thread
+from typing import TextIO
 
 from conformance.cli.command import Choice, Options, argument, command, flag, option
 from conformance.cli.layout import print_error, print_line
 from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_profile
+from conformance.cli.output import give_up
 from conformance.cli.program import completion_script
 from conformance.errors import UsageError
 
@@ -90,8 +92,16 @@ def serve_assistant(options: Options) -> int:
     call_on_interrupt(assistant.leave)
     # The protocol needs the bytes of stdout; what it carries is redacted already, as the reports are.
     with redirect_stdout(sys.__stdout__):
-        server_of(assistant).run("stdio")
+        while_read(sys.stdout, lambda: server_of(assistant).run("stdio"))
     return 0
+
+
+def while_read(stream: TextIO, serve: Callable[[], None]) -> None:
+    """Serves until the assistant leaves, by closing its end of stdin or that of the stream."""
+    try:
+        serve()
+    except* BrokenPipeError:
+        give_up(stream)
 
 
 def call_on_interrupt(leave: Callable[[], object]) -> None:

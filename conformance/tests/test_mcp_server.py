@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from conformance.cli import main
-from conformance.cli.suite import call_on_interrupt
+from conformance.cli.suite import call_on_interrupt, while_read
 from conformance.embed.mcp_server import Assistant, server_of
 from conformance.report.formats.handover import har
 from conformance.tests.deployment import deployed
@@ -123,6 +125,20 @@ def test_a_profile_that_no_run_could_use_is_an_error_at_once(capsys: pytest.Capt
     assert main(["mcp", "--profile", "/nowhere/portal.toml"]) == 4
     assert main(["mcp", "--target", "portal"]) == 4
     assert "/nowhere/portal.toml: there is no such file" in capsys.readouterr().err
+
+
+def test_an_assistant_that_reads_no_more_ends_the_server_as_one_that_says_no_more() -> None:
+    def leave(error: Exception) -> None:
+        raise ExceptionGroup("tasks", [ExceptionGroup("inner", [error])])
+
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as stream:
+        while_read(stream, partial(leave, BrokenPipeError(32, "Broken pipe")))
+        print("what nobody reads", file=stream, flush=True)
+
+        with pytest.raises(ExceptionGroup):
+            while_read(stream, partial(leave, ValueError("a bug")))
 
 
 def test_an_interrupt_ends_the_server_while_it_reads_stdin(tmp_path: Path) -> None:
