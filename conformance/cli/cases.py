@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,6 +126,7 @@ def _plan(options: Options, profile: Profile | None) -> RunPlan:
     from conformance.run.outlook.plan import PlanChoice, plan
     from conformance.run.rerun import failed_rules
     from conformance.run.settings import seconds_of
+    from conformance.target.profile.model import NO_PROFILE
     from conformance.verdicts.selection import select_rules
 
     out = Path(options.out or BY_NAME["out"].default)
@@ -140,7 +142,14 @@ def _plan(options: Options, profile: Profile | None) -> RunPlan:
         last=last_run_of(target, out),
     )
     impact: Impact = options.impact or ("read-only" if profile else "disruptive")
-    return plan(profile or bundled_profile(), impact, choice)
+    planned = plan(profile or bundled_profile(), impact, choice)
+    if profile is None:
+        return replace(planned, target=BUNDLED)
+    of_file = "" if profile.source == NO_PROFILE else profile.source
+    return replace(planned, target=profile.portal.url, profile=of_file)
+
+
+BUNDLED = "the bundled reference portal"
 
 
 @command(

@@ -280,8 +280,15 @@ def test_portal_toml_of_the_folder_is_the_profile_where_no_target_is_named(
     assert printed.err == "No --profile and no --target: portal.toml of this folder is the profile.\n"
     assert "--impact read-only" in printed.out
 
-    assert main(["plan", "--target", "http://127.0.0.1:9"]) == 0
-    assert capsys.readouterr().err == ""
+    assert "\ntarget     http://127.0.0.1:9 · profile portal.toml\n" in printed.out
+
+    assert main(["plan", "--target", "http://127.0.0.1:8"]) == 0
+    printed_of_target = capsys.readouterr()
+    assert printed_of_target.err == ""
+    assert "\ntarget     http://127.0.0.1:8\n" in printed_of_target.out
+
+    assert main(["plan", "--profile", "portal.toml", "--target", "http://127.0.0.1:7"]) == 0
+    assert "\ntarget     http://127.0.0.1:7 · profile portal.toml\n" in capsys.readouterr().out
 
     assert main(["doctor"]) == 6
     assert capsys.readouterr().err == printed.err

@@ -48,11 +48,14 @@ class RunPlan:
     sign-ins wait for codes besides, and ``code_waits`` what each sign-in may wait for by its second factor.
     ``mailed_codes`` are those of the mails that a sign-in waits for. ``left_out`` are the waits that are
     longer than ``--time-budget``. ``untested`` are the cases that would not be tried, and ``undecided`` the
-    rules that would not be decided, each with the reason. ``accounts``: by address, or ``nobody``, the mails,
+    rules that would not be decided, each with the reason. ``target`` and ``profile`` name what would be
+    tested, as far as it is known. ``accounts``: by address, or ``nobody``, the mails,
     wrong passwords and wrong codes. ``changing`` are the cases that change something, each with how much.
     """
 
     impact: Impact
+    target: str = ""
+    profile: str = ""
     cases: int = 0
     requests: int = 0
     sign_ins: int = 0

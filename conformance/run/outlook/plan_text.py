@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from conformance.report.model.visible import one_line
 from conformance.report.model.words import duration, plural
 from conformance.run.costs import NOBODY
 from conformance.run.outlook.pace import MAIL_SECONDS
@@ -48,6 +49,9 @@ def as_text(planned: RunPlan) -> str:
 
 def _lines(planned: RunPlan) -> Iterator[str]:
     yield f"With --impact {planned.impact} a run would try {plural(planned.cases, 'case')}:"
+    if planned.target:
+        of_profile = f" · profile {one_line(planned.profile)}" if planned.profile else ""
+        yield f"target     {one_line(planned.target)}{of_profile}"
     yield f"rules      {_rules(planned)}"
     if planned.floor is not None:
         yield f"floor      {plural(planned.floor, 'must')}; below it a run is inconclusive (exit code 5)"
