@@ -346,6 +346,22 @@ def test_what_was_seen_is_shown_where_it_is_not_the_value_at_the_place(tmp_path:
     assert "[token-1]" in seen
 
 
+def test_a_listing_is_not_marked_as_a_whole_where_something_of_it_was_seen(tmp_path: Path) -> None:
+    made = conformant()
+    accounts = [{"bizId": str(at), "accountName": f"Person {at}"} for at in range(9)]
+    listing = exchange(40, ACCOUNTS, answer=envelope({"accounts": accounts}))
+    made.add(listing)
+    odd = Contradiction(listing, "data.accounts", "the new name", "the name of before")
+    made.ledger.decide("MODEL-021", odd, case="cases/sample.py::test_case")
+    write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    seen = html.split("<h4>Seen in #40</h4>")[1].split("</div>")[0]
+
+    assert seen.count("<mark") == 1
+    assert "the name of before</mark>" in seen.replace("&#34;", "")
+    assert re.search(r"… \d+ lines more", seen)
+
+
 def test_two_answers_that_disagree_are_one_group_whichever_comes_later() -> None:
     def seen(endpoint: str, other: str, record: str) -> FindingEntry:
         place = OtherPlaceEntry(exchange=3, endpoint=other, record=record, field="roleName")
@@ -492,7 +508,13 @@ def test_rules_that_listings_by_one_filter_alone_contradict_share_a_card(tmp_pat
     assert _cards(made, tmp_path) == [["ACCOUNT-023", "ACCOUNT-028", "ACCOUNT-028"]]
     assert [each.filters for each in Run.read(tmp_path).findings] == [["email"]] * 3
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<h4>Listings by the same filter, email, also contradict</h4>" in html
+    others = html.split("<h4>Listings by the same filter, email, also contradict</h4>")[1].split("</ul>")[0]
+    assert others.count("<li>") == 1
+    assert re.findall(r' id="([^"]+)"', others) == [
+        "finding-ACCOUNT-028",
+        "finding-ACCOUNT-028-2",
+    ]
+    assert "seen <code>1</code> in #41, expected 0" in others
     lines = summary_lines(Run.read(tmp_path), colour=False, quiet=False)
     assert "     also contradicts ACCOUNT-028, by the same filter: email" in lines
 

@@ -99,3 +99,15 @@ def test_clipped_values_stay_json_and_say_what_is_left_out() -> None:
     assert clipped({str(n): n for n in range(150)})["…"] == "… 50 more"
     assert clipped(10**4000).startswith("… a number of")
     assert clipped({"a": [True, None, 1.5]}) == {"a": [True, None, 1.5]}
+
+
+def test_a_large_place_is_shown_in_part_and_says_how_much_is_left_out() -> None:
+    record = {f"k{at}": at for at in range(14)}
+    few = around({"content": [record] * 20, "size": 20}, ("content",))
+    many = around({"data": {f"k{at}": {"a": at} for at in range(60)}}, ("data",))
+
+    assert sum(line.kind == "seen" for line in few) <= 24
+    assert "… 19 more" in [line.text for line in few]
+    assert few[-2].name == "size"
+    assert len(many) <= 30
+    assert "more" in many[-3].text or "more" in many[-1].text

@@ -49,6 +49,8 @@ BOUNDS = (
 """From generous to terse: the first that fits is taken."""
 
 MOST_LINES = 90
+MOST_MARKED = 24
+"""Lines of the marked place where only what stands beside it is shown with it."""
 
 
 def marked(value: Json, path: Sequence[Step] = (), *, most: int = MOST_LINES) -> list[BodyLine]:
@@ -58,15 +60,18 @@ def marked(value: Json, path: Sequence[Step] = (), *, most: int = MOST_LINES) ->
 
 def around(value: Json, path: Sequence[Step], *, beside: int = 3) -> list[BodyLine]:
     """Only what stands beside the marked place: at most ``beside`` lines before and after it."""
-    lines = _fitting(value, path, 1_000, BOUNDS[1:])
-    at = [number for number, line in enumerate(lines) if line.kind in ("seen", "missing")]
+    lines, at = list[BodyLine](), list[int]()
+    for first in range(1, len(BOUNDS)):
+        lines = _fitting(value, path, 1_000, BOUNDS[first:])
+        at = [number for number, line in enumerate(lines) if line.kind in ("seen", "missing")]
+        if len(at) <= MOST_MARKED:
+            break
     if not at:
         return lines[: 2 * beside]
-    return (
-        lines[max(0, at[0] - beside) : at[-1] + 1 + beside]
-        if at[-1] - at[0] < 40
-        else lines[at[0] : at[0] + 40]
-    )
+    if len(at) <= MOST_MARKED:
+        return lines[max(0, at[0] - beside) : at[-1] + 1 + beside]
+    more = BodyLine(0, "", f"… {len(at) - MOST_MARKED:,} lines more", "more")
+    return [*lines[at[0] : at[0] + MOST_MARKED], more]
 
 
 def _fitting(

@@ -100,6 +100,14 @@ class Card:
         is_whole = self.place in WHOLE_ANSWER
         return "The same answer also contradicts" if is_whole else "The same value also contradicts"
 
+    @property
+    def at_once_by_rule(self) -> list[list[Cells]]:
+        """``at_once``, those of one rule together."""
+        by_rule: dict[object, list[Cells]] = {}
+        for row in self.at_once:
+            by_rule.setdefault((row.requirement, row.verdict), []).append(row)
+        return list(by_rule.values())
+
     def without_exchanges(self) -> Card:
         """The same card where the page has no room for its evidence."""
         if not self.exchanges:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from conformance.report.formats.finding_text import expectation, in_words, seen
@@ -75,7 +75,7 @@ def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLin
     if exchange is not None and _in_body(finding) and exchange.envelope is not None:
         beside = _beside_the_place(finding, exchange)
         lines = around(exchange.envelope, place(finding.path))
-        return [*beside, *(lines[:MOST_AROUND] if beside else lines)]
+        return [*beside, *_as_context(lines)] if beside else lines
     if exchange is not None and finding.path == "status":
         return [BodyLine(0, "status", outcome(exchange), "seen"), *_code_line(exchange)]
     if finding.path.startswith("headers."):
@@ -85,6 +85,14 @@ def seen_lines(finding: FindingEntry, exchange: Exchange | None) -> list[BodyLin
     if finding.missing:
         return [BodyLine(0, "", seen(finding), "seen")]
     return _value_lines(finding.actual, "seen")
+
+
+def _as_context(lines: Sequence[BodyLine]) -> list[BodyLine]:
+    """Lines below what was seen of them: a place of several lines is not marked itself."""
+    is_large = sum(line.kind == "seen" for line in lines) > 1
+    shown = [replace(line, kind="") if is_large and line.kind == "seen" else line for line in lines]
+    more = BodyLine(0, "", f"… {len(lines) - MOST_AROUND:,} lines more", "more")
+    return shown if len(shown) <= MOST_AROUND + 1 else [*shown[:MOST_AROUND], more]
 
 
 def _beside_the_place(finding: FindingEntry, exchange: Exchange) -> list[BodyLine]:
