@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from conformance.replay.compare.difference import Difference, Steps
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
@@ -96,27 +97,43 @@ def _collect(found: list[Compared], old: Json, new: Json, place: int, steps: Ste
     """Adds every value that is compared by its form, with its counterpart. A record is at the place of its
     ids, wherever it stands in a list."""
     if isinstance(old, dict) and isinstance(new, dict):
-        if "bizId" in old and "bizId" in new:
-            place = hash((str(old["bizId"]), str(new["bizId"])))
-        for name, value in old.items():
-            if name in new:
-                _collect(found, value, new[name], hash((place, name)), (*steps, name))
+        _collect_fields(found, old, new, place, steps)
     elif isinstance(old, list) and isinstance(new, list):
         for at, (item, other) in enumerate(zip(old, new, strict=True) if len(old) == len(new) else ()):
             _collect(found, item, other, hash((place, at)), (*steps, at))
-    elif type(old) is type(new) and _is_by_form(steps, old):
+    elif type(old) is type(new) and _is_by_form(_name(steps), old):
         found.append((place, steps, old, new))
 
 
-def _is_by_form(steps: Steps, value: Json) -> bool:
-    """Whether a value may be another one at each target, and says no activity."""
-    name = _name(steps)
-    if _OF_ACTIVITY.match(name):
-        return False
-    kind = kind_of(name)
+def _collect_fields(
+    found: list[Compared], old: dict[str, Json], new: dict[str, Json], place: int, steps: Steps
+) -> None:
+    if "bizId" in old and "bizId" in new:
+        place = hash((str(old["bizId"]), str(new["bizId"])))
+    for name, value in old.items():
+        other = new.get(name)
+        if type(value) in HOLDERS:
+            _collect(found, value, other, hash((place, name)), (*steps, name))
+        elif type(other) is type(value) and _is_by_form(name, value):
+            found.append((hash((place, name)), (*steps, name), value, other))
+
+
+HOLDERS = frozenset({dict, list})
+"""The types of values in which others stand."""
+
+
+def _is_by_form(name: str, value: Json) -> bool:
+    """Whether a value of this name may be another one at each target, and says no activity."""
+    form = _form_of(name)
     if isinstance(value, str):
-        return kind in ("time", "shape") or (kind == "value" and ISO.match(value) is not None)
-    return is_number(value) and magnitude(value) != "a number"
+        return form in ("time", "shape") or (form == "value" and ISO.match(value) is not None)
+    return form is not None and is_number(value) and magnitude(value) != "a number"
+
+
+@lru_cache(maxsize=4096)
+def _form_of(name: str) -> str | None:
+    """How values of this name are compared; None where they tell of an activity."""
+    return None if _OF_ACTIVITY.match(name) else kind_of(name)
 
 
 def _name(steps: Steps) -> str:
