@@ -105,6 +105,13 @@ PLAN_OPTIONS = tuple(run_option(row, is_hidden=row.name not in PLANNED) for row 
 """The options of ``plan``. It takes the others of ``run`` too, so that a line of ``run`` can be planned as it
 stands, but its help does not show what changes nothing."""
 
+TIME_BUDGET = option(
+    "--time-budget",
+    metavar="TIME",
+    help="the run for which [expect] is proposed: 90s, 10m, 1h (default: 10m)",
+)
+"""Of the doctor, which is quick itself."""
+
 ONLY, SKIP = run_option(BY_NAME["only"]), run_option(BY_NAME["skip"])
 
 

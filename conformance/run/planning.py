@@ -58,6 +58,11 @@ def shares_of(item: pytest.Item) -> tuple[int, int]:
     return (mark.kwargs.get("reuses", 0), mark.kwargs.get("leaves", 0)) if mark else (0, 0)
 
 
+def shared_by(item: pytest.Item) -> tuple[str, ...]:
+    """The accounts whose sessions a case shares with others."""
+    return tuple(name for name in SHARING if name in getattr(item, "fixturenames", ()))
+
+
 def waits_of(item: pytest.Item) -> float:
     """How many seconds a case says that it waits; 0 where it does not say."""
     mark = item.get_closest_marker("waits")
@@ -96,7 +101,7 @@ def planned(items: Iterable[pytest.Item], profile: Profile, impact: Impact) -> l
         if why_not(item, profile, impact) is not None:
             cases.append(Planned(item))
             continue
-        begun = unused & set(getattr(item, "fixturenames", ()))
+        begun = unused.intersection(shared_by(item))
         unused -= begun
         cases.append(_planned(item, len(begun)))
     return cases
@@ -169,6 +174,13 @@ def by_mail(profile: Profile) -> dict[str, float]:
         if name not in others and (inbox := profile.inboxes.get(account.inbox or "")) is not None
         if not isinstance(inbox, FixedInbox)
     }
+
+
+def code_seconds(profile: Profile, account: str) -> float:
+    """The longest that a sign-in of an account waits for its code."""
+    if account in by_authenticator(profile):
+        return float(STEP)
+    return LIMITS.mfa_cooldown + by_mail(profile).get(account, 0.0)
 
 
 def factor_waits(profile: Profile) -> Iterator[str]:

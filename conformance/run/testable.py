@@ -52,9 +52,12 @@ def reachable_musts(profile: Profile, impact: Impact, tried: Iterable[str]) -> f
     return reachable(profile, impact, tried).intersection(MUSTS)
 
 
-def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozenset[str]:
-    """The requirements, of any level, that a run can test; ``tried`` as above."""
-    keys = reachable_endpoints(profile, impact)
+def reachable(
+    profile: Profile, impact: Impact, tried: Iterable[str], *, unreached: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The requirements, of any level, that a run can test; ``tried`` as above, ``unreached`` are endpoints
+    that it has no time for."""
+    keys = reachable_endpoints(profile, impact) - unreached
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     shut = frozenset(row.key for row in OPERATIONS if row.impact == "read-only" and _is_shut(row, profile))
     possible = TESTABLE.intersection(tried) | by_check

@@ -14,11 +14,13 @@ from conformance.cli import main
 from conformance.cli.command import Options
 from conformance.cli.target import _next_step
 from conformance.errors import ProfileError, UsageError
+from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
 from conformance.target.doctor import Diagnosis, examine
 from conformance.target.doctor.text import as_text
-from conformance.target.profile.learned import Learned, as_toml, written
+from conformance.target.profile import template
+from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
 from conformance.target.profile.model import load, parse
 from conformance.tests.reached import without
 from conformance.traffic.replacing import replace_file, text_of
@@ -95,6 +97,66 @@ def test_write_puts_what_was_learned_into_the_profile_and_keeps_the_rest(
     assert parse(once, {}).expect.accounts == ["admin"]
     assert parse(once, {}).records.workspace is None, "a run may change the records that a profile names"
     assert '\n# workspace = "' in once
+
+
+def test_a_commented_profile_has_each_table_once_and_a_second_write_changes_nothing() -> None:
+    learned = Learned(
+        {"expect": {"musts": 7, "accounts": ["admin"]}}, {"role": "R-1"}, {"expect": ("By `doctor`.",)}
+    )
+    text = template.text()
+
+    after = written(text, learned)
+
+    heads = [line.removeprefix("# ") for line in after.splitlines() if re.match(r"(# )?\[\w+\]", line)]
+    assert sorted(heads) == sorted(set(heads))
+    assert len(after.splitlines()) == len(text.splitlines()) + 2, "a note for each table"
+    assert '\n# role = "R-1"\n# account = "…"\n' in after
+    assert "\n[expect]\n# By `doctor`.\n# What a run must have tested" in after
+    assert "\nmusts = 7                                 # so many musts" in after
+    assert tomllib.loads(after)["expect"] == {"musts": 7, "accounts": ["admin"]}
+    later = Learned({"expect": {"musts": 9, "accounts": ["admin"]}}, {"role": "R-2"}, learned.notes)
+    assert written(after, later) == after
+    assert not unsaid(after, later)
+    assert list(differing(after, later)) == [("[expect] musts", 7, 9)]
+
+
+def test_a_table_in_comments_above_keys_of_another_stays_a_comment() -> None:
+    text = "[limits]\n# [expect]\n# musts = 400\nlogin_window = 60\n"
+
+    assert written(text, Learned({"expect": {"musts": 7}})) == f"{text}\n[expect]\nmusts = 7\n"
+
+
+def test_a_second_doctor_says_what_it_does_not_replace(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve.start() as running:
+        profile.write_text(f"{minimal(running)}[expect]\nmusts = 5\naccounts = ['admin']\n", encoding="utf-8")
+        main(["doctor", "--profile", str(profile), "--write"])
+        main(["doctor", "--profile", str(profile), "--write"])
+    shown = capsys.readouterr().out
+
+    assert shown.count("# Written into the profile:") == 1
+    assert len(re.findall(r"(?m)^\[expect\] musts stays 5; what was found is \d+\.$", shown)) == 2
+
+
+@pytest.mark.parametrize(
+    "words, run", [((), "--time-budget 10m"), (("--time-budget", "1m"), "--time-budget 1m")]
+)
+def test_what_a_run_must_test_is_what_its_time_budget_has_room_for(
+    words: tuple[str, ...], run: str, profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve.start() as running:
+        profile.write_text(minimal(running).partition("[clock]")[0], encoding="utf-8")
+        main(["doctor", "--profile", str(profile), "--write", *words])
+    said = re.search(rf"a run with --impact read-only {run} can test (\d+) musts,", capsys.readouterr().out)
+    written_musts = load(profile).expect.musts
+
+    assert said is not None
+    budget = {"10m": 600.0, "1m": 60.0}[run.partition(" ")[2]]
+    planned = plan(load(profile), "read-only", PlanChoice(budget=budget))
+    assert written_musts is not None
+    assert written_musts <= int(said[1]) == planned.testable
+    assert (planned.testable < plan(load(profile), "read-only").testable) == bool(words)
 
 
 def test_learned_keys_never_replace_those_of_the_profile() -> None:
@@ -226,7 +288,7 @@ def test_the_first_lines_say_what_matters_and_the_last_what_to_do_next(
     assert works[0].startswith(f"{running.url}: no part is wrong, ")
     counts = re.fullmatch(r"A run with --impact read-only can test (\d+) of the \d+ musts .*", works[1])
     assert counts is not None
-    assert f"# It can test {counts[1]} musts; a twentieth may stay untested." in works
+    assert f"# By `doctor`: a run with --impact read-only can test {counts[1]} musts," in works
     assert works[2].startswith("bot_challenge would add most: +")
     assert works[3] == ""
     assert works[-1] == f"Next: `portal-conformance plan --profile {profile}` shows what a run would do."

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from conformance.errors import UsageError
 from conformance.report.model.run import Run, moment
+from conformance.traffic.exchange import Exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,18 @@ ASSUMED = Pace(0.02)
 MAIL_SECONDS = 2.0
 """How long a mailed code is assumed to take. The pace of a run on record holds it already."""
 
+FEW = 3
+"""Answers whose median says anything of a portal that is slow."""
+
 FEWEST = 50
 """Requests of a run whose pace says anything."""
+
+
+def measured(answers: Sequence[Exchange]) -> Pace:
+    """The pace by a few answers of a portal: as long as they take, and what is assumed for the suite."""
+    if len(answers) < FEW:
+        return ASSUMED
+    return Pace(ASSUMED.seconds + median(answer.elapsed_ms for answer in answers) / 1000)
 
 
 def pace_of(target: str, out: Path) -> Pace:
