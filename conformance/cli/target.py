@@ -132,7 +132,7 @@ def diagnose(options: Options) -> int:
         choice, run = _expected_run(profile, options, answers)
         gains, planned = unlocked(profile, impact, missing), plan(profile, impact, choice)
         learned = proposed(results, testable=planned.testable, run=run)
-    ordered = sorted(gains, key=lambda part: (-gains[part].most, part))
+    ordered = sorted(gains, key=lambda part: (-gains[part].rules, -gains[part].most, part))
     unlocks = {part: gains[part].spoken for part in ordered}
     if options.format == "json":
         print(as_json(results, unlocks))

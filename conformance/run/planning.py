@@ -15,7 +15,7 @@ from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.portal.codes import STEP
 from conformance.target.profile.model import Profile
-from conformance.target.profile.tables import FixedInbox
+from conformance.target.profile.tables import ACCOUNTS, FixedInbox
 
 UNKNOWN_WINDOW = 60.0
 """Seconds that are assumed of the window of the sign-in rate where the profile does not say it."""
@@ -36,8 +36,10 @@ def ids_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def needs_of(item: pytest.Item) -> tuple[str, ...]:
-    """What of the profile a case cannot do without."""
-    return tuple(str(part) for mark in item.iter_markers("needs") for part in mark.args)
+    """What of the profile a case cannot do without: what its marks name, and the accounts of its fixtures."""
+    marked = (str(part) for mark in item.iter_markers("needs") for part in mark.args)
+    accounts = (name for name in ACCOUNTS if name in getattr(item, "fixturenames", ()))
+    return tuple(dict.fromkeys((*marked, *(f"accounts.{name}" for name in accounts))))
 
 
 def impact_of(item: pytest.Item) -> Impact:

@@ -3,7 +3,9 @@ readings that see what those send."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 
 from conformance.checks import CHECKS, READINGS
 from conformance.judging.fields import requirements_of
@@ -43,6 +45,15 @@ NEEDS = {
 """What of the profile a rule cannot do without, where the case that decides it can. How long a secure channel
 lasts is the target's choice, and usually longer than a run waits for its end."""
 
+WITHOUT_ADMIN: Mapping[str, frozenset[str]] = {
+    who: frozenset(rules)
+    for who, rules in json.loads(
+        (files("conformance.run") / "without_admin.json").read_text(encoding="utf-8")
+    ).items()
+}
+"""The rules that a run decided, measured as the costs of the cases are: of a profile without any account
+(``nobody``), and of one whose only account was the spare one (``others``)."""
+
 BY_REFUSAL = frozenset({"ORDER-028"})
 """Rules that a refusal decides, so that they need nothing that the endpoint needs to succeed."""
 
@@ -60,12 +71,26 @@ def reachable(
     keys = reachable_endpoints(profile, impact) - unreached
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     shut = frozenset(row.key for row in OPERATIONS if row.impact == "read-only" and _is_shut(row, profile))
-    possible = TESTABLE.intersection(tried) | by_check
+    if not profile.accounts:
+        by_check = {rule for rule in WITHOUT_ADMIN["nobody"] if _is_seen(rule, impact)}
+    possible = (TESTABLE.intersection(tried) | by_check) & _by_accounts(profile)
     missing = {rule for rule, key in FOLLOWS.items() if key not in keys}
     missing |= {rule for rule, part in NEEDS.items() if lacking(profile, part) is not None}
     return frozenset(
         rule for rule in possible - missing if rule in BY_REFUSAL or not _is_of_these_only(rule, shut)
     )
+
+
+def _by_accounts(profile: Profile) -> frozenset[str]:
+    """The rules that the accounts of a profile let a run decide: where most cases cannot sign in, few."""
+    if "admin" in profile.accounts:
+        return TESTABLE
+    return WITHOUT_ADMIN["others" if profile.accounts else "nobody"]
+
+
+def _is_seen(rule: str, impact: Impact) -> bool:
+    """Whether an endpoint whose answers decide a rule is asked at an impact."""
+    return any(IMPACTS.index(BY_KEY[key].impact) <= IMPACTS.index(impact) for key in KEYS_OF.get(rule, ()))
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:

@@ -21,9 +21,10 @@ from conformance.target.doctor import Diagnosis, examine
 from conformance.target.doctor.text import as_text
 from conformance.target.profile import template
 from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
-from conformance.target.profile.model import load, parse
+from conformance.target.profile.model import load, of_target, parse
 from conformance.tests.reached import without
 from conformance.traffic.replacing import replace_file, text_of
+from conformance.verdicts.findings import UNDECIDED
 from reference_impl import serve
 from reference_impl.serve import Running
 
@@ -51,11 +52,24 @@ def test_what_is_missing_says_how_many_rules_it_unlocks_the_most_first(
         assert main(["doctor", "--profile", str(profile)]) == 0
 
     missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("missing")]
-    gains = [int(line.rpartition("+")[2].split()[0].rstrip(")")) for line in missing if "(+" in line]
+    gains = [int(line.partition("(+")[2].split()[0]) for line in missing if " rules, +" in line]
     assert " stay untested (+" in next(line for line in missing if "bot_challenge" in line)
     assert "with --impact disruptive)" in next(line for line in missing if "accounts.spare" in line)
     assert gains == sorted(gains, reverse=True)
     assert gains[0] > 30
+
+
+def test_from_an_address_alone_the_account_of_most_cases_unlocks_most() -> None:
+    nobody = of_target("http://127.0.0.1:9", {"PORTAL_ACCESS_CODE": "code"})
+    gains = unlocked(nobody, "read-only", ["accounts.spare", "accounts.admin", "bot_challenge"])
+    planned = plan(nobody, "read-only")
+
+    assert gains["accounts.admin"].rules > gains["accounts.spare"].rules > 0
+    assert "bot_challenge" not in gains
+    assert len(planned.rules) < 100
+    assert len(planned.endpoints) < 10
+    assert sum(why.startswith("the profile has no ") for why in planned.undecided.values()) > 500
+    assert UNDECIDED not in planned.undecided.values()
 
 
 def test_a_part_unlocks_what_a_profile_that_has_it_can_test() -> None:

@@ -26,6 +26,7 @@ from conformance.verdicts.findings import UNDECIDED, mildest_first
 from conformance.verdicts.selection import RuleSelection
 
 NO_TIME = "--time-budget has no time for its cases"
+NO_ACCOUNT = "the profile has no account that could sign in"
 TOO_LONG = "a wait of up to {:g} s is longer than --time-budget"
 
 PROPERTIES = "cases/properties/"
@@ -137,8 +138,8 @@ def plan(
     planned.untested = untested
     planned.late = [row.id for row in possible if row.id in late.unbegun]
     _add_time(planned, _planned(possible, costs, profile, choice, impact), profile, choice.budget)
-    _add_rules(planned, profile, choice, possible, late)
-    _add_undecided(planned, choice, chosen, late)
+    _add_rules(planned, profile, choice, chosen, late)
+    _add_undecided(planned, profile, choice, chosen, late)
     return planned
 
 
@@ -187,6 +188,8 @@ def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     """Why a case cannot be tried; None where it can."""
     if IMPACTS.index(row.impact) > IMPACTS.index(impact):
         return f"needs --impact {row.impact}"
+    if row.waits and row.sign_ins and not profile.accounts:
+        return NO_ACCOUNT
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
@@ -272,10 +275,11 @@ def _bound(planned: RunPlan, seconds: float, budget: float) -> None:
 
 
 def _add_rules(
-    planned: RunPlan, profile: Profile, choice: PlanChoice, possible: Sequence[CaseRow], late: Late
+    planned: RunPlan, profile: Profile, choice: PlanChoice, chosen: Sequence[CaseRow], late: Late
 ) -> None:
     """The rules and endpoints that the cases, and the checks of what they send, would decide."""
-    whole = {rule for row in possible for rule in row.requirements}
+    whole = {rule for row in chosen for rule in row.requirements}
+    possible = [row for row in chosen if row.id not in planned.untested]
     declared = {rule for row in possible for rule in row.requirements if late.decides(row, rule)}
     unreached = frozenset(row.key for row in OPERATIONS if row.requirement in whole - declared)
     rules = choice.testable & reachable(profile, planned.impact, declared, unreached=unreached)
@@ -289,7 +293,9 @@ def _add_rules(
         planned.floor = ceil(planned.testable * SHARE) if expected is None else expected
 
 
-def _add_undecided(planned: RunPlan, choice: PlanChoice, chosen: Sequence[CaseRow], late: Late) -> None:
+def _add_undecided(
+    planned: RunPlan, profile: Profile, choice: PlanChoice, chosen: Sequence[CaseRow], late: Late
+) -> None:
     """The rules that would not be decided, each with the reason that a run gives. A run of one rule or case
     leaves the others out."""
     undecided = [] if choice.rerun else [row for row in REQUIREMENTS if row in choice.testable]
@@ -305,8 +311,9 @@ def _add_undecided(planned: RunPlan, choice: PlanChoice, chosen: Sequence[CaseRo
             for rule in lacking.keys() & row.requirements:
                 lacking[rule].setdefault(why, row.id)
     decided = frozenset(planned.rules)
+    without = UNDECIDED if profile.accounts else NO_ACCOUNT
     for rule in undecided:
         if rule not in decided:
-            reason = next(iter(mildest_first(lacking[rule])), UNDECIDED)
+            reason = next(iter(mildest_first(lacking[rule])), without)
             planned.undecided[rule] = too_late.get(rule, reason)
             planned.beyond_time += [rule] if rule in too_late else []
