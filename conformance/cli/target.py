@@ -256,8 +256,9 @@ def _write_learned(path: Path, learned: Learned) -> None:
 def set_up(options: Options) -> int:
     """Asks for a profile on a terminal, writes it, and runs the doctor on it."""
     from conformance.cli.conversation import hold
+    from conformance.target.doctor.address import problem_at
 
-    return hold(options, is_terminal=sys.stdin.isatty(), try_out=_try_out)
+    return hold(options, is_terminal=sys.stdin.isatty(), try_out=_try_out, problem_at=problem_at)
 
 
 def _try_out(path: Path) -> int:
