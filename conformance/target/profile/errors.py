@@ -10,6 +10,8 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from conformance.target.profile.positions import Place, PlacedError, Positions
+
 KINDS = {
     "string_type": "a text",
     "int_type": "a whole number",
@@ -31,8 +33,10 @@ def nearest(text: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str
     return words[close[0]] if close else None
 
 
-def sentences(problem: ValidationError, model: type[BaseModel], *, stand_in: str = "") -> Iterator[str]:
-    """One sentence for each mistake, each once; where it names a table it begins with it.
+def sentences(
+    problem: ValidationError, model: type[BaseModel], positions: Positions, *, stand_in: str = ""
+) -> Iterator[str]:
+    """One sentence for each mistake, each once, behind its file and line; it begins with the table, if any.
 
     ``stand_in`` stands in the values for what is not known: nothing that its text decides is a mistake.
     """
@@ -40,8 +44,15 @@ def sentences(problem: ValidationError, model: type[BaseModel], *, stand_in: str
     for error in _causes(problem, model):
         sentence = _sentence(error, model)
         if not stand_in or not _is_about(stand_in, error, sentence):
-            messages.setdefault(sentence.replace(stand_in, "${…}") if stand_in else sentence)
+            shown = sentence.replace(stand_in, "${…}") if stand_in else sentence
+            messages.setdefault(f"{positions.of(_place(error))}: {shown}")
     yield from messages
+
+
+def _place(error: dict[str, Any]) -> Place:
+    """Where a mistake is: its own place, and what the validator of a whole table says."""
+    cause = error.get("ctx", {}).get("error")
+    return (*error["loc"], *(cause.place if isinstance(cause, PlacedError) else ()))
 
 
 def _causes(problem: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
