@@ -326,15 +326,22 @@ def clean_up(options: Options) -> int:
     if profile is None:
         raise UsageError("cleanup needs --profile FILE, the profile of the portal that the run changed.")
 
+    shown: list[str] = []
+
     def show_left(sentence: str) -> None:
+        shown.append(sentence)
         print_line(f"cannot be restored: {one_line(sentence, 600)}. The next run with this --out removes it.")
 
-    left = cleanup(options.ledger, profile, on_wait=print if options.wait else None, on_left=show_left)
-    for line in left:
+    done = cleanup(options.ledger, profile, on_wait=print if options.wait else None, on_left=show_left)
+    for line in done.problems:
         print_line(f"not restored: {one_line(line, 600)}")
-    if not left:
-        print("Restored everything.")
-    return ExitCode.LEFT_BEHIND if left else ExitCode.CONFORMANT
+    if not done.changes:
+        nothing = "nothing else" if shown else "nothing"
+        print_line(f"There was {nothing} to restore: {options.ledger} lists no change that is not restored.")
+    elif not done.problems:
+        count = "1 change" if done.changes == 1 else f"{done.changes} changes"
+        print_line(f"Restored everything: {count}.")
+    return ExitCode.LEFT_BEHIND if done.problems else ExitCode.CONFORMANT
 
 
 COMMANDS = {
