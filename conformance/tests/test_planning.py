@@ -463,6 +463,8 @@ def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text
     assert short.sign_ins < whole.sign_ins
     assert short.cases + len(short.late) == whole.cases
     assert set(short.beyond_time) == set(whole.rules) - set(short.rules)
+    halved = plan(without_clock(text), "disruptive", PlanChoice(budget=300.0))
+    assert halved.floor == plan(without_clock(text), "disruptive").floor
     assert f"would try {short.cases:,} of 1,0" in shown
     assert f"budget     {len(short.late)} cases not begun, and {len(short.beyond_time)} rules, " in shown
     assert "floor      430 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown

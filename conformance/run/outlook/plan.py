@@ -17,7 +17,7 @@ from conformance.run.outlook.within_budget import Durations, Late, late_cases
 from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, code_seconds, factor_waits
 from conformance.run.rerun import rerun_requirements
 from conformance.run.search import growth
-from conformance.run.testable import MUSTS, TESTABLE, deciding, reachable
+from conformance.run.testable import MUSTS, TESTABLE, deciding, reachable, reachable_musts
 from conformance.spec import IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.portal import RESTORING_SECONDS
@@ -289,8 +289,9 @@ def _add_rules(
     planned.musts = len(choice.testable.intersection(MUSTS))
     planned.testable = len(rules.intersection(MUSTS))
     if choice.rules is None and not choice.rerun:
-        expected = profile.expect.musts
-        planned.floor = ceil(planned.testable * SHARE) if expected is None else expected
+        tried = {rule for row in possible for rule in row.requirements}
+        least = ceil(len(reachable_musts(profile, planned.impact, tried)) * SHARE)
+        planned.floor = least if profile.expect.musts is None else profile.expect.musts
 
 
 def _add_undecided(
