@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
-from conformance.cli.layout import print_blocks, print_error, print_line, status_line
+from conformance.cli.layout import print_blocks, print_error, print_line, print_text, status_line
 from conformance.cli.options import (
     DEFAULT_PROFILE,
     FORMAT,
@@ -110,7 +110,7 @@ def diagnose(options: Options) -> int:
     from conformance.run.outlook.plan import plan  # collects the cases, with pytest
     from conformance.run.outlook.unlocking import unlocked  # as above
     from conformance.target.doctor import examine as examine_profile
-    from conformance.target.doctor.proposal import proposed
+    from conformance.target.doctor.proposal import proposed, usable
     from conformance.target.doctor.text import as_json
 
     profile = profile_of(options)
@@ -130,7 +130,7 @@ def diagnose(options: Options) -> int:
         show("adding up what a run could test …")
         missing = [result.part for result in results if result.state == "missing"]
         choice, run = _expected_run(profile, options, answers)
-        gains, planned = unlocked(profile, impact, missing), plan(profile, impact, choice)
+        gains, planned = unlocked(profile, impact, missing), plan(usable(profile, results), impact, choice)
         learned = proposed(results, testable=planned.testable, run=run)
     ordered = sorted(gains, key=lambda part: (-gains[part].rules, -gains[part].most, part))
     unlocks = {part: gains[part].spoken for part in ordered}
@@ -220,7 +220,10 @@ def _print_learned(learned: Learned, *, path: Path | None, is_written: bool) -> 
     if new:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
-        print(as_toml(new), end="")
+        if is_written:
+            print_text(as_toml(new).rstrip("\n"), form="text")
+        else:  # to be pasted: no line is broken
+            print(as_toml(new), end="")
     elif path is not None and not is_written:
         print_blocks([(), [f"Nothing was learned that {path} does not say."]])
     for key, present, value in differing(text, learned):

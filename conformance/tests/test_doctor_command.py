@@ -18,6 +18,7 @@ from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
 from conformance.target.doctor import Diagnosis, examine
+from conformance.target.doctor.proposal import usable
 from conformance.target.doctor.text import as_text
 from conformance.target.profile import template
 from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
@@ -162,7 +163,9 @@ def test_what_a_run_must_test_is_what_its_time_budget_has_room_for(
     with serve.start() as running:
         profile.write_text(minimal(running).partition("[clock]")[0], encoding="utf-8")
         main(["doctor", "--profile", str(profile), "--write", *words])
-    said = re.search(rf"a run with --impact read-only {run} can test (\d+) musts,", capsys.readouterr().out)
+    said = re.search(
+        rf"for --impact read-only {run}:\n# such a run can test (\d+) musts,", capsys.readouterr().out
+    )
     written_musts = load(profile).expect.musts
 
     assert said is not None
@@ -171,6 +174,16 @@ def test_what_a_run_must_test_is_what_its_time_budget_has_room_for(
     assert written_musts is not None
     assert written_musts <= int(said[1]) == planned.testable
     assert (planned.testable < plan(load(profile), "read-only").testable) == bool(words)
+
+
+def test_what_does_not_work_is_not_counted_on() -> None:
+    with running_portal() as whole:
+        wrong = [Diagnosis(part, "wrong", "refused") for part in ("accounts.spare", "bot_challenge")]
+        left = usable(whole, [*wrong, Diagnosis("accounts.admin", "works", "signs in")])
+
+    assert set(whole.accounts) - set(left.accounts) == {"spare"}
+    assert left.bot_challenge.token is None
+    assert len(plan(left, "disruptive").rules) < len(plan(whole, "disruptive").rules) - 50
 
 
 def test_learned_keys_never_replace_those_of_the_profile() -> None:
@@ -302,7 +315,8 @@ def test_the_first_lines_say_what_matters_and_the_last_what_to_do_next(
     assert works[0].startswith(f"{running.url}: no part is wrong, ")
     counts = re.fullmatch(r"A run with --impact read-only can test (\d+) of the \d+ musts .*", works[1])
     assert counts is not None
-    assert f"# By `doctor`: a run with --impact read-only can test {counts[1]} musts," in works
+    note = "# By `doctor`, for --impact read-only:"
+    assert works[works.index(note) + 1].startswith(f"# such a run can test {counts[1]} musts, ")
     assert works[2].startswith("bot_challenge would add most: +")
     assert works[3] == ""
     assert works[-1] == f"Next: `portal-conformance plan --profile {profile}` shows what a run would do."

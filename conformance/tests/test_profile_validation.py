@@ -70,6 +70,8 @@ def test_a_value_that_a_variable_or_a_file_gives_is_no_mistake(tmp_path: Path, t
         (PORTAL, "there is no account. Add the table [accounts.admin]"),
         (PORTAL + "[accounts.admin]\npassword = 'x'\n", "[accounts.admin] has no email, which is needed."),
         (PORTAL + ADMIN + ROW.replace('"value"', '"valeu"'), 'not "valeu". Did you mean "value"?'),
+        (PORTAL + ADMIN + ROW.replace('"value"', "7"), "[replay] accept number 1: kind must be"),
+        (PORTAL + ADMIN + "[expect]\nchapters = [7]\n", "[expect] chapters number 1 must be a text"),
         ("[portal\n", "this is not TOML"),
         ("profile = 2\n", "profile = 2 is not supported by this version"),
     ],

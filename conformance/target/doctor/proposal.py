@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from conformance.target.doctor.diagnosis import Diagnosis
 from conformance.target.profile.learned import Learned
+from conformance.target.profile.model import Profile
+from conformance.target.profile.tables import BotChallenge
 from conformance.traffic.exchange import Json
 
 LEEWAY = 20
@@ -19,6 +21,16 @@ def ways_in(results: Sequence[Diagnosis]) -> list[str]:
     """The accounts that a run expects to be given a token, and that can be."""
     works = {result.part for result in results if result.state == "works"}
     return [name for name in WAYS_IN if f"accounts.{name}" in works]
+
+
+def usable(profile: Profile, results: Sequence[Diagnosis]) -> Profile:
+    """The profile without the accounts and the token that do not work: what a run can do with it as it is."""
+    wrong = {result.part for result in results if result.state == "wrong"}
+    accounts = {
+        name: account for name, account in profile.accounts.items() if f"accounts.{name}" not in wrong
+    }
+    challenge = BotChallenge() if "bot_challenge" in wrong else profile.bot_challenge
+    return profile.model_copy(update={"accounts": accounts, "bot_challenge": challenge})
 
 
 def proposed(results: Sequence[Diagnosis], *, testable: int, run: str) -> Learned:
@@ -37,7 +49,8 @@ def proposed(results: Sequence[Diagnosis], *, testable: int, run: str) -> Learne
     if accounts:
         tables["expect"] = {"musts": testable - testable // LEEWAY, "accounts": list(accounts)}
         notes["expect"] = (
-            f"By `doctor`: a run with {run} can test {testable} musts,",
-            "of which a twentieth may stay untested. Below it: exit code 5.",
+            f"By `doctor`, for {run}:",
+            f"such a run can test {testable} musts, and a twentieth of them",
+            "may stay untested. Below that: exit code 5.",
         )
     return Learned(tables, records, notes)

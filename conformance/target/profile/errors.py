@@ -121,17 +121,27 @@ def _split(place: tuple[Any, ...]) -> tuple[str, str]:
     """The table as it is written, and the key in it."""
     parts = [str(part) for part in place]
     depth = 2 if parts[0] in NESTED else 1
-    table, rest = parts[:depth], parts[depth:]
     rest = [
         part
-        for number, part in enumerate(rest)
+        for number, part in enumerate(place[depth:])
         if not (number < 2 and part in UNION_ARMS and _is_arm(parts, number))
     ]
     if len(parts) == 1:
         return "", parts[0]
     if not rest and depth == 2 and len(parts) == 2:
         return f"[{parts[0]}.{_quoted(parts[1])}]", ""
-    return f"[{'.'.join(_quoted(name) for name in table)}]", ".".join(rest)
+    return f"[{'.'.join(_quoted(name) for name in parts[:depth])}]", _key(rest)
+
+
+def _key(parts: list[str | int]) -> str:
+    """The parts of a key: ``headers.X-LOCALE``, ``accept number 1: kind``."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f" number {part + 1}:"
+        else:
+            text += f"{' ' if text.endswith(':') else '.' if text else ''}{part}"
+    return text.removesuffix(":")
 
 
 def _is_arm(parts: list[str], number: int) -> bool:
