@@ -278,6 +278,6 @@ def test_on_a_terminal_a_line_says_what_a_command_does_now() -> None:
 
 
 def test_the_first_lines_name_the_commands_that_say_what_keeps_a_rule_from_being_tried() -> None:
-    *_, rules = introduction(of_target("http://127.0.0.1:9", {}), RunOptions(), [], selection="")
+    *_, rules, _cases = introduction(of_target("http://127.0.0.1:9", {}), RunOptions(), [], selection="")
 
     assert re.search(r"the other \d+ are left out: `plan` says by case, and `explain ID` by rule", rules)

@@ -270,6 +270,9 @@ def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
     decided = {row["id"] for row in run.results["requirements"] if row["verdict"] != "untested"}
     costs = [CaseCost(**row) for row in json.loads((tmp_path / "costs.json").read_text("utf-8")).values()]
     assert decided == set(planned.rules)
+    every = planned.cases + len(planned.untested)
+    assert f"\ncases     {every:,} selected, {planned.cases:,} of them can be tried" in run.said
+    assert f" a run would try {planned.cases:,} of {every:,} cases:" in as_text(planned)
     untested = {
         row["id"]: row["reason"] for row in run.results["requirements"] if row["id"] in planned.undecided
     }
