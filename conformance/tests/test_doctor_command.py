@@ -154,6 +154,13 @@ def test_a_second_doctor_says_what_it_does_not_replace(
     assert len(re.findall(r"(?m)^\[expect\] musts stays 5; what was found is \d+\.$", shown)) == 2
 
 
+def test_a_time_budget_without_a_unit_is_refused_before_anything_is_tried(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--profile", str(profile), "--time-budget", "10"]) == 4
+    assert "--time-budget 10: write a number with s, m or h" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "words, run", [((), "--time-budget 10m"), (("--time-budget", "1m"), "--time-budget 1m")]
 )
