@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 
@@ -39,7 +40,23 @@ USUAL = ("PORTAL_ACCESS_CODE", "ADMIN_PASSWORD", "ADMIN_OTP_SECRET")
 HOLDS_NONE = "It names secrets by their environment variables, and holds none of them."
 
 
-def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int]) -> int:
+ProblemAt = Callable[[str], str | None]
+"""Says what is wrong with an address; None where a portal answers there."""
+
+
+class Word(Choice):
+    """One of some words, in any case and with blanks around it."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(words, case_sensitive=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(value.strip() if isinstance(value, str) else value, param, ctx)
+
+
+def hold(
+    options: Options, *, is_terminal: bool, try_out: Callable[[Path], int], problem_at: ProblemAt
+) -> int:
     """Asks, writes the profile, and tries it out where every secret is set. UsageError: there is no terminal,
     or the file exists."""
     if not is_terminal:
@@ -48,7 +65,7 @@ def hold(options: Options, *, is_terminal: bool, try_out: Callable[[Path], int])
     if path.exists():
         raise UsageError(f"{path} exists, and is not overwritten. Name another file with --profile.")
     print_text(FIRST.format(path=path, state=_state_of_usual()), form="text")
-    answers = _asked()
+    answers = _asked(problem_at)
     path.write_text(filled(answers), encoding="utf-8")
     print_text(f"\nWrote {path}.\n{HOLDS_NONE}", form="text")
     unset = [name for name in answers.variables if not os.environ.get(name)]
@@ -68,23 +85,64 @@ def _state_of_usual() -> str:
     return SOME_UNSET.format(names=", ".join(unset))
 
 
-def _asked() -> ProfileAnswers:
+def _asked(problem_at: ProblemAt) -> ProfileAnswers:
     """The answers to the questions, each asked until it has a valid one."""
-    url = click.prompt("Address of the portal", value_proc=_address)
+    url = _portal(problem_at)
     access = _variable("Variable with the access code", USUAL[0])
     email = click.prompt("Email of the account that signs in for most cases", value_proc=_email)
     password = _variable("Variable with its password", USUAL[1])
-    factor = click.prompt("Its second factor", type=Choice(("OTP", "EMAIL")), default="OTP")
+    factor = click.prompt("Its second factor", type=Word("OTP", "EMAIL"), default="OTP")
     if factor == "OTP":
         secret = _variable("Variable with its authenticator secret", USUAL[2])
         return ProfileAnswers(url, access, email, password, otp_secret=secret)
     return ProfileAnswers(url, access, email, password, inbox=_inbox(email))
 
 
+def _portal(problem_at: ProblemAt) -> str:
+    """The address of the portal, tried at once; where none answers it is asked for again, and may stay."""
+    kept, typed = "", click.prompt("Address of the portal", value_proc=_host_or_address)
+    while typed != kept:
+        kept, problem = _found(typed, problem_at)
+        if problem is None:
+            print_text(f"  A portal answers at {kept}.", form="text")
+            return kept
+        print_text(f"  {_of_address(problem)}", form="text")
+        other = _other_scheme(kept)
+        if problem_at(other) is None:
+            print_text(f"  A portal answers at {other}.", form="text")
+            kept = other
+        question = "Address of the portal, corrected (Enter takes the one shown)"
+        typed = click.prompt(question, default=kept, value_proc=_host_or_address)
+    return kept
+
+
+def _found(typed: str, problem_at: ProblemAt) -> tuple[str, str | None]:
+    """The address, and what is wrong with it. Where its scheme is missing https is tried, and then http."""
+    if "://" in typed:
+        return typed, problem_at(typed)
+    print_text("  It begins with neither https:// nor http://. Both are tried, https:// first.", form="text")
+    secure = f"https://{typed}"
+    problem = problem_at(secure)
+    if problem is not None and problem_at(_other_scheme(secure)) is None:
+        return _other_scheme(secure), None
+    return secure, problem
+
+
+def _other_scheme(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    return f"{'http' if scheme == 'https' else 'https'}://{rest}"
+
+
+def _of_address(problem: str) -> str:
+    """What is wrong, without what is to be written into a profile that is not there yet."""
+    sentences = re.split(r"(?<=[.?]) (?=[A-Z[])", problem)
+    return " ".join(sentence for sentence in sentences if "[portal]" not in sentence) or problem
+
+
 def _inbox(email: str) -> InboxAnswers:
     """Where the codes that are mailed to an account are read."""
     kind = click.prompt(
-        "How its mails are read", type=Choice(("imap", "http", "command", "fixed")), default="imap"
+        "How its mails are read", type=Word("imap", "http", "command", "fixed"), default="imap"
     )
     if kind == "imap":
         host = click.prompt("Mail server (IMAP over TLS)", value_proc=_text)
@@ -117,9 +175,17 @@ def _variable(question: str, usual: str) -> str:
 
 
 def _address(text: str) -> str:
-    if not re.match(r"https?://[^\s\"\\]+$", text.strip()):
-        raise click.BadParameter("give an address such as https://portal.example.test")
+    if not re.fullmatch(r"https?://[^\s\"\\]+", text.strip(), re.IGNORECASE):
+        raise click.BadParameter(
+            "give an address that begins with https:// or http://, such as https://portal.example.test"
+        )
     return text.strip().rstrip("/")
+
+
+def _host_or_address(text: str) -> str:
+    """An address, or one whose scheme is missing."""
+    typed = text.strip().rstrip("/")
+    return typed if re.fullmatch(r"(?!.*://)[^\s\"\\/@]+(/[^\s\"\\]*)?", typed) else _address(text)
 
 
 def _text(text: str) -> str:

@@ -11,7 +11,7 @@ import rich_click as click
 from conformance.cli.command import PATH, Choice, Options, Value, flag, option
 from conformance.cli.layout import print_error
 from conformance.run.options import BY_NAME, OPTIONS, Option
-from conformance.run.settings import path
+from conformance.run.settings import path, seconds_of
 from conformance.spec import IMPACTS
 
 if TYPE_CHECKING:  # the models of a profile take a fifth of a second to load
@@ -104,6 +104,21 @@ PLANNED = (
 PLAN_OPTIONS = tuple(run_option(row, is_hidden=row.name not in PLANNED) for row in OPTIONS)
 """The options of ``plan``. It takes the others of ``run`` too, so that a line of ``run`` can be planned as it
 stands, but its help does not show what changes nothing."""
+
+
+def _duration(text: str) -> str:
+    """The text of a time, where it is one. UsageError: it is none."""
+    seconds_of(text)
+    return text
+
+
+TIME_BUDGET = option(
+    "--time-budget",
+    metavar="TIME",
+    type=Value("text", _duration),
+    help="the run for which [expect] is proposed: 90s, 10m, 1h (default: 10m)",
+)
+"""Of the doctor, which is quick itself."""
 
 ONLY, SKIP = run_option(BY_NAME["only"]), run_option(BY_NAME["skip"])
 

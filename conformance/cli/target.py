@@ -5,6 +5,7 @@ What a command needs is imported when it runs, so that its help is quick.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,23 +13,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import PATH, Options, argument, command, flag, option
-from conformance.cli.layout import print_blocks, print_error, print_line, status_line
-from conformance.cli.options import DEFAULT_PROFILE, FORMAT, IMPACT, PROFILE, TARGET, WAIT, profile_of
+from conformance.cli.layout import print_blocks, print_error, print_line, print_text, status_line
+from conformance.cli.options import (
+    DEFAULT_PROFILE,
+    FORMAT,
+    IMPACT,
+    PROFILE,
+    TARGET,
+    TIME_BUDGET,
+    WAIT,
+    profile_of,
+)
 from conformance.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from conformance.run.outlook.plan import RunPlan
+    from conformance.run.outlook.plan import PlanChoice, RunPlan
     from conformance.spec import Impact
     from conformance.target.doctor import Diagnosis
     from conformance.target.profile.learned import Learned
     from conformance.target.profile.model import Profile
-    from conformance.traffic.exchange import Json
+    from conformance.traffic.exchange import Exchange
 
-LEEWAY = 20
-"""One must in so many may stay untested for reasons that only a run shows."""
-
-WAYS_IN = ("admin", "spare", "limited")
-"""The accounts that a run expects to be given a token."""
+USUAL_BUDGET = "10m"
+"""The time budget of the run for which the doctor proposes [expect], as in the guides. A longer run tests no
+less."""
 
 SERVED = (
     option("--port", metavar="N", help="port to listen on; 0 takes a free one (default: 8000)"),
@@ -86,6 +94,7 @@ def _served_words(options: Options) -> Iterator[str]:
     TARGET,
     PROFILE,
     IMPACT,
+    TIME_BUDGET,
     flag("--write", help="write what was learned into the profile"),
     WAIT,
     FORMAT,
@@ -101,6 +110,7 @@ def diagnose(options: Options) -> int:
     from conformance.run.outlook.plan import plan  # collects the cases, with pytest
     from conformance.run.outlook.unlocking import unlocked  # as above
     from conformance.target.doctor import examine as examine_profile
+    from conformance.target.doctor.proposal import proposed, usable
     from conformance.target.doctor.text import as_json
 
     profile = profile_of(options)
@@ -113,22 +123,42 @@ def diagnose(options: Options) -> int:
         raise UsageError("--write needs --profile FILE, the file that it writes to.")
     impact: Impact = options.impact or "read-only"
     with _alone(profile, is_waiting=options.wait), status_line() as show:
-        results = examine_profile(profile, on_check=lambda part: show(f"trying {part} …"))
+        answers: list[Exchange] = []
+        results = examine_profile(
+            profile, on_exchange=answers.append, on_check=lambda part: show(f"trying {part} …")
+        )
         show("adding up what a run could test …")
         missing = [result.part for result in results if result.state == "missing"]
-        gains, planned = unlocked(profile, impact, missing), plan(profile, impact)
-    ordered = sorted(gains, key=lambda part: (-gains[part].most, part))
+        choice, run = _expected_run(profile, options, answers)
+        gains, planned = unlocked(profile, impact, missing), plan(usable(profile, results), impact, choice)
+        learned = proposed(results, testable=planned.testable, run=run)
+    ordered = sorted(gains, key=lambda part: (-gains[part].rules, -gains[part].most, part))
     unlocks = {part: gains[part].spoken for part in ordered}
     if options.format == "json":
         print(as_json(results, unlocks))
     else:
-        _print_results(profile, results, unlocks, planned)
-        _print_learned(results, planned, path=options.profile, is_written=bool(options.write))
+        _print_results(profile, results, unlocks, planned, run=run)
+        _print_learned(learned, path=options.profile, is_written=bool(options.write))
     if options.write:
-        _write_learned(options.profile, _learned(results, planned))
+        _write_learned(options.profile, learned)
     if options.format != "json":
         print_blocks([(), [_next_step(results, options)]])
     return _exit_code(results)
+
+
+def _expected_run(profile: Profile, options: Options, answers: Sequence[Exchange]) -> tuple[PlanChoice, str]:
+    """The run for which [expect] is proposed, also as its options. Where the clock can be moved no budget is
+    needed."""
+    from conformance.run.outlook.pace import measured
+    from conformance.run.outlook.plan import PlanChoice
+    from conformance.run.settings import seconds_of
+
+    words = f"--impact {options.impact or 'read-only'}"
+    if options.time_budget is None and profile.clock.advance is not None:
+        return PlanChoice(), words
+    budget = str(options.time_budget or USUAL_BUDGET)
+    choice = PlanChoice(budget=seconds_of(budget), pace=measured(answers))
+    return choice, f"{words} --time-budget {budget}"
 
 
 @contextmanager
@@ -144,15 +174,16 @@ def _alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
 
 
 def _print_results(
-    profile: Profile, results: list[Diagnosis], unlocks: Mapping[str, str], planned: RunPlan
+    profile: Profile, results: list[Diagnosis], unlocks: Mapping[str, str], planned: RunPlan, *, run: str
 ) -> None:
     """Prints what matters most in a few lines, and then each part."""
+    from conformance.target.doctor.proposal import ways_in
     from conformance.target.doctor.text import as_text, counts_in_words
 
     lines = [f"{profile.portal.url}: {counts_in_words(results)}."]
-    if _ways_in(results):
+    if ways_in(results):
         can = f"can test {planned.testable} of the {planned.musts} musts that an answer can show"
-        lines.append(f"A run with --impact {planned.impact} {can}.")
+        lines.append(f"A run with {run} {can}.")
         lines += [f"{part} would add most: {gain}." for part, gain in list(unlocks.items())[:1]]
     print_blocks([lines, as_text(results, unlocks).splitlines()])
 
@@ -177,50 +208,26 @@ def _exit_code(results: list[Diagnosis]) -> ExitCode:
     return ExitCode.FAILED if wrong else ExitCode.CONFORMANT
 
 
-def _learned(results: list[Diagnosis], planned: RunPlan) -> Learned:
-    """What the profile does not say yet: settings that were found out, records, and what a run must test."""
-    from conformance.target.profile.learned import Learned
-
-    records: dict[str, str] = {}
-    tables: dict[str, dict[str, Json]] = {}
-    for result in results:
-        table = result.part.partition(".")[0]
-        if table == "records":
-            records |= {name: str(value) for name, value in result.learned.items()}
-        elif result.learned:
-            tables.setdefault(table, {}).update(result.learned)
-    works = _ways_in(results)
-    if works:
-        tables["expect"] = {"musts": planned.testable - planned.testable // LEEWAY, "accounts": list(works)}
-    return Learned(tables, records)
-
-
-def _ways_in(results: list[Diagnosis]) -> list[str]:
-    """The accounts that a run expects to be given a token, and that can be."""
-    return [name for name in WAYS_IN if _works(f"accounts.{name}", results)]
-
-
-def _print_learned(
-    results: list[Diagnosis], planned: RunPlan, *, path: Path | None, is_written: bool
-) -> None:
-    """Prints what was learned, ready to paste into the profile unless it is written there."""
-    from conformance.target.profile.learned import as_toml, written
+def _print_learned(learned: Learned, *, path: Path | None, is_written: bool) -> None:
+    """Prints what was learned and the profile does not say, ready to paste unless it is written there."""
+    from conformance.target.profile.learned import as_toml, differing, unsaid
     from conformance.traffic.replacing import text_of
 
-    learned = _learned(results, planned)
+    text = "" if path is None else text_of(path)
+    new = unsaid(text, learned)
     if "expect" not in learned.tables:
         print_blocks([(), ["No [expect] table is proposed: no account can sign in."]])
-    if path is not None and not is_written and written(before := text_of(path), learned) == before:
-        print_blocks([(), [f"Nothing was learned that {path} does not say."]])
-    elif learned:
+    if new:
         advice = "Written into the profile:" if is_written else "To paste into the profile, or use --write:"
         print(f"\n# {advice}")
-        if "expect" in learned.tables:
-            print(
-                f"# [expect] is what a run with --impact {planned.impact} must test; below it, exit code 5."
-            )
-            print(f"# It can test {planned.testable} musts; a twentieth may stay untested.")
-        print(as_toml(learned), end="")
+        if is_written:
+            print_text(as_toml(new).rstrip("\n"), form="text")
+        else:  # to be pasted: no line is broken
+            print(as_toml(new), end="")
+    elif path is not None and not is_written:
+        print_blocks([(), [f"Nothing was learned that {path} does not say."]])
+    for key, present, value in differing(text, learned):
+        print_blocks([(), [f"{key} stays {json.dumps(present)}; what was found is {json.dumps(value)}."]])
 
 
 def _write_learned(path: Path, learned: Learned) -> None:
@@ -239,10 +246,6 @@ def _write_learned(path: Path, learned: Learned) -> None:
     print_error(f"Wrote what was learned to {path}.")
 
 
-def _works(part: str, results: list[Diagnosis]) -> bool:
-    return any(result.part == part and result.state == "works" for result in results)
-
-
 @command(
     "setup",
     option(
@@ -256,8 +259,9 @@ def _works(part: str, results: list[Diagnosis]) -> bool:
 def set_up(options: Options) -> int:
     """Asks for a profile on a terminal, writes it, and runs the doctor on it."""
     from conformance.cli.conversation import hold
+    from conformance.target.doctor.address import problem_at
 
-    return hold(options, is_terminal=sys.stdin.isatty(), try_out=_try_out)
+    return hold(options, is_terminal=sys.stdin.isatty(), try_out=_try_out, problem_at=problem_at)
 
 
 def _try_out(path: Path) -> int:
@@ -266,6 +270,7 @@ def _try_out(path: Path) -> int:
         profile=path,
         target=None,
         impact=None,
+        time_budget=None,
         format="text",
         write=True,
         wait=False,
@@ -324,15 +329,22 @@ def clean_up(options: Options) -> int:
     if profile is None:
         raise UsageError("cleanup needs --profile FILE, the profile of the portal that the run changed.")
 
+    shown: list[str] = []
+
     def show_left(sentence: str) -> None:
+        shown.append(sentence)
         print_line(f"cannot be restored: {one_line(sentence, 600)}. The next run with this --out removes it.")
 
-    left = cleanup(options.ledger, profile, on_wait=print if options.wait else None, on_left=show_left)
-    for line in left:
+    done = cleanup(options.ledger, profile, on_wait=print if options.wait else None, on_left=show_left)
+    for line in done.problems:
         print_line(f"not restored: {one_line(line, 600)}")
-    if not left:
-        print("Restored everything.")
-    return ExitCode.LEFT_BEHIND if left else ExitCode.CONFORMANT
+    if not done.changes:
+        nothing = "nothing else" if shown else "nothing"
+        print_line(f"There was {nothing} to restore: {options.ledger} lists no change that is not restored.")
+    elif not done.problems:
+        count = "1 change" if done.changes == 1 else f"{done.changes} changes"
+        print_line(f"Restored everything: {count}.")
+    return ExitCode.LEFT_BEHIND if done.problems else ExitCode.CONFORMANT
 
 
 COMMANDS = {

@@ -17,6 +17,7 @@ from conformance.run.planning import (
     ids_of,
     impact_of,
     needs_of,
+    shared_by,
     shares_of,
     sign_ins_of,
     waits_of,
@@ -28,7 +29,8 @@ from conformance.spec.resources import RESOURCES
 @dataclass(frozen=True)
 class CaseRow:
     """One case: what it decides, what it needs, and what it costs. ``waits`` in seconds; ``after_waits`` are
-    the requirements that it decides only after it has waited."""
+    the requirements that it decides only after it has waited, ``shares`` the accounts whose sessions it
+    shares with other cases."""
 
     id: str
     requirements: tuple[str, ...]
@@ -39,6 +41,7 @@ class CaseRow:
     reuses: int = 0
     leaves: int = 0
     after_waits: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
 
 
 @dataclass
@@ -67,6 +70,7 @@ def _row(item: pytest.Item) -> CaseRow:
         waits_of(item),
         *shares_of(item),
         after_waits=after_waits_of(item),
+        shares=shared_by(item),
     )
 
 

@@ -10,6 +10,7 @@ from conformance.target.portal import Portal
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import Result, Verdict
 
+LONGER = "A longer --time-budget may test more."
 REMEDY = "A longer --time-budget may test more; else write fewer there."
 SHARE = 0.5
 """The share of the testable musts that must be tested, where the profile does not say how many."""
@@ -87,7 +88,9 @@ def _musts(profile: Profile, tested: int, scope: Scope) -> Iterator[str]:
         if tested < expected:
             yield f"{tested} musts were tested, fewer than the {expected} of [expect] musts. {REMEDY}"
     elif scope.testable is not None and tested < scope.testable * SHARE:
-        yield f"{tested} of the {scope.testable} musts that can be tried were tested, fewer than half."
+        remedy = f" {LONGER}" if scope.time_budget else ""
+        of_all = f"{tested} of the {scope.testable} musts that can be tried were tested"
+        yield f"{of_all}, fewer than half.{remedy}"
 
 
 def _chapters(profile: Profile, musts: Sequence[Result]) -> Iterator[str]:

@@ -15,16 +15,13 @@ from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
 from conformance.target.portal.codes import STEP
 from conformance.target.profile.model import Profile
-from conformance.target.profile.tables import FixedInbox
+from conformance.target.profile.tables import ACCOUNTS, FixedInbox
 
 UNKNOWN_WINDOW = 60.0
 """Seconds that are assumed of the window of the sign-in rate where the profile does not say it."""
 
 SHARING = ("admin", "spare", "limited")
 """The accounts whose session is begun by the first case that uses it, and shared by the others."""
-
-ACCOUNTS = ("admin", "spare", "limited", "pending")
-"""The accounts that are fixtures of the cases."""
 
 LONG = 600.0
 """Seconds of a run after which it is said how it is made shorter."""
@@ -61,6 +58,11 @@ def shares_of(item: pytest.Item) -> tuple[int, int]:
     """How many login sessions of others a case can go on with, and how many it leaves to others."""
     mark = item.get_closest_marker("sign_ins")
     return (mark.kwargs.get("reuses", 0), mark.kwargs.get("leaves", 0)) if mark else (0, 0)
+
+
+def shared_by(item: pytest.Item) -> tuple[str, ...]:
+    """The accounts whose sessions a case shares with others."""
+    return tuple(name for name in SHARING if name in getattr(item, "fixturenames", ()))
 
 
 def waits_of(item: pytest.Item) -> float:
@@ -101,7 +103,7 @@ def planned(items: Iterable[pytest.Item], profile: Profile, impact: Impact) -> l
         if why_not(item, profile, impact) is not None:
             cases.append(Planned(item))
             continue
-        begun = unused & set(getattr(item, "fixturenames", ()))
+        begun = unused.intersection(shared_by(item))
         unused -= begun
         cases.append(_planned(item, len(begun)))
     return cases
@@ -174,6 +176,13 @@ def by_mail(profile: Profile) -> dict[str, float]:
         if name not in others and (inbox := profile.inboxes.get(account.inbox or "")) is not None
         if not isinstance(inbox, FixedInbox)
     }
+
+
+def code_seconds(profile: Profile, account: str) -> float:
+    """The longest that a sign-in of an account waits for its code."""
+    if account in by_authenticator(profile):
+        return float(STEP)
+    return LIMITS.mfa_cooldown + by_mail(profile).get(account, 0.0)
 
 
 def factor_waits(profile: Profile) -> Iterator[str]:

@@ -3,7 +3,9 @@ readings that see what those send."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 
 from conformance.checks import CHECKS, READINGS
 from conformance.judging.fields import requirements_of
@@ -43,6 +45,15 @@ NEEDS = {
 """What of the profile a rule cannot do without, where the case that decides it can. How long a secure channel
 lasts is the target's choice, and usually longer than a run waits for its end."""
 
+WITHOUT_ADMIN: Mapping[str, frozenset[str]] = {
+    who: frozenset(rules)
+    for who, rules in json.loads(
+        (files("conformance.run") / "without_admin.json").read_text(encoding="utf-8")
+    ).items()
+}
+"""The rules that a run decided, measured as the costs of the cases are: of a profile without any account
+(``nobody``), and of one whose only account was the spare one (``others``)."""
+
 BY_REFUSAL = frozenset({"ORDER-028"})
 """Rules that a refusal decides, so that they need nothing that the endpoint needs to succeed."""
 
@@ -52,17 +63,34 @@ def reachable_musts(profile: Profile, impact: Impact, tried: Iterable[str]) -> f
     return reachable(profile, impact, tried).intersection(MUSTS)
 
 
-def reachable(profile: Profile, impact: Impact, tried: Iterable[str]) -> frozenset[str]:
-    """The requirements, of any level, that a run can test; ``tried`` as above."""
-    keys = reachable_endpoints(profile, impact)
+def reachable(
+    profile: Profile, impact: Impact, tried: Iterable[str], *, unreached: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """The requirements, of any level, that a run can test; ``tried`` as above, ``unreached`` are endpoints
+    that it has no time for."""
+    keys = reachable_endpoints(profile, impact) - unreached
     by_check = {rule for rule in TESTABLE if not KEYS_OF.get(rule, frozenset()).isdisjoint(keys)}
     shut = shut_endpoints(profile)
-    possible = TESTABLE.intersection(tried) | by_check
+    if not profile.accounts:
+        by_check = {rule for rule in WITHOUT_ADMIN["nobody"] if _is_seen(rule, impact)}
+    possible = (TESTABLE.intersection(tried) | by_check) & _by_accounts(profile)
     missing = {rule for rule, key in FOLLOWS.items() if key not in keys}
     missing |= {rule for rule, part in NEEDS.items() if lacking(profile, part) is not None}
     return frozenset(
         rule for rule in possible - missing if rule in BY_REFUSAL or not concerns_only(rule, shut)
     )
+
+
+def _by_accounts(profile: Profile) -> frozenset[str]:
+    """The rules that the accounts of a profile let a run decide: where most cases cannot sign in, few."""
+    if "admin" in profile.accounts:
+        return TESTABLE
+    return WITHOUT_ADMIN["others" if profile.accounts else "nobody"]
+
+
+def _is_seen(rule: str, impact: Impact) -> bool:
+    """Whether an endpoint whose answers decide a rule is asked at an impact."""
+    return any(IMPACTS.index(BY_KEY[key].impact) <= IMPACTS.index(impact) for key in KEYS_OF.get(rule, ()))
 
 
 def reachable_endpoints(profile: Profile, impact: Impact) -> frozenset[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.target.locks import held, locks_of, out_lock_path
@@ -13,15 +14,24 @@ from conformance.target.portal.restoring import restored_in_words
 from conformance.target.profile.model import Profile
 
 
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """``changes``: how many the ledger listed as not restored; ``problems``: what could not be restored, as
+    sentences."""
+
+    changes: int = 0
+    problems: Sequence[str] = ()
+
+
 def cleanup(
     ledger_path: Path,
     profile: Profile,
     *,
     on_wait: Callable[[str], None] | None = None,
     on_left: Callable[[str], None] = lambda sentence: None,
-) -> list[str]:
-    """Restores what the ledger lists. Returns what could not be restored, as sentences. ``on_left`` is called
-    with each value that nothing restores.
+) -> Restored:
+    """Restores what the ledger lists. ``on_left`` is called with each value that nothing restores. A ledger
+    that lists nothing needs no portal.
 
     A run that holds the target or the ledger is waited for, once ``on_wait`` was told so; without one
     HeldElsewhere is raised. Raises LedgerError, ProfileError, TargetUnreachable.
@@ -29,14 +39,16 @@ def cleanup(
     Whatever was allowed to be changed is allowed to be restored.
     """
     if not ledger_path.exists() and ledger_path.name == LEDGER and out_lock_path(ledger_path.parent).exists():
-        return []  # the run ended before its first change
+        return Restored()  # the run ended before its first change
     ChangeLedger.read(ledger_path)  # a file that is none is named before anything is locked
     locks = locks_of(profile, out=ledger_path.parent, history=None)
     with held(locks, on_wait=on_wait, note=str(ledger_path.absolute())):
         with closing(ChangeLedger.read(ledger_path)) as ledger:
-            with Portal.connect(profile, impact="disruptive") as portal:
-                problems = restored_in_words(portal, ledger)
+            changes, problems = len(ledger.pending), list[str]()
+            if changes:
+                with Portal.connect(profile, impact="disruptive") as portal:
+                    problems = restored_in_words(portal, ledger)
             for value in ledger.left:
                 on_left(value.sentence(ledger_path))
             ledger.reported()
-            return problems
+            return Restored(changes, problems)

@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from conformance.cli import main
 from conformance.errors import CannotSignIn, LedgerError, Untestable
 from conformance.spec.endpoints import (
     CHANNEL_CREATE,
@@ -28,6 +29,16 @@ from conformance.tests.reached import answer, answering, connected
 from conformance.traffic.exchange import Json
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl.serve import Running
+
+CHANGED: dict[str, Json] = {
+    "kind": "changing",
+    "key": PROFILE_UPDATE,
+    "account": "spare",
+    "undo_key": PROFILE_UPDATE,
+    "number": 0,
+    "run": "suite-9f7899",
+    "at": "2026-11-25T16:30:55.053762Z",
+}
 
 
 def state(running: Running) -> Json:
@@ -368,3 +379,23 @@ def test_what_the_target_accepted_is_counted_and_what_it_refused_is_no_change(le
 
         assert portal.restore() == []
         assert portal.changes.counts == ChangeCounts(attempted=4, accepted=2, restored=2)
+
+
+@pytest.mark.parametrize(
+    "events", [[], [{"event": "change", "id": 1, **CHANGED}, {"event": "undone", "id": 1}]]
+)
+def test_a_cleanup_of_a_ledger_without_changes_says_that_there_was_nothing_to_restore(
+    events: list[Json], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ledger, profile, target = tmp_path / "changes.jsonl", tmp_path / "portal.toml", "http://127.0.0.1:9"
+    rows = [{"event": "run", "run": "suite-9f7899", "target": target}, *events]
+    ledger.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    portal = f'[portal]\nurl = "{target}"\naccess_code = "c"\n'
+    account = '[accounts.admin]\nemail = "a@b.test"\npassword = "p"\n'
+    profile.write_text(portal + account, encoding="utf-8")
+
+    code = main(["cleanup", str(ledger), "--profile", str(profile)])
+
+    said = capsys.readouterr().out
+    assert (code, "Restored everything" in said) == (0, False)
+    assert said == f"There was nothing to restore: {ledger} lists no change that is not restored.\n"

@@ -258,9 +258,9 @@ def test_a_wait_is_counted_down_and_then_forgotten() -> None:
 def test_the_few_cases_that_wait_are_most_of_the_progress() -> None:
     progress = RunProgress(cases=1000, ended=999, case="a case", lasts=300.0, began=0.0, now=lambda: 60.0)
 
-    assert progress.numbers == "999 of 1000 cases · 20 % · 1 min 0 s of 5 min 0 s"
+    assert progress.numbers == "999 of 1,000 cases · 20 % · 1 min 0 s of 5 min 0 s"
     progress.lasts = 0.0
-    assert progress.numbers == "999 of 1000 cases · 99 % · 1 min 0 s"
+    assert progress.numbers == "999 of 1,000 cases · 99 % · 1 min 0 s"
     progress.ended = 1000
     assert (progress.share, progress.activity) == (1.0, ENDING)
 
@@ -318,6 +318,6 @@ def test_on_a_terminal_a_line_says_what_a_command_does_now() -> None:
 
 
 def test_the_first_lines_name_the_commands_that_say_what_keeps_a_rule_from_being_tried() -> None:
-    *_, rules = introduction(of_target("http://127.0.0.1:9", {}), RunOptions(), [], selection="")
+    *_, rules, _cases = introduction(of_target("http://127.0.0.1:9", {}), RunOptions(), [], selection="")
 
     assert re.search(r"the other \d+ are left out: `plan` says by case, and `explain ID` by rule", rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,18 @@ from click.testing import CliRunner
 from conformance.cli import main
 from conformance.cli.command import Options
 from conformance.cli.conversation import hold
+from conformance.target.doctor.address import problem_at
 from conformance.target.profile.model import parse
 from conformance.target.profile.tables import CommandInbox, FixedInbox, HttpInbox, ImapInbox, Inbox
 from conformance.target.profile.template import InboxAnswers, ProfileAnswers, filled
+from reference_impl import serve
 
 SECRETS = {"CODE": "c", "PW": "a-long-password", "OTP": "JBSWY3DPEHPK3PXP"}
 
 
-def held(lines: list[str], path: Path) -> tuple[int, list[Path], str]:
+def held(
+    lines: list[str], path: Path, problem_at: Callable[[str], str | None] = lambda url: None
+) -> tuple[int, list[Path], str]:
     """The exit code of a conversation, the profiles that were tried out, and what was shown."""
     tried: list[Path] = []
 
@@ -26,14 +31,23 @@ def held(lines: list[str], path: Path) -> tuple[int, list[Path], str]:
         return 0
 
     with CliRunner().isolation(input="\n".join([*lines, ""])) as (shown, *_):
-        code = hold(Options(profile=path), is_terminal=True, try_out=try_out)
+        code = hold(Options(profile=path), is_terminal=True, try_out=try_out, problem_at=problem_at)
         print(end="", flush=True)
         return code, tried, shown.getvalue().decode()
 
 
 def test_the_answers_end_in_a_whole_commented_profile(tmp_path: Path) -> None:
     path = tmp_path / "portal.toml"
-    answers = ["portal", "http://127.0.0.1:9/", "CODE", "a@example.test", "not a name", "PW", "OTP", "OTP"]
+    answers = [
+        "ftp://portal",
+        "http://127.0.0.1:9/",
+        "CODE",
+        "a@example.test",
+        "not a name",
+        "PW",
+        "OTP",
+        "OTP",
+    ]
 
     code, tried, shown = held(answers, path)
 
@@ -45,6 +59,53 @@ def test_the_answers_end_in_a_whole_commented_profile(tmp_path: Path) -> None:
     assert "# [accounts.spare]" in text
     assert "export CODE=…" in shown
     assert "doctor --profile" in shown
+
+
+def dead_but(*alive: str) -> Callable[[str], str | None]:
+    return lambda url: None if url in alive else f"Nothing answers at {url}."
+
+
+@pytest.mark.parametrize(
+    ("typed", "alive", "taken"),
+    [
+        ("portal.example.test", "https://portal.example.test", "https://portal.example.test"),
+        ("127.0.0.1:9/", "http://127.0.0.1:9", "http://127.0.0.1:9"),
+    ],
+)
+def test_an_address_without_its_scheme_is_tried_with_both_and_it_says_so(
+    tmp_path: Path, typed: str, alive: str, taken: str
+) -> None:
+    path = tmp_path / "portal.toml"
+
+    _, _, shown = held([typed, "CODE", "a@example.test", "PW", "OTP", "OTP"], path, dead_but(alive))
+
+    assert "begins with neither https:// nor http://. Both are tried, https:// first." in shown
+    assert f"A portal answers at {taken}." in shown
+    assert parse(path.read_text(encoding="utf-8"), SECRETS).portal.url == taken
+
+
+def test_an_address_at_which_nothing_answers_is_asked_for_again_at_once_and_may_stay(tmp_path: Path) -> None:
+    rest = ["CODE", "a@example.test", "PW", " otp ", "OTP"]
+    mended, kept = tmp_path / "1.toml", tmp_path / "2.toml"
+
+    _, _, shown = held(["http://a.test", "http://b.test", *rest], mended, dead_but("http://b.test"))
+    held(["http://a.test", "", *rest], kept, dead_but())
+
+    said = [
+        shown.index(part)
+        for part in ("Nothing answers at http://a.test.", "corrected", "A portal answers at http://b.test.")
+    ]
+    assert said == sorted(said)
+    assert said[-1] < shown.index("Variable with the access code")
+    addresses = [parse(path.read_text(encoding="utf-8"), SECRETS).portal.url for path in (mended, kept)]
+    assert addresses == ["http://b.test", "http://a.test"]
+
+
+def test_an_address_is_tried_by_a_request_for_the_portals_key() -> None:
+    with serve.start(seed=1) as running:
+        assert problem_at(running.url) is None
+        assert "does not speak TLS" in (problem_at(running.url.replace("http:", "https:")) or "")
+    assert "Nothing answers at http://127.0.0.1:9" in (problem_at("http://127.0.0.1:9") or "")
 
 
 def test_with_every_variable_set_the_profile_is_tried_out(

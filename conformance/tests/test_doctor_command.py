@@ -14,14 +14,18 @@ from conformance.cli import main
 from conformance.cli.command import Options
 from conformance.cli.target import _next_step
 from conformance.errors import ProfileError, UsageError
+from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
 from conformance.target.bundled import running_portal
 from conformance.target.doctor import Diagnosis, examine
+from conformance.target.doctor.proposal import usable
 from conformance.target.doctor.text import as_text
-from conformance.target.profile.learned import Learned, as_toml, written
-from conformance.target.profile.model import load, parse
+from conformance.target.profile import template
+from conformance.target.profile.learned import Learned, as_toml, differing, unsaid, written
+from conformance.target.profile.model import load, of_target, parse
 from conformance.tests.reached import without
 from conformance.traffic.replacing import replace_file, text_of
+from conformance.verdicts.findings import UNDECIDED
 from reference_impl import serve
 from reference_impl.serve import Running
 
@@ -49,11 +53,24 @@ def test_what_is_missing_says_how_many_rules_it_unlocks_the_most_first(
         assert main(["doctor", "--profile", str(profile)]) == 0
 
     missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("missing")]
-    gains = [int(line.rpartition("+")[2].split()[0].rstrip(")")) for line in missing if "(+" in line]
+    gains = [int(line.partition("(+")[2].split()[0]) for line in missing if " rules, +" in line]
     assert " stay untested (+" in next(line for line in missing if "bot_challenge" in line)
     assert "with --impact disruptive)" in next(line for line in missing if "accounts.spare" in line)
     assert gains == sorted(gains, reverse=True)
     assert gains[0] > 30
+
+
+def test_from_an_address_alone_the_account_of_most_cases_unlocks_most() -> None:
+    nobody = of_target("http://127.0.0.1:9", {"PORTAL_ACCESS_CODE": "code"})
+    gains = unlocked(nobody, "read-only", ["accounts.spare", "accounts.admin", "bot_challenge"])
+    planned = plan(nobody, "read-only")
+
+    assert gains["accounts.admin"].rules > gains["accounts.spare"].rules > 0
+    assert "bot_challenge" not in gains
+    assert len(planned.rules) < 100
+    assert len(planned.endpoints) < 10
+    assert sum(why.startswith("the profile has no ") for why in planned.undecided.values()) > 500
+    assert UNDECIDED not in planned.undecided.values()
 
 
 def test_a_part_unlocks_what_a_profile_that_has_it_can_test() -> None:
@@ -95,6 +112,85 @@ def test_write_puts_what_was_learned_into_the_profile_and_keeps_the_rest(
     assert parse(once, {}).expect.accounts == ["admin"]
     assert parse(once, {}).records.workspace is None, "a run may change the records that a profile names"
     assert '\n# workspace = "' in once
+
+
+def test_a_commented_profile_has_each_table_once_and_a_second_write_changes_nothing() -> None:
+    learned = Learned(
+        {"expect": {"musts": 7, "accounts": ["admin"]}}, {"role": "R-1"}, {"expect": ("By `doctor`.",)}
+    )
+    text = template.text()
+
+    after = written(text, learned)
+
+    heads = [line.removeprefix("# ") for line in after.splitlines() if re.match(r"(# )?\[\w+\]", line)]
+    assert sorted(heads) == sorted(set(heads))
+    assert len(after.splitlines()) == len(text.splitlines()) + 2, "a note for each table"
+    assert '\n# role = "R-1"\n# account = "…"\n' in after
+    assert "\n[expect]\n# By `doctor`.\n# What a run must have tested" in after
+    assert "\nmusts = 7                                 # so many musts" in after
+    assert tomllib.loads(after)["expect"] == {"musts": 7, "accounts": ["admin"]}
+    later = Learned({"expect": {"musts": 9, "accounts": ["admin"]}}, {"role": "R-2"}, learned.notes)
+    assert written(after, later) == after
+    assert not unsaid(after, later)
+    assert list(differing(after, later)) == [("[expect] musts", 7, 9)]
+
+
+def test_a_table_in_comments_above_keys_of_another_stays_a_comment() -> None:
+    text = "[limits]\n# [expect]\n# musts = 400\nlogin_window = 60\n"
+
+    assert written(text, Learned({"expect": {"musts": 7}})) == f"{text}\n[expect]\nmusts = 7\n"
+
+
+def test_a_second_doctor_says_what_it_does_not_replace(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve.start() as running:
+        profile.write_text(f"{minimal(running)}[expect]\nmusts = 5\naccounts = ['admin']\n", encoding="utf-8")
+        main(["doctor", "--profile", str(profile), "--write"])
+        main(["doctor", "--profile", str(profile), "--write"])
+    shown = capsys.readouterr().out
+
+    assert shown.count("# Written into the profile:") == 1
+    assert len(re.findall(r"(?m)^\[expect\] musts stays 5; what was found is \d+\.$", shown)) == 2
+
+
+def test_a_time_budget_without_a_unit_is_refused_before_anything_is_tried(
+    profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--profile", str(profile), "--time-budget", "10"]) == 4
+    assert "--time-budget 10: write a number with s, m or h" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words, run", [((), "--time-budget 10m"), (("--time-budget", "1m"), "--time-budget 1m")]
+)
+def test_what_a_run_must_test_is_what_its_time_budget_has_room_for(
+    words: tuple[str, ...], run: str, profile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve.start() as running:
+        profile.write_text(minimal(running).partition("[clock]")[0], encoding="utf-8")
+        main(["doctor", "--profile", str(profile), "--write", *words])
+    said = re.search(
+        rf"for --impact read-only {run}:\n# such a run can test (\d+) musts,", capsys.readouterr().out
+    )
+    written_musts = load(profile).expect.musts
+
+    assert said is not None
+    budget = {"10m": 600.0, "1m": 60.0}[run.partition(" ")[2]]
+    planned = plan(load(profile), "read-only", PlanChoice(budget=budget))
+    assert written_musts is not None
+    assert written_musts <= int(said[1]) == planned.testable
+    assert (planned.testable < plan(load(profile), "read-only").testable) == bool(words)
+
+
+def test_what_does_not_work_is_not_counted_on() -> None:
+    with running_portal() as whole:
+        wrong = [Diagnosis(part, "wrong", "refused") for part in ("accounts.spare", "bot_challenge")]
+        left = usable(whole, [*wrong, Diagnosis("accounts.admin", "works", "signs in")])
+
+    assert set(whole.accounts) - set(left.accounts) == {"spare"}
+    assert left.bot_challenge.token is None
+    assert len(plan(left, "disruptive").rules) < len(plan(whole, "disruptive").rules) - 50
 
 
 def test_learned_keys_never_replace_those_of_the_profile() -> None:
@@ -226,7 +322,8 @@ def test_the_first_lines_say_what_matters_and_the_last_what_to_do_next(
     assert works[0].startswith(f"{running.url}: no part is wrong, ")
     counts = re.fullmatch(r"A run with --impact read-only can test (\d+) of the \d+ musts .*", works[1])
     assert counts is not None
-    assert f"# It can test {counts[1]} musts; a twentieth may stay untested." in works
+    note = "# By `doctor`, for --impact read-only:"
+    assert works[works.index(note) + 1].startswith(f"# such a run can test {counts[1]} musts, ")
     assert works[2].startswith("bot_challenge would add most: +")
     assert works[3] == ""
     assert works[-1] == f"Next: `portal-conformance plan --profile {profile}` shows what a run would do."

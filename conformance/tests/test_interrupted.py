@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
+from conformance.__main__ import main
 from conformance.cli.live import running
 from conformance.run import catalogue
 from conformance.spec.endpoints import ACCOUNT_UPDATE
@@ -30,6 +33,29 @@ class Interrupting:
 
     def pytest_collection_modifyitems(self) -> None:
         raise KeyboardInterrupt
+
+
+class Interrupted:
+    """A finder of modules that Ctrl-C meets while the command line is imported."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "conformance.cli":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_the_command_line_is_imported_is_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "conformance.cli")
+    sys.meta_path.insert(0, Interrupted())
+    try:
+        code = main()
+    finally:
+        del sys.meta_path[0]
+
+    assert (code, capsys.readouterr().err) == (2, "\nportal-conformance: interrupted.\n")
+    scripts = entry_points(group="console_scripts", name="portal-conformance")
+    assert [script.value for script in scripts] == ["conformance.__main__:main"]
 
 
 def test_an_interrupt_while_cases_are_collected_is_no_error_of_the_suite(

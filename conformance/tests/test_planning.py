@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from importlib.resources import files
 from math import inf
 from pathlib import Path
@@ -14,11 +15,12 @@ from conformance.cli import main
 from conformance.cli.options import PLANNED
 from conformance.errors import UsageError
 from conformance.report.model.run import OperationTime, Scope, Timed
-from conformance.run.catalogue import collect
+from conformance.run.catalogue import CaseRow, collect
 from conformance.run.costs import CaseCost, CaseCosts
 from conformance.run.outlook.pace import ASSUMED, LastRun, Pace, last_run_of, pace_of
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.plan_text import as_json, as_line, as_text
+from conformance.run.outlook.within_budget import Durations, Late, late_cases
 from conformance.run.planning import forecast
 from conformance.run.schedule import Planned
 from conformance.run.search import STATE_MACHINES, growth
@@ -336,6 +338,9 @@ def test_a_run_decides_the_rules_and_endpoints_that_its_plan_foretells(
     decided = {row["id"] for row in run.results["requirements"] if row["verdict"] != "untested"}
     costs = [CaseCost(**row) for row in json.loads((tmp_path / "costs.json").read_text("utf-8")).values()]
     assert decided == set(planned.rules)
+    every = planned.cases + len(planned.untested)
+    assert f"\ncases     {every:,} selected, {planned.cases:,} of them can be tried" in run.said
+    assert f" a run would try {planned.cases:,} of {every:,} cases:" in as_text(planned)
     untested = {
         row["id"]: row["reason"] for row in run.results["requirements"] if row["id"] in planned.undecided
     }
@@ -513,9 +518,43 @@ def test_a_budget_that_is_too_short_for_the_requests_says_that_fewer_rules_are_d
     long = plan(without_clock(text), "disruptive", PlanChoice(budget=7200.0))
 
     assert short.beyond_budget > 0
-    assert "more than --time-budget: fewer rules are decided" in as_text(short)
+    assert " less than it would take without --time-budget\n" in as_text(short)
+    assert len(short.rules) < len(long.rules) / 2
     assert long.beyond_budget == 0
-    assert "more than --time-budget" not in as_text(long)
+    assert long.late == long.beyond_time == []
+    assert "--time-budget" not in as_text(long)
+
+
+def test_a_plan_counts_what_its_time_budget_has_no_sign_ins_and_no_time_for(text: str) -> None:
+    profile = without_clock(text + "\n[expect]\nmusts = 430\n")
+    whole = plan(profile, "disruptive")
+    short = plan(profile, "disruptive", PlanChoice(budget=300.0))
+    shown = as_text(short)
+
+    assert short.sign_ins < whole.sign_ins
+    assert short.cases + len(short.late) == whole.cases
+    assert set(short.beyond_time) == set(whole.rules) - set(short.rules)
+    halved = plan(without_clock(text), "disruptive", PlanChoice(budget=300.0))
+    assert halved.floor == plan(without_clock(text), "disruptive").floor
+    assert f"would try {short.cases:,} of 1,0" in shown
+    assert f"budget     {len(short.late)} cases not begun, and {len(short.beyond_time)} rules, " in shown
+    assert "floor      430 musts; this run would test fewer, and be inconclusive (exit code 5)" in shown
+    assert "floor      430 musts; below it a run is inconclusive (exit code 5)" in as_text(whole)
+
+
+def case(name: str, *, sign_ins: int = 0, waits: float = 0.0) -> CaseRow:
+    return CaseRow(name, (f"{name}-1",), "read-only", (), sign_ins, waits, after_waits=(f"{name}-1",))
+
+
+def test_a_budget_leaves_out_sign_ins_beyond_its_windows_and_waits_that_end_after_it() -> None:
+    rows = [case(f"S{number}", sign_ins=4) for number in range(6)]
+    waiting, reading = case("W", waits=61.0), case("R")
+    durations = Durations(90.0, 60.0, requests=lambda row: 1.0, restoring=lambda row: 0.0)
+    kept = replace(durations, restoring=lambda row: 80.0 if row is reading else 0.0)
+
+    assert late_cases([*rows, waiting, reading], durations) == Late(unbegun=frozenset({"S4", "S5"}))
+    assert "W" in late_cases([*rows, waiting, reading], kept).begun
+    assert late_cases(rows, replace(durations, budget=inf)) == Late()
 
 
 def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,7 @@ advance = "http://127.0.0.1:8000/clock/advance"
     ],
 )  # fmt: skip
 def test_a_mistake_is_said_with_where_what_and_what_next(text: str, said: str) -> None:
-    assert said in mistake(text)
+    assert said in re.sub(r"portal\.toml:\d+: ", "portal.toml: ", mistake(text))
 
 
 def test_every_mistake_is_told_at_once_and_a_mistyped_key_as_one() -> None:
@@ -142,7 +143,7 @@ def test_every_mistake_is_told_at_once_and_a_mistyped_key_as_one() -> None:
     assert len(lines) == 3
     assert 'has no key "acces_code". Did you mean "access_code"?' in lines[0]
     assert 'has no key "pasword". Did you mean "password"?' in lines[1]
-    assert all(line.startswith("portal.toml: ") for line in lines)
+    assert all(re.match(r"portal\.toml:\d+: ", line) for line in lines)
 
 
 def test_a_variable_that_is_not_set_names_the_like_that_is() -> None:

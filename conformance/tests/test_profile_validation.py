@@ -7,12 +7,21 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
+from conformance.errors import ProfileError
 from conformance.target.profile import template
+from conformance.target.profile.model import load
 from conformance.target.profile.validation import validate
 from reference_impl import serve as reference
 
 PORTAL = '[portal]\nurl = "http://127.0.0.1:9"\naccess_code = "${CODE}"\n'
 ADMIN = '[accounts.admin]\nemail = "a@example.test"\npassword = "${PASSWORD}"\n'
+ROW = """\
+[[replay.accept]]
+endpoint = "GET /x"
+path = "data"
+kind = "value"
+reason = "renamed"
+"""
 
 
 def written(folder: Path, text: str) -> Path:
@@ -60,6 +69,9 @@ def test_a_value_that_a_variable_or_a_file_gives_is_no_mistake(tmp_path: Path, t
         (PORTAL + 'timeout = "${SECONDS}"\n' + ADMIN, '[portal] timeout must be a number, not "${…}".'),
         (PORTAL, "there is no account. Add the table [accounts.admin]"),
         (PORTAL + "[accounts.admin]\npassword = 'x'\n", "[accounts.admin] has no email, which is needed."),
+        (PORTAL + ADMIN + ROW.replace('"value"', '"valeu"'), 'not "valeu". Did you mean "value"?'),
+        (PORTAL + ADMIN + ROW.replace('"value"', "7"), "[replay] accept number 1: kind must be"),
+        (PORTAL + ADMIN + "[expect]\nchapters = [7]\n", "[expect] chapters number 1 must be a text"),
         ("[portal\n", "this is not TOML"),
         ("profile = 2\n", "profile = 2 is not supported by this version"),
     ],
@@ -69,7 +81,7 @@ def test_a_mistake_is_named_by_its_place(tmp_path: Path, text: str, problem: str
 
     (sentence,) = validate(path).problems
 
-    assert sentence.startswith(f"{path}: ")
+    assert sentence.startswith(f"{path}:")
     assert problem in sentence
 
 
@@ -95,3 +107,36 @@ def test_the_command_names_each_file_and_fails_where_one_has_a_mistake(
     out, err = capsys.readouterr()
     assert out == "portal.toml is valid. Not looked at: CODE, PASSWORD.\n" * 2
     assert [line.partition(":")[0] for line in err.splitlines()] == ["wrong.toml", "absent.toml"]
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        (PORTAL + ADMIN + 'pasword = "x"\n', 7),
+        (PORTAL + "\n" + ADMIN.replace("email =", "# a comment\nemial ="), 7),
+        (PORTAL + "[accounts.admin]\npassword = 'x'\n", 4),
+        (PORTAL + ADMIN + '[inboxes.mail]\nkind = "http"\nurl = "y"\npattern = "("\n', 10),
+        (PORTAL + ADMIN + 'inbox = "mail"\n', 7),
+        (PORTAL + ADMIN + "[readings]\ninvalid-credential-status = 401\n", 8),
+        (PORTAL + 'headers = { "X" = """\n[a]\n""" }\ntimeout = "ten"\n' + ADMIN, 7),
+        (PORTAL + ADMIN + "[expect]\nchapters = [\n  'LOGIN',\n]\nmusts = -1\n", 11),
+        (PORTAL + ADMIN + 'limits.max_mails = "few"\n', 7),
+        ("profile = 1\nlimits.max_mails = -1\n" + PORTAL + ADMIN, 2),
+        (PORTAL + ADMIN + '[operations."POST /web/v1/system/auth/pasword/change"]\nbody = {}\n', 7),
+        (PORTAL + ADMIN + ROW + ROW.replace('kind = "value"', "kind = 7"), 15),
+        ("# x\nprofile = 2\n", 2),
+        ("# x\n[portal\n", 2),
+        (PORTAL + "[acounts.admin]\n" + ADMIN, 4),
+    ],
+)
+def test_a_mistake_is_named_by_its_line(tmp_path: Path, text: str, line: int) -> None:
+    path = written(tmp_path, text)
+
+    assert [problem.partition(": ")[0] for problem in validate(path).problems] == [f"{path}:{line}"]
+
+
+def test_what_the_environment_lacks_is_named_by_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError) as wrong:
+        load(written(tmp_path, PORTAL + ADMIN), {"CODE": "c"})
+
+    assert str(wrong.value).startswith(f"{tmp_path}/portal.toml:6: [accounts.admin] password needs ")

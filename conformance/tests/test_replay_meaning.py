@@ -263,6 +263,10 @@ def test_rows_of_the_profile_accept_as_well() -> None:
             "[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'c'\nreason = 'd'\nticket = 5\n",
             r"changes\.toml: .* number 1: ticket must be a text",
         ),
+        (
+            "[[accept]]\nendpoint = 'a'\npath = 'b'\nkind = 'Valeu'\nreason = 'd'\n",
+            r'number 1: kind must be "status", .* or "time", not "Valeu"\. Did you mean "value"\?',
+        ),
         ("[[accept", "not TOML"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.report.formats.closing import closing_block, verdict_line
 from conformance.report.formats.write import write_all
-from conformance.report.model.run import ChangesMade, Run, Scope
+from conformance.report.model.run import BaselineEntry, BaselineOutcome, ChangesMade, Run, Scope
 from conformance.tests.sample_run import ACCOUNTS, PROFILE, conformant, envelope, exchange, sample
 
 
@@ -32,6 +32,26 @@ def test_a_finding_of_each_rule_needs_no_second_number() -> None:
     assert any(
         line.startswith("findings   5 FAIL · 1 WARN · ") for line in closing_block(sample().run(), Path())
     )
+
+
+def test_against_a_baseline_a_line_names_the_new_failures_first() -> None:
+    made = conformant()
+    profile, accounts = exchange(40, PROFILE, answer=envelope()), exchange(41, ACCOUNTS, answer=envelope())
+    for rule, answer in (("ENV-008", profile), ("ENV-008", accounts), ("ENV-011", accounts)):
+        made.contradict(rule, answer, path="data", expected=None)
+    run = made.run()
+    known = [
+        BaselineEntry(signature=finding.signature, requirement=finding.requirement)
+        for finding in run.findings
+        if finding.endpoint == PROFILE
+    ]
+    against = run.model_copy(update={"baseline": BaselineOutcome(file="base.toml", known=known)})
+    line = verdict_line(against, Path("reports"))
+
+    names = f"ENV-008 ({ACCOUNTS}), ENV-011 ({ACCOUNTS})"
+    assert line.startswith(f"Not conformant: new, not in base.toml: {names}; 1 known · 3 FAIL of 2 rules · ")
+    assert line.endswith("exit code 1: 2 requirements failed that the baseline does not list")
+    assert line.count("ENV-011") == 1
 
 
 def test_a_replay_counts_its_regressions_as_well() -> None:

@@ -74,7 +74,7 @@ class RunProgress:
         findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
         took = self.now() - self.began
         time_of = f"{duration(took)} of {duration(self.lasts)}" if self.lasts > took else duration(took)
-        cases = f"{self.ended} of {self.cases} cases"
+        cases = f"{self.ended:,} of {self.cases:,} cases"
         return " · ".join([cases, f"{int(100 * self.share)} %", *findings, time_of])
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
 
+from conformance.traffic.difference_kinds import DifferenceKind
 from conformance.traffic.exchange import Json
 
-Kind = Literal["status", "code", "type", "missing", "extra", "value", "order", "length", "repetition", "time"]
+Kind = DifferenceKind
 Steps = tuple[str | int, ...]
 
 

@@ -30,6 +30,7 @@ from conformance.report.across.toml_rows import (
 )
 from conformance.report.model.regressions import pattern_of
 from conformance.report.model.run import BaselineEntry, Regression
+from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
 
 NEEDED = ("endpoint", "path", "kind", "reason")
 FORM: RowForm = RowForm(
@@ -38,6 +39,7 @@ FORM: RowForm = RowForm(
     unknown=lambda name: f"The keys are {', '.join(FORM.keys)}.",
     not_text="must be a text.",
     purpose="A row names a difference and says why it is accepted.",
+    choices={"kind": DIFFERENCE_KINDS},
 )
 WHOLE_BODY = "body"
 """The place of a difference that is no place within the body."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,15 @@ RowValues = Mapping[str, str | date | None]
 @dataclass(frozen=True, slots=True)
 class RowForm:
     """The keys of a row: ``texts`` in their order, of which the ``needed`` are not empty, and ``expires``.
-    ``unknown``, ``not_text`` and ``purpose`` complete the sentences that refuse a row."""
+    ``unknown``, ``not_text`` and ``purpose`` complete the sentences that refuse a row. ``choices``: the words
+    that a text may be."""
 
     texts: tuple[str, ...]
     needed: tuple[str, ...]
     unknown: Callable[[str], str]
     not_text: str
     purpose: str
+    choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -51,7 +54,13 @@ class RowForm:
         lacking = next((name for name in self.needed if not row.get(name, "").strip()), None)
         if lacking is not None:
             raise UsageError(f"{where} lacks {lacking}. {self.purpose}")
-        return {**row, "expires": day_of(row.get("expires"), where)}
+        values = {**row, "expires": day_of(row.get("expires"), where)}
+        for name, words in self.choices.items():
+            if row[name] not in words:
+                near = get_close_matches(row[name].lower(), words, n=1)
+                hint = f' Did you mean "{near[0]}"?' if near else ""
+                raise UsageError(f'{where}: {name} must be {_listed(words)}, not "{row[name]}".{hint}')
+        return values
 
     def text(self, table: str, values: RowValues) -> str:
         """The row as TOML; what is empty and not needed is left out."""
@@ -65,6 +74,12 @@ class RowForm:
         rows.append(row)
         document.add(table, rows)
         return tomlkit.dumps(document)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """``"status", "code" or "type"``."""
+    quoted = [f'"{word}"' for word in words]
+    return f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from conformance.report.model.regressions import places
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
+    Blocker,
     blocking,
     changes_in_words,
     findings_in_words,
@@ -35,17 +36,32 @@ def closing_block(run: Run, out: Path) -> Iterator[str]:
 
 
 def verdict_line(run: Run, out: Path) -> str:
-    """The whole result in a line, for ``--quiet``."""
-    head = headline(run)
+    """The whole result in a line, for ``--quiet``. Against a baseline what is new stands first."""
+    head, new = headline(run), list(_new(run))
     parts = [
-        f"{head.title}: {one_line(head.sentence, 300)}",
+        f"{head.title}: {new[0] if new else one_line(head.sentence, 300)}",
         _findings(run),
-        *_named(run),
+        *([] if new else _named(run)),
         str(out / REPORT),
         f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if run.exit_code == ExitCode.FAILED else ""),
         *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
     ]
     return " · ".join(parts)
+
+
+def _new(run: Run) -> Iterator[str]:
+    """What fails the run and is not in its baseline: rules, each with the first of its endpoints."""
+    blockers = blocking(run)
+    if run.baseline is None or not blockers:
+        return
+    named = listed(map(_with_place, blockers), MOST_NAMED)
+    yield f"new, not in {one_line(run.baseline.file, 120)}: {named}; {len(run.baseline.known)} known"
+
+
+def _with_place(blocker: Blocker) -> str:
+    """``LOGIN-022 (POST /web/v1/system/auth/login/initiate and 2 more)``."""
+    endpoints = dict.fromkeys(one_line(finding.endpoint, 80) for finding in blocker.findings)
+    return f"{blocker.requirement.id} ({listed(endpoints, 1)})" if endpoints else blocker.requirement.id
 
 
 def _named(run: Run) -> Iterator[str]:
@@ -83,7 +99,8 @@ def _failures(run: Run) -> Iterator[str]:
         yield plural(len(run.regressions), "regression")
     blockers = [blocker.requirement.verdict for blocker in blocking(run)]
     if "fail" in blockers:
-        yield f"{plural(blockers.count('fail'), 'requirement')} failed"
+        new = " that the baseline does not list" if run.baseline is not None and run.baseline.known else ""
+        yield f"{plural(blockers.count('fail'), 'requirement')} failed{new}"
     if "warn" in blockers:
         yield f"{plural(blockers.count('warn'), 'warning')} with --strict"
     if run.ending.too_slow:

@@ -22,8 +22,8 @@ ANONYMOUS = "No --profile: without [accounts] nothing can be judged that needs a
 def introduction(
     profile: Profile, options: RunOptions, items: Iterable[pytest.Item], *, selection: str
 ) -> Iterator[str]:
-    """The version, target, profile, impact and rules of a run, a line each. ``selection``: the options that
-    select some of the cases."""
+    """The version, target, profile, impact, rules and cases of a run, a line each. ``selection``: the options
+    that select some of the cases."""
     if options.bundled:
         yield BUNDLED
     elif not profile.accounts:
@@ -32,7 +32,16 @@ def introduction(
     yield f"target    {one_line(profile.portal.url)}"
     yield f"profile   {one_line(options.profile_name) or 'none'}"
     yield f"impact    {ALLOWED[options.impact]}"
-    yield f"rules     {_rules(profile, options, list(items), is_selection=bool(selection))}"
+    cases = list(items)
+    yield f"rules     {_rules(profile, options, cases, is_selection=bool(selection))}"
+    yield f"cases     {_cases(profile, options, cases)}"
+
+
+def _cases(profile: Profile, options: RunOptions, items: list[pytest.Item]) -> str:
+    """How many cases the run counts, and how many of them, as in its plan, are tried."""
+    left = sum(why_not(item, profile, options.impact) is not None for item in items)
+    counts = f"{len(items):,} selected, {len(items) - left:,} of them can be tried"
+    return f"{counts}; the other {left:,} end at once" if left else counts
 
 
 def _rules(profile: Profile, options: RunOptions, items: list[pytest.Item], *, is_selection: bool) -> str:

@@ -17,6 +17,9 @@ LEVEL_REASONS = {
     "open": "the specification is silent or ambiguous; what a portal does is recorded as a reading",
 }
 NOTHING = "signing in and reading"
+USUAL_ACCOUNT = "accounts.admin"
+"""What nearly every case needs, so that it is not named."""
+
 SHOWN = 8
 """How many endpoints, cases or checks are listed in the text."""
 
@@ -86,7 +89,8 @@ def _least_impact(cases: Sequence[CaseRow]) -> str:
 def _needs(case: CaseRow | None) -> str:
     if case is None:
         return "an answer of one of the endpoints"
-    parts = [*([] if case.impact == "read-only" else [f"--impact {case.impact}"]), *case.needs]
+    needs = (part for part in case.needs if part != USUAL_ACCOUNT)
+    parts = [*([] if case.impact == "read-only" else [f"--impact {case.impact}"]), *needs]
     return ", ".join(parts) or NOTHING
 
 

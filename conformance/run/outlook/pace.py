@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 from conformance.errors import UsageError
 from conformance.report.model.run import RequirementEntry, Run, moment
 from conformance.spec import IMPACTS, Impact
+from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import UNDECIDED
 
 
@@ -26,6 +28,9 @@ ASSUMED = Pace(0.02)
 
 MAIL_SECONDS = 2.0
 """How long a mailed code is assumed to take. The pace of a run on record holds it already."""
+
+FEW = 3
+"""Answers whose median says anything of a portal that is slow."""
 
 FEWEST = 50
 """Requests of a run whose pace says anything."""
@@ -46,6 +51,13 @@ class LastRun:
         that lets as much be tested."""
         is_as_far = IMPACTS.index(self.impact) >= IMPACTS.index(impact)
         return is_as_far and self.testable == testable and self.time_budget in ("", time_budget)
+
+
+def measured(answers: Sequence[Exchange]) -> Pace:
+    """The pace by a few answers of a portal: as long as they take, and what is assumed for the suite."""
+    if len(answers) < FEW:
+        return ASSUMED
+    return Pace(ASSUMED.seconds + median(answer.elapsed_ms for answer in answers) / 1000)
 
 
 def pace_of(target: str, out: Path) -> Pace:

@@ -13,7 +13,8 @@ from conformance.run.costs import NOBODY, CaseCost, measured_costs
 from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
 from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, LastRun, Pace
-from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, factor_waits
+from conformance.run.outlook.within_budget import Durations, Late, late_cases
+from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, code_seconds, factor_waits
 from conformance.run.rerun import rerun_requirements
 from conformance.run.search import growth
 from conformance.run.testable import (
@@ -27,9 +28,14 @@ from conformance.run.testable import (
 )
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
+from conformance.target.portal import RESTORING_SECONDS
 from conformance.target.profile.model import Profile
 from conformance.verdicts.findings import UNDECIDED, mildest_first
 from conformance.verdicts.selection import RuleSelection
+
+NO_TIME = "--time-budget has no time for its cases"
+NO_ACCOUNT = "the profile has no account that could sign in"
+TOO_LONG = "a wait of up to {:g} s is longer than --time-budget"
 
 PROPERTIES = "cases/properties/"
 """Where the cases stand that draw examples: ``--effort`` says how many."""
@@ -47,10 +53,11 @@ class RunPlan:
     how many seconds more it would need than ``--time-budget`` allows, ``by_authenticator`` the accounts whose
     sign-ins wait for codes besides, and ``code_waits`` what each sign-in may wait for by its second factor.
     ``mailed_codes`` are those of the mails that a sign-in waits for. ``left_out`` are the waits that are
-    longer than ``--time-budget``. ``untested`` are the cases that would not be tried, and ``undecided`` the
-    rules that would not be decided, each with the reason. ``target`` and ``profile`` name what would be
-    tested, as far as it is known. ``accounts``: by address, or ``nobody``, the mails,
-    wrong passwords and wrong codes. ``changing`` are the cases that change something, each with how much.
+    longer than ``--time-budget``, and ``late`` the cases that it has no time for. ``untested`` are the cases
+    that would not be tried, and ``undecided`` the rules that would not be decided, each with the reason; of
+    those ``beyond_time`` it is the budget. ``target`` and ``profile`` name what would be tested, as far as it
+    is known. ``accounts``: by address, or ``nobody``, the mails, wrong passwords and wrong codes.
+    ``changing`` are the cases that change something, each with how much.
     """
 
     impact: Impact
@@ -84,6 +91,8 @@ class RunPlan:
     untested: dict[str, str] = field(default_factory=dict)
     undecided: dict[str, str] = field(default_factory=dict)
     unmeasured: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    beyond_time: list[str] = field(default_factory=list)
 
     def decided(self, level: str) -> int:
         """How many rules of a level it would decide."""
@@ -133,36 +142,71 @@ def plan(
     """Adds up what the cases that can be tried would do. ``choice``: which of them are selected;
     ``measured``: what each costs, in place of what was measured."""
     choice = choice or PlanChoice()
-    planned, tried = RunPlan(impact, pace=choice.pace), list[CaseRow]()
     costs = measured_costs() if measured is None else measured
     rows = collect()
-    chosen, shut = choice.chosen(rows), shut_endpoints(profile)
-    for row in chosen:
-        reason = why_not(row, profile, impact)
-        if reason is not None:
-            planned.untested[row.id] = reason
-            continue
+    chosen = choice.chosen(rows)
+    untested = {row.id: why for row in chosen if (why := why_not(row, profile, impact)) is not None}
+    possible = [row for row in chosen if row.id not in untested]
+    late = _late(possible, costs, profile, choice)
+    tried = [row for row in possible if row.id not in late.unbegun]
+    planned = _planned(tried, costs, profile, choice, impact)
+    planned.untested = untested
+    planned.late = [row.id for row in possible if row.id in late.unbegun]
+    _add_time(planned, _planned(possible, costs, profile, choice, impact), profile, choice.budget)
+    silent = _silent(rows, profile, impact, choice)
+    _add_rules(planned, profile, choice, chosen, late, silent)
+    _add_undecided(planned, profile, choice, chosen, late, silent)
+    return planned
+
+
+def _planned(
+    rows: Sequence[CaseRow],
+    costs: Mapping[str, CaseCost],
+    profile: Profile,
+    choice: PlanChoice,
+    impact: Impact,
+) -> RunPlan:
+    """What cases that are tried would send."""
+    planned, shut = RunPlan(impact, pace=choice.pace), shut_endpoints(profile)
+    for row in rows:
         cost = costs.get(row.id)
         if not profile.clock.advance and _is_left_out(row, choice.budget):
             cost = _before_its_wait(row, cost)
         cost = _up_to_a_refusal(row, cost, shut)
         _add_cost(planned, row, cost, profile=profile, effort=choice.effort)
         _add_wait(planned, row, budget=choice.budget)
-        tried.append(row)
     planned.mails = min(planned.mails, profile.limits.max_mails)
     if not profile.clock.advance:
-        planned.sign_ins -= min(sum(row.leaves for row in tried), sum(row.reuses for row in tried))
-    _add_time(planned, profile, choice.budget)
-    silent = _silent(rows, profile, impact, choice)
-    _add_rules(planned, profile, choice, _declared(profile, choice, tried), silent)
-    _add_undecided(planned, choice, chosen, silent)
+        planned.sign_ins -= min(sum(row.leaves for row in rows), sum(row.reuses for row in rows))
     return planned
+
+
+def _late(
+    rows: Sequence[CaseRow], costs: Mapping[str, CaseCost], profile: Profile, choice: PlanChoice
+) -> Late:
+    """The cases that the time budget has no time for."""
+    is_simulated = profile.clock.advance is not None
+    window = profile.limits.login_window or UNKNOWN_WINDOW
+
+    def requests(row: CaseRow) -> float:
+        return costs.get(row.id, CaseCost()).requests * _times(row, choice.effort) * choice.pace.seconds
+
+    def restoring(row: CaseRow) -> float:
+        if not costs.get(row.id, CaseCost()).changes or row.impact == "read-only":
+            return 0.0
+        signs_in = not is_simulated and "accounts.spare" in row.needs
+        return RESTORING_SECONDS + (window + code_seconds(profile, "spare") if signs_in else 0.0)
+
+    rows = [replace(row, waits=0.0) for row in rows] if is_simulated else rows
+    return late_cases(rows, Durations(choice.budget, 0.0 if is_simulated else window, requests, restoring))
 
 
 def why_not(row: CaseRow, profile: Profile, impact: Impact) -> str | None:
     """Why a case cannot be tried; None where it can."""
     if IMPACTS.index(row.impact) > IMPACTS.index(impact):
         return f"needs --impact {row.impact}"
+    if row.waits and row.sign_ins and not profile.accounts:
+        return NO_ACCOUNT
     return next((why for part in row.needs if (why := lacking(profile, part))), None)
 
 
@@ -190,7 +234,7 @@ def _add_cost(
     if cost is None:
         planned.unmeasured.append(row.id)
     cost = cost or CaseCost(sign_ins=row.sign_ins)
-    times = growth(row.id, effort) if row.id.startswith(PROPERTIES) else 1.0
+    times = _times(row, effort)
     planned.requests += round(cost.requests * times)
     planned.sign_ins += max(round(cost.sign_ins * times), row.sign_ins)
     planned.mails += round(cost.mails * times)
@@ -200,6 +244,11 @@ def _add_cost(
         planned.changing.update({row.id: changes} if changes else {})
     for name, counts in cost.accounts.items():
         _add_account(planned, profile, name, {what: round(count * times) for what, count in counts.items()})
+
+
+def _times(row: CaseRow, effort: str) -> float:
+    """How much more a case sends at an effort than it was measured to send."""
+    return growth(row.id, effort) if row.id.startswith(PROPERTIES) else 1.0
 
 
 def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[str, int]) -> None:
@@ -231,19 +280,20 @@ def _is_left_out(row: CaseRow, budget: float) -> bool:
     return row.waits >= budget
 
 
-def _add_time(planned: RunPlan, profile: Profile, budget: float) -> None:
-    """Waits overlap with each other and with the requests of other cases; sign-ins queue for their window."""
+def _add_time(planned: RunPlan, whole: RunPlan, profile: Profile, budget: float) -> None:
+    """Waits overlap with each other and with the requests of other cases; sign-ins queue for their window.
+    ``whole`` is what would be sent without a budget: what it would take longer is beyond."""
     planned.window = profile.limits.login_window or UNKNOWN_WINDOW
     planned.is_simulated = profile.clock.advance is not None
-    busy = planned.requests * planned.pace.seconds
+    busy = whole.requests * whole.pace.seconds
     if planned.is_simulated:
         _bound(planned, busy, budget)
         return
     if planned.sign_ins:
         planned.by_authenticator, planned.code_waits = by_authenticator(profile), list(factor_waits(profile))
-    if not planned.pace.source:
-        busy += planned.mailed_codes * MAIL_SECONDS
-    queued = max(0, ceil(planned.sign_ins / LIMITS.login_initiations) - 1) * planned.window
+    if not whole.pace.source:
+        busy += whole.mailed_codes * MAIL_SECONDS
+    queued = max(0, ceil(whole.sign_ins / LIMITS.login_initiations) - 1) * planned.window
     planned.minutes = round(min(max(planned.longest_wait, queued), budget) / 60, 1)
     _bound(planned, max(planned.longest_wait, queued + busy), budget)
 
@@ -253,36 +303,31 @@ def _bound(planned: RunPlan, seconds: float, budget: float) -> None:
     planned.beyond_budget = seconds - planned.seconds
 
 
-def _declared(profile: Profile, choice: PlanChoice, tried: Sequence[CaseRow]) -> frozenset[str]:
-    """The rules that the cases would decide themselves."""
-    is_waited_for = {row.id for row in tried if profile.clock.advance or not _is_left_out(row, choice.budget)}
-    return frozenset(
-        rule
-        for row in tried
-        for rule in row.requirements
-        if row.id in is_waited_for or rule not in row.after_waits
-    )
-
-
 def _add_rules(
     planned: RunPlan,
     profile: Profile,
     choice: PlanChoice,
-    declared: frozenset[str],
+    chosen: Sequence[CaseRow],
+    late: Late,
     silent: Mapping[str, str],
 ) -> None:
     """The rules and endpoints that the cases, and the checks of what they send, would decide. The floor is
     that of the run, which does not know the ``silent`` ones."""
-    possible = choice.testable & reachable(profile, planned.impact, declared)
-    rules = possible.difference(silent)
+    whole = {rule for row in chosen for rule in row.requirements}
+    possible = [row for row in chosen if row.id not in planned.untested]
+    declared = {rule for row in possible for rule in row.requirements if late.decides(row, rule)}
+    unreached = frozenset(row.key for row in OPERATIONS if row.requirement in whole - declared)
+    rules = choice.testable & reachable(profile, planned.impact, declared, unreached=unreached)
+    rules = rules.difference(silent)
     planned.rules = [rule for rule in REQUIREMENTS if rule in rules]
     planned.selected = dict(Counter(REQUIREMENTS[rule].level for rule in choice.testable))
     planned.endpoints = [row.key for row in OPERATIONS if row.requirement in rules]
     planned.musts = len(choice.testable.intersection(MUSTS))
     planned.testable = len(rules.intersection(MUSTS))
     if choice.rules is None and not choice.rerun:
-        expected, least = profile.expect.musts, ceil(len(possible.intersection(MUSTS)) * SHARE)
-        planned.floor = least if expected is None else expected
+        tried = {rule for row in possible for rule in row.requirements}
+        least = ceil(len(reachable_musts(profile, planned.impact, tried)) * SHARE)
+        planned.floor = least if profile.expect.musts is None else profile.expect.musts
 
 
 def _silent(
@@ -297,23 +342,31 @@ def _silent(
 
 
 def _add_undecided(
-    planned: RunPlan, choice: PlanChoice, chosen: Sequence[CaseRow], silent: Mapping[str, str]
+    planned: RunPlan,
+    profile: Profile,
+    choice: PlanChoice,
+    chosen: Sequence[CaseRow],
+    late: Late,
+    silent: Mapping[str, str],
 ) -> None:
     """The rules that would not be decided, each with the reason that a run gives. A run of one rule or case
     leaves the others out. ``silent``: those of the last run."""
     undecided = [] if choice.rerun else [row for row in REQUIREMENTS if row in choice.testable]
     lacking: dict[str, dict[str, str]] = {rule: {} for rule in undecided}
-    late = {rule: f"as in the last run: {why}" for rule, why in silent.items()}
+    too_late = {rule: f"as in the last run: {why}" for rule, why in silent.items()}
     for row in chosen:
         why = planned.untested.get(row.id)
-        if why is None and _is_left_out(row, choice.budget):
-            wait = f"a wait of up to {row.waits:g} s is longer than --time-budget"
-            late |= dict.fromkeys(row.after_waits, wait)
+        if why is None and row.id in late.unbegun:
+            too_late |= dict.fromkeys(row.requirements, NO_TIME)
+        elif why is None and row.id in late.begun:
+            too_late |= dict.fromkeys(row.after_waits, TOO_LONG.format(row.waits))
         if why is not None:
             for rule in lacking.keys() & row.requirements:
                 lacking[rule].setdefault(why, row.id)
     decided = frozenset(planned.rules)
+    without = UNDECIDED if profile.accounts else NO_ACCOUNT
     for rule in undecided:
         if rule not in decided:
-            reason = next(iter(mildest_first(lacking[rule])), UNDECIDED)
-            planned.undecided[rule] = late.get(rule, reason)
+            reason = next(iter(mildest_first(lacking[rule])), without)
+            planned.undecided[rule] = too_late.get(rule, reason)
+            planned.beyond_time += [rule] if rule in too_late and rule not in silent else []

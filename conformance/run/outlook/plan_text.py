@@ -13,7 +13,7 @@ from conformance.run.costs import NOBODY
 from conformance.run.outlook.pace import MAIL_SECONDS
 from conformance.run.outlook.plan import RunPlan
 from conformance.run.planning import in_words
-from conformance.spec import OPERATIONS
+from conformance.spec import OPERATIONS, REQUIREMENTS
 from conformance.spec.tables import LIMITS
 
 MADE_UP = "addresses that the suite makes up, at example.test"
@@ -48,18 +48,18 @@ def as_text(planned: RunPlan) -> str:
 
 
 def _lines(planned: RunPlan) -> Iterator[str]:
-    yield f"With --impact {planned.impact} a run would try {plural(planned.cases, 'case')}:"
+    whole = planned.cases + len(planned.late) + len(planned.untested)
+    yield f"With --impact {planned.impact} a run would try {planned.cases:,} of {plural(whole, 'case')}:"
     if planned.target:
         of_profile = f" · profile {one_line(planned.profile)}" if planned.profile else ""
         yield f"target     {one_line(planned.target)}{of_profile}"
     yield f"rules      {_rules(planned)}"
     if planned.floor is not None:
-        yield f"floor      {plural(planned.floor, 'must')}; below it a run is inconclusive (exit code 5)"
+        yield f"floor      {plural(planned.floor, 'must')}; {_against_floor(planned)}"
     yield f"endpoints  {len(planned.endpoints)} of {len(OPERATIONS)} (--format json names them and the rules)"
     yield f"requests   {planned.requests:,}"
     yield f"time       {_time(planned)}"
-    if planned.beyond_budget:
-        yield f"           {duration(planned.beyond_budget)} more than --time-budget: fewer rules are decided"
+    yield from _beyond_budget(planned)
     yield from (f"codes      a sign-in of {wait}" for wait in planned.code_waits)
     yield f"sign-ins   {_sign_ins(planned)}"
     yield from _meant_to_fail(planned)
@@ -72,6 +72,24 @@ def _lines(planned: RunPlan) -> Iterator[str]:
             for wait in planned.left_out
         )
     yield from _not_tried(planned)
+
+
+def _against_floor(planned: RunPlan) -> str:
+    """What the floor means for this run."""
+    if planned.floor is not None and planned.testable < planned.floor:
+        return "this run would test fewer, and be inconclusive (exit code 5)"
+    return "below it a run is inconclusive (exit code 5)"
+
+
+def _beyond_budget(planned: RunPlan) -> Iterator[str]:
+    """What the time budget leaves out, of which the waits are named further below."""
+    if planned.beyond_budget:
+        yield f"           {duration(planned.beyond_budget)} less than it would take without --time-budget"
+    if planned.beyond_time:
+        musts = sum(REQUIREMENTS[rule].level == "must" for rule in planned.beyond_time)
+        rules = f"{plural(len(planned.beyond_time), 'rule')}, {plural(musts, 'must')} among them"
+        cases = f"{plural(len(planned.late), 'case')} not begun, and " if planned.late else ""
+        yield f"budget     {cases}{rules}, not decided within it"
 
 
 def _rules(planned: RunPlan) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
-from conformance.errors import NoAnswer, NotTls, Untestable
+from conformance.errors import NoAnswer, NotTls, SuiteError, Untestable
 from conformance.spec.endpoints import PROFILE, PUBLIC_KEY
 from conformance.spec.tables import TOKEN_REFUSED
+from conformance.target.clock import SystemClock
 from conformance.target.doctor.diagnosis import Diagnosis
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import MISMATCH
 from conformance.target.portal.login import refusal
 from conformance.target.portal.sign_ins.advice import clock_offset, clock_problem
 from conformance.target.portal.transport import speaks_tls
-from conformance.target.profile.model import NO_PROFILE, Profile
+from conformance.target.profile.model import NO_PROFILE, Profile, of_target
 from conformance.traffic.exchange import Exchange
 
 URL = "portal.url"
@@ -43,6 +44,21 @@ def check_address(portal: Portal, *, connect: Connect) -> Iterator[Diagnosis]:
     yield address
     if address.state == "works":
         yield from _clock(portal, answer)
+
+
+def problem_at(url: str) -> str | None:
+    """What is wrong with an address; None where a portal answers there. It is asked for its public key, and
+    sent no access code: a mistyped address may lead to a stranger."""
+
+    def connect(other: Profile) -> Portal:
+        return Portal.connect(other, impact="read-only", clock=SystemClock())
+
+    try:
+        with connect(of_target(url, {})) as portal:
+            rows = check_address(portal, connect=connect)
+            return next((row.message for row in rows if row.part == URL and row.state == "wrong"), None)
+    except SuiteError as problem:
+        return str(problem)
 
 
 def _address(portal: Portal, answer: Exchange, connect: Connect) -> Diagnosis:

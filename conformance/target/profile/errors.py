@@ -10,6 +10,8 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from conformance.target.profile.positions import Place, PlacedError, Positions
+
 KINDS = {
     "string_type": "a text",
     "int_type": "a whole number",
@@ -31,8 +33,10 @@ def nearest(text: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str
     return words[close[0]] if close else None
 
 
-def sentences(problem: ValidationError, model: type[BaseModel], *, stand_in: str = "") -> Iterator[str]:
-    """One sentence for each mistake, each once; where it names a table it begins with it.
+def sentences(
+    problem: ValidationError, model: type[BaseModel], positions: Positions, *, stand_in: str = ""
+) -> Iterator[str]:
+    """One sentence for each mistake, each once, behind its file and line; it begins with the table, if any.
 
     ``stand_in`` stands in the values for what is not known: nothing that its text decides is a mistake.
     """
@@ -40,8 +44,15 @@ def sentences(problem: ValidationError, model: type[BaseModel], *, stand_in: str
     for error in _causes(problem, model):
         sentence = _sentence(error, model)
         if not stand_in or not _is_about(stand_in, error, sentence):
-            messages.setdefault(sentence.replace(stand_in, "${…}") if stand_in else sentence)
+            shown = sentence.replace(stand_in, "${…}") if stand_in else sentence
+            messages.setdefault(f"{positions.of(_place(error))}: {shown}")
     yield from messages
+
+
+def _place(error: dict[str, Any]) -> Place:
+    """Where a mistake is: its own place, and what the validator of a whole table says."""
+    cause = error.get("ctx", {}).get("error")
+    return (*error["loc"], *(cause.place if isinstance(cause, PlacedError) else ()))
 
 
 def _causes(problem: ValidationError, model: type[BaseModel]) -> list[dict[str, Any]]:
@@ -110,17 +121,27 @@ def _split(place: tuple[Any, ...]) -> tuple[str, str]:
     """The table as it is written, and the key in it."""
     parts = [str(part) for part in place]
     depth = 2 if parts[0] in NESTED else 1
-    table, rest = parts[:depth], parts[depth:]
     rest = [
         part
-        for number, part in enumerate(rest)
+        for number, part in enumerate(place[depth:])
         if not (number < 2 and part in UNION_ARMS and _is_arm(parts, number))
     ]
     if len(parts) == 1:
         return "", parts[0]
     if not rest and depth == 2 and len(parts) == 2:
         return f"[{parts[0]}.{_quoted(parts[1])}]", ""
-    return f"[{'.'.join(_quoted(name) for name in table)}]", ".".join(rest)
+    return f"[{'.'.join(_quoted(name) for name in parts[:depth])}]", _key(rest)
+
+
+def _key(parts: list[str | int]) -> str:
+    """The parts of a key: ``headers.X-LOCALE``, ``accept number 1: kind``."""
+    text = ""
+    for part in parts:
+        if isinstance(part, int):
+            text += f" number {part + 1}:"
+        else:
+            text += f"{' ' if text.endswith(':') else '.' if text else ''}{part}"
+    return text.removesuffix(":")
 
 
 def _is_arm(parts: list[str], number: int) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import tomlkit
 from tomlkit import TOMLDocument
@@ -17,6 +19,11 @@ RECORDS = "records"
 RECORDS_NOTE = 'Found at the target. A run only reads them; it may change those whose "# " you take away.'
 INLINE_NOTE = "Found at the target. A run only reads them; it may change those that you write into records."
 
+EXAMPLE = re.compile(r"# (\w+) = .*?(?:\s{2,}(#.*))?")
+"""A key that a comment shows, with its own comment."""
+
+T = TypeVar("T")
+
 MARK = "\ufeff"
 """What some editors put before a text in UTF-8."""
 
@@ -27,10 +34,12 @@ ProfileTable = Table | InlineTable | OutOfOrderTableProxy
 @dataclass(frozen=True, slots=True)
 class Learned:
     """``tables``: keys and values by table. ``records``: ids that were found, by their key in [records];
-    they are written as comments, because a run may change the records that a profile names."""
+    they are written as comments, because a run may change the records that a profile names. ``notes``: by
+    table, the comments that stand above its keys."""
 
     tables: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     records: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.tables or self.records)
@@ -43,24 +52,100 @@ def as_toml(learned: Learned) -> str:
 
 def written(text: str, learned: Learned) -> str:
     """The text of a profile with what was learned; what the profile says already stays as it is, with its
-    comments, order and line ends. UsageError: what should be a table is none."""
+    comments, order and line ends. A table that only comments show becomes one where it stands. UsageError:
+    what should be a table is none."""
     if text.startswith(MARK):
         return MARK + written(text.removeprefix(MARK), learned)
+    new = unsaid(text, learned)
+    if not new:
+        return text
     end = "\r\n" if "\r\n" in text else "\n"
     whole = text if not text or text.endswith("\n") else text + end
-    document = tomlkit.parse(whole)
+    opened = _with_tables_of_comments(whole.replace("\r\n", "\n"), new).replace("\n", end)
+    new = unsaid(opened, new)
+    document = tomlkit.parse(opened)
+    for name, values in new.tables.items():
+        _add_values(document, name, values, notes=new.notes.get(name, ()), end=end)
+    _add_records(document, new, end=end)
+    return tomlkit.dumps(document)
+
+
+def unsaid(text: str, learned: Learned) -> Learned:
+    """What of it a profile does not say yet: of records, not even in a comment."""
+    document = tomlkit.parse(text.removeprefix(MARK))
+    tables = {name: _lacking(document, name, values) for name, values in learned.tables.items()}
+    records = {
+        name: value
+        for name, value in _lacking(document, RECORDS, learned.records).items()
+        if not re.search(rf'(?m)^# {name} = (?!"…")', text)
+    }
+    notes = {name: lines for name, lines in learned.notes.items() if name not in document}
+    return Learned({name: lacking for name, lacking in tables.items() if lacking}, records, notes)
+
+
+def differing(text: str, learned: Learned) -> Iterator[tuple[str, Json, Json]]:
+    """The keys whose values in a profile are others than what was learned: the key and both values."""
+    document = tomlkit.parse(text.removeprefix(MARK))
     for name, values in learned.tables.items():
-        present = _checked(document, name) if name in document else ()
-        lacking = {key: value for key, value in values.items() if key not in present}
-        if lacking:
-            _add_values(document, name, lacking, end=end)
-    _add_records(document, learned, end=end)
-    after = tomlkit.dumps(document)
-    return text if after == whole else after
+        present = _checked(document, name).unwrap() if name in document else {}
+        for key, value in values.items():
+            if key in present and present[key] != value:
+                yield f"[{name}] {key}", present[key], value
 
 
-def _add_values(document: TOMLDocument, name: str, values: Mapping[str, Json], *, end: str) -> None:
-    """Adds keys to a table of the document, after those that it has."""
+def _lacking(document: TOMLDocument, name: str, values: Mapping[str, T]) -> dict[str, T]:
+    present = _checked(document, name) if name in document else ()
+    return {key: value for key, value in values.items() if key not in present}
+
+
+def _with_tables_of_comments(text: str, new: Learned) -> str:
+    """The text with the tables that it shows in comments only, and the keys among them that were learned.
+    Records stay comments, with their ids."""
+    names = [*new.tables, *([RECORDS] if new.records else [])]
+    for name in names:
+        lines = text.split("\n")
+        start = _commented_table(lines, name)
+        if start is None:
+            continue
+        notes = (RECORDS_NOTE,) if name == RECORDS else new.notes.get(name, ())
+        lines[start : start + 1] = [f"[{name}]", *(f"# {note}" for note in notes)]
+        values = new.records if name == RECORDS else new.tables[name]
+        _fill_comments(lines, start + 1, values, mark="# " if name == RECORDS else "")
+        text = "\n".join(lines)
+    return text
+
+
+def _commented_table(lines: Sequence[str], name: str) -> int | None:
+    """The line that shows a table's head in a comment, where no key of another table follows that would fall
+    to it; None where there is none, or the table is there."""
+    heads = [f"[{name}]", f"{name} = ", f"{name}."]
+    if any(line.startswith(tuple(heads)) for line in lines) or f"# [{name}]" not in lines:
+        return None
+    start = lines.index(f"# [{name}]")
+    for line in lines[start:]:
+        if line.startswith("["):
+            return start
+        if line.strip() and not line.startswith("#"):
+            return None
+    return start
+
+
+def _fill_comments(lines: list[str], start: int, values: Mapping[str, Json], *, mark: str) -> None:
+    """Writes values in place of the examples in the comments below a table's head."""
+    for number in range(start, len(lines)):
+        if not lines[number].startswith("#") or lines[number].startswith("# ["):
+            return
+        example = EXAMPLE.fullmatch(lines[number])
+        if example is not None and example[1] in values:
+            value = f"{mark}{example[1]} = {tomlkit.item(values[example[1]]).as_string()}"
+            column = len(lines[number]) - len(example[2] or "")
+            lines[number] = f"{value.ljust(column - 2)}  {example[2]}" if example[2] else value
+
+
+def _add_values(
+    document: TOMLDocument, name: str, values: Mapping[str, Json], *, notes: Sequence[str], end: str
+) -> None:
+    """Adds keys to a table of the document, after those that it has; to a new one with notes above them."""
     table = _table(document, name, end=end)
     if isinstance(table, InlineTable):
         document[name] = _longer(table, values)
@@ -70,13 +155,13 @@ def _add_values(document: TOMLDocument, name: str, values: Mapping[str, Json], *
         for key, item in items.items():
             table[key] = item
         return
-    _add_above_the_next_table(document, table, items.items())
+    comments = [(None, _ended(tomlkit.comment(note), end)) for note in notes]
+    _add_above_the_next_table(document, table, [*comments, *items.items()])
 
 
 def _add_records(document: TOMLDocument, learned: Learned, *, end: str) -> None:
     """Adds the records that were found as comments: to [records], or last where that stands in one line."""
-    text = document.as_string()
-    lines = [line for line in _record_lines(learned) if f"# {line}" not in text]
+    lines, text = list(_record_lines(learned)), document.as_string()
     if not lines:
         return
     table = _table(document, RECORDS, end=end)

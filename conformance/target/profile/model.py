@@ -16,6 +16,7 @@ from conformance.errors import ProfileError
 from conformance.spec import REQUIREMENTS
 from conformance.spec.operations import BY_KEY
 from conformance.target.profile.errors import nearest, sentences
+from conformance.target.profile.positions import PlacedError, Positions
 from conformance.target.profile.references import References
 from conformance.target.profile.tables import (
     ACCOUNTS,
@@ -98,7 +99,8 @@ class Profile(ProfileTable):
         for key in operations:
             if key not in BY_KEY:
                 hint = nearest(key, BY_KEY)
-                raise ValueError(f'has no endpoint "{key}".' + (f' Did you mean "{hint}"?' if hint else ""))
+                end = f' Did you mean "{hint}"?' if hint else ""
+                raise PlacedError(f'has no endpoint "{key}".{end}', (key,))
         return operations
 
     @model_validator(mode="after")
@@ -107,7 +109,7 @@ class Profile(ProfileTable):
         for key in self.readings:
             if key not in readings:
                 end = f' Did you mean "{hint}"?' if (hint := nearest(key, readings)) else ""
-                raise ValueError(f'[readings] has no reading "{key}".{end}')
+                raise PlacedError(f'[readings] has no reading "{key}".{end}', ("readings", key))
         return self
 
     @model_validator(mode="after")
@@ -115,12 +117,15 @@ class Profile(ProfileTable):
         for name, account in self.accounts.items():
             suggestion = nearest(name, ACCOUNTS, cutoff=0.75)
             if name not in ACCOUNTS and suggestion and suggestion not in self.accounts:
-                raise ValueError(f'[accounts] has no account "{name}". Did you mean "{suggestion}"?')
+                raise PlacedError(
+                    f'[accounts] has no account "{name}". Did you mean "{suggestion}"?', ("accounts", name)
+                )
             if account.inbox is not None and account.inbox not in self.inboxes:
                 hint = nearest(account.inbox, self.inboxes)
                 end = f'Did you mean "{hint}"?' if hint else f"Add the table [inboxes.{account.inbox}]."
-                raise ValueError(
-                    f'[accounts.{name}] inbox is "{account.inbox}", but the profile has no such inbox. {end}'
+                raise PlacedError(
+                    f'[accounts.{name}] inbox is "{account.inbox}", but the profile has no such inbox. {end}',
+                    ("accounts", name, "inbox"),
                 )
         return self
 
@@ -130,7 +135,10 @@ class Profile(ProfileTable):
             if name not in self.accounts:
                 hint = nearest(name, self.accounts)
                 end = f' Did you mean "{hint}"?' if hint else f" Add the table [accounts.{name}]."
-                raise ValueError(f'[expect] accounts names "{name}", and there is no such account.{end}')
+                raise PlacedError(
+                    f'[expect] accounts names "{name}", and there is no such account.{end}',
+                    ("expect", "accounts"),
+                )
         return self
 
     def secrets(self) -> Iterator[tuple[str, str]]:
@@ -184,9 +192,9 @@ def parse(
     folder: Path = Path(),
 ) -> Profile:
     """A profile from its text. Files it names are looked for from ``folder``. Raises ProfileError."""
-    references = References(name, environ, folder)
+    references = References(Positions(name, text), environ, folder)
     tables = tables_of(text, references, name=name, target=target)
-    profile = _validated(tables, name, references.hidden)
+    profile = _validated(tables, name, references.hidden, references.positions)
     if not profile.accounts:
         raise ProfileError(f"{name}: {NO_ACCOUNT}")
     return profile
@@ -200,10 +208,13 @@ def tables_of(text: str, references: References, *, name: str, target: str | Non
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
-        raise ProfileError(f"{name}: this is not TOML: {problem}.") from None
+        line = re.search(r"at line (\d+)", str(problem))
+        where = f"{name}:{line[1]}" if line is not None else name
+        raise ProfileError(f"{where}: this is not TOML: {problem}.") from None
     if tables.get("profile", 1) != 1:
+        where = references.positions.of(("profile",))
         raise ProfileError(
-            f"{name}: profile = {tables['profile']!r} is not supported by this version; write profile = 1."
+            f"{where}: profile = {tables['profile']!r} is not supported by this version; write profile = 1."
         )
     if target is not None and isinstance(tables.setdefault("portal", {}), dict):
         tables["portal"]["url"] = target
@@ -221,12 +232,12 @@ def of_target(url: str, environ: Mapping[str, str] = os.environ) -> Profile:
     """What is known of a target that has no profile: its address, and PORTAL_ACCESS_CODE where that is
     set."""
     portal = {"url": url, "access_code": environ.get("PORTAL_ACCESS_CODE", "")}
-    return _validated({"portal": portal}, NO_PROFILE, [])
+    return _validated({"portal": portal}, NO_PROFILE, [], Positions(NO_PROFILE, ""))
 
 
-def _validated(tables: dict[str, Any], name: str, hidden: list[str]) -> Profile:
+def _validated(tables: dict[str, Any], name: str, hidden: list[str], positions: Positions) -> Profile:
     try:
         profile = Profile.model_validate(tables)
     except ValidationError as problem:
-        raise ProfileError("\n".join(f"{name}: {line}" for line in sentences(problem, Profile))) from None
+        raise ProfileError("\n".join(sentences(problem, Profile, positions))) from None
     return profile.read_from(name, hidden)

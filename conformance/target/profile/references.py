@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.errors import ProfileError
 from conformance.target.profile.errors import nearest
+from conformance.target.profile.positions import Positions
 
 REFERENCE = re.compile(r"\$\$\{|\$\{([^}]+)\}")
 NAMED_TABLES = ("accounts", "inboxes", "operations")
@@ -22,10 +23,11 @@ class References:
     """Takes the values from the environment and from files. ``problems`` collects what cannot be taken, so
     that all of it is reported at once; ``hidden`` are the values that are secrets by their place."""
 
-    def __init__(self, name: str, environ: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, positions: Positions, environ: Mapping[str, str], folder: Path) -> None:
         self.problems: list[str] = []
         self.hidden: list[str] = []
-        self._name, self._environ, self._folder = name, environ, folder
+        self.positions = positions
+        self._environ, self._folder = environ, folder
 
     def filled(self, value: Any, place: tuple[str, ...]) -> Any:
         """The value with every reference replaced; ``$${`` stands for ``${``."""
@@ -48,7 +50,7 @@ class References:
             return ""
 
     def _value(self, reference: str, place: tuple[str, ...]) -> str:
-        where = f"{self._name}: {spoken(place)}"
+        where = f"{self.positions.of(place)}: {spoken(place)}"
         if reference.startswith("file:"):
             path = self._folder / Path(reference.removeprefix("file:")).expanduser()
             try:

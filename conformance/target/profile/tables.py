@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from conformance.spec import REQUIREMENTS
 from conformance.target.profile.errors import nearest
 from conformance.traffic.capture.bodies import LARGEST_ANSWER
+from conformance.traffic.difference_kinds import DifferenceKind
 from conformance.traffic.exchange import Json
 
 Factor = Literal["EMAIL", "OTP"]
@@ -311,7 +312,7 @@ class AcceptedRow(ProfileTable):
 
     endpoint: str = Field(description="The method and path of the endpoint.")
     path: str = Field(description="The place of the difference, with `[*]` for each index, or `body`.")
-    kind: str = Field(description="The kind of the difference, as the report shows it.")
+    kind: DifferenceKind = Field(description="The kind of the difference, as the report shows it.")
     reason: str = Field(description="Why it is accepted.")
     ticket: str = Field("", description="Where it is tracked.")
     expires: date | None = Field(None, description="The last day on which it is accepted.")

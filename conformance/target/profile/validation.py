@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from conformance.errors import ProfileError
 from conformance.target.profile.errors import sentences
 from conformance.target.profile.model import NO_ACCOUNT, Profile, tables_of, text_of
+from conformance.target.profile.positions import Positions
 from conformance.target.profile.references import References
 
 STAND_IN = "UNSETVALUE"
@@ -31,8 +32,8 @@ class StandIns(References):
     """Gives a stand-in for every reference, whatever the environment holds: the result is the same on each
     machine."""
 
-    def __init__(self) -> None:
-        super().__init__("", {}, Path())
+    def __init__(self, positions: Positions) -> None:
+        super().__init__(positions, {}, Path())
         self.references: dict[str, None] = {}
 
     def value(self, reference: str, place: tuple[str, ...]) -> str:
@@ -42,14 +43,16 @@ class StandIns(References):
 
 def validate(path: Path) -> Validation:
     """What is wrong with the profile in a file; nothing is sent and no secret is read."""
-    stand_ins = StandIns()
+    stand_ins = StandIns(Positions(str(path), ""))
     try:
-        tables = tables_of(text_of(path), stand_ins, name=str(path))
+        text = text_of(path)
+        stand_ins = StandIns(Positions(str(path), text))
+        tables = tables_of(text, stand_ins, name=str(path))
         profile = Profile.model_validate(tables)
     except ProfileError as problem:
         problems = str(problem).splitlines()
     except ValidationError as problem:
-        problems = [f"{path}: {line}" for line in sentences(problem, Profile, stand_in=STAND_IN)]
+        problems = list(sentences(problem, Profile, stand_ins.positions, stand_in=STAND_IN))
     else:
         problems = [] if profile.accounts else [f"{path}: {NO_ACCOUNT}"]
     return Validation(tuple(problems), tuple(stand_ins.references))

@@ -1,0 +1,119 @@
+"""Which cases a time budget leaves time for: the order of a run, gone through with what each case costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import isinf
+
+from conformance.run.catalogue import CaseRow
+from conformance.run.planning import SHARING
+from conformance.run.schedule import Agenda, Due, Planned
+from conformance.spec.tables import LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Cases by their ids: ``begun`` are those that begin, and whose wait ends after the budget; ``unbegun``
+    those that never begin."""
+
+    begun: frozenset[str] = frozenset()
+    unbegun: frozenset[str] = frozenset()
+
+    def decides(self, row: CaseRow, rule: str) -> bool:
+        """Whether a case decides one of its rules in time."""
+        return row.id not in self.unbegun and not (row.id in self.begun and rule in row.after_waits)
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """In seconds: the ``budget``, the ``window`` of the sign-in rate (0 where the clock can be moved), how
+    long the ``requests`` of a case take, and how much it keeps of the budget so that what it changes can be
+    restored (``restoring``)."""
+
+    budget: float
+    window: float
+    requests: Callable[[CaseRow], float]
+    restoring: Callable[[CaseRow], float]
+
+
+@dataclass
+class Forecast:
+    """A run without its requests: ``now`` is the seconds since it began, ``end`` when the budget ends but for
+    what is kept for restoring, ``left`` the login sessions that cases have left to others."""
+
+    durations: Durations
+    end: float
+    now: float = 0.0
+    left: int = 0
+    begun: set[str] = field(default_factory=set)
+    unbegun: set[str] = field(default_factory=set)
+    _sign_ins: list[float] = field(default_factory=list)
+
+    def opens(self, number: int) -> float:
+        """The moment from which so many sign-ins may begin at once."""
+        window = self.durations.window
+        recent = [moment for moment in self._sign_ins if moment > self.now - window]
+        over = len(recent) + min(number, LIMITS.login_initiations) - LIMITS.login_initiations
+        return recent[over - 1] + window if over > 0 else self.now
+
+    def run(self, cases: Sequence[Planned[CaseRow]]) -> Late:
+        """Goes through the cases in the order of a run."""
+        agenda, planned = Agenda(cases), {case.item.id: case for case in cases}
+        while (chosen := agenda.next(self.now, self.opens, self.left)) is not None:
+            row, moment = (chosen.item, chosen.moment) if isinstance(chosen, Due) else (chosen, self.now)
+            moment = max(self.now, moment)
+            if row.id in self.begun:  # its wait is over
+                if moment < self.end:
+                    self.begun.discard(row.id)
+                    self.now = moment
+            elif not self._has_time(row, moment):
+                self.unbegun.add(row.id)
+            else:
+                self.now = moment
+                self._sign_in(planned[row.id])
+                self.now += self.durations.requests(row)
+                if row.waits:
+                    self.begun.add(row.id)
+                    agenda.suspend(row, self.now + row.waits, "")
+        return Late(frozenset(self.begun), frozenset(self.unbegun))
+
+    def _has_time(self, row: CaseRow, moment: float) -> bool:
+        """Whether a case can begin, and what it changes be restored; what is kept for that is kept on."""
+        kept = self.durations.restoring(row)
+        if moment >= min(self.end, self.durations.budget - kept):
+            return False
+        self.end = min(self.end, self.durations.budget - kept)
+        return True
+
+    def _sign_in(self, case: Planned[CaseRow]) -> None:
+        needed = case.needs(self.left)
+        self._sign_ins += [self.now] * needed
+        self.left += case.leaves - (case.sign_ins - needed)
+
+
+def late_cases(rows: Sequence[CaseRow], durations: Durations) -> Late:
+    """The cases that a run has no time for."""
+    if isinf(durations.budget):
+        return Late()
+    cases = list(_planned(rows, is_waiting=durations.window > 0))
+    return Forecast(durations, durations.budget).run(cases)
+
+
+def _planned(rows: Sequence[CaseRow], *, is_waiting: bool) -> Iterator[Planned[CaseRow]]:
+    """The cases with their sign-ins, as a run plans them. Where nothing waits, none is waited for."""
+    unused = set(SHARING)
+    for row in sorted(rows, key=lambda row: -row.waits):
+        begun = unused.intersection(row.shares)
+        unused -= begun
+        if not is_waiting:
+            yield Planned(row)
+            continue
+        yield Planned(
+            row,
+            row.sign_ins + len(begun),
+            reuses=row.reuses,
+            leaves=row.leaves,
+            waits=bool(row.waits),
+            first=bool(begun),
+        )
