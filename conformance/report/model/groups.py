@@ -67,8 +67,8 @@ def filters_of(finding: FindingEntry, exchanges: Mapping[int, Exchange]) -> list
     sent = [exchanges[number] for number in finding.exchanges if number in exchanges]
     if not fields or rule is None or finding.other is not None or finding.missing:
         return []
-    given = {name for exchange in sent if _key(exchange) == finding.endpoint for name in _asked(exchange)}
-    filters = sorted(fields.keys() & given)
+    asked = {name for exchange in sent if _key(exchange) == finding.endpoint for name in _asked(exchange)}
+    filters = sorted(fields.keys() & asked)
     names = [name.partition("[")[0] for name in finding.path.split(".")]
     if names[-1] in LISTED:
         return filters if FILTERS.keys() & set(rule.operations) == {finding.endpoint} else []

@@ -32,11 +32,11 @@ class Positions:
     def of(self, place: Sequence[str | int]) -> str:
         """``portal.toml:12``, the line of a place or of the nearest table around it; the name alone where
         nothing of it stands in the text. Parts that are no keys are left out."""
-        found: Place = ()
+        nearest: Place = ()
         for part in place:
-            if (*found, part) in self._lines:
-                found = (*found, part)
-        return f"{self._name}:{self._lines[found]}" if found else self._name
+            if (*nearest, part) in self._lines:
+                nearest = (*nearest, part)
+        return f"{self._name}:{self._lines[nearest]}" if nearest else self._name
 
     @cached_property
     def _lines(self) -> dict[Place, int]:

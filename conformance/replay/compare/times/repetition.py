@@ -86,36 +86,36 @@ class Repetitions:
 
 def _by_form(pair: ReplayedExchange) -> Iterator[Compared]:
     """The values of both responses that are compared by their form."""
-    found: list[Compared] = []
-    _collect(found, pair.recorded.data, pair.live.data, 0, ("data",))
-    for each in found:
+    compared: list[Compared] = []
+    _collect(compared, pair.recorded.data, pair.live.data, 0, ("data",))
+    for each in compared:
         if (pair.operation, each[1][-1]) not in FIELDS:
             yield each
 
 
-def _collect(found: list[Compared], old: Json, new: Json, place: int, steps: Steps) -> None:
+def _collect(compared: list[Compared], old: Json, new: Json, place: int, steps: Steps) -> None:
     """Adds every value that is compared by its form, with its counterpart. A record is at the place of its
     ids, wherever it stands in a list."""
     if isinstance(old, dict) and isinstance(new, dict):
-        _collect_fields(found, old, new, place, steps)
+        _collect_fields(compared, old, new, place, steps)
     elif isinstance(old, list) and isinstance(new, list):
         for at, (item, other) in enumerate(zip(old, new, strict=True) if len(old) == len(new) else ()):
-            _collect(found, item, other, hash((place, at)), (*steps, at))
+            _collect(compared, item, other, hash((place, at)), (*steps, at))
     elif type(old) is type(new) and _is_by_form(_name(steps), old):
-        found.append((place, steps, old, new))
+        compared.append((place, steps, old, new))
 
 
 def _collect_fields(
-    found: list[Compared], old: dict[str, Json], new: dict[str, Json], place: int, steps: Steps
+    compared: list[Compared], old: dict[str, Json], new: dict[str, Json], place: int, steps: Steps
 ) -> None:
     if "bizId" in old and "bizId" in new:
         place = hash((str(old["bizId"]), str(new["bizId"])))
     for name, value in old.items():
         other = new.get(name)
         if type(value) in HOLDERS:
-            _collect(found, value, other, hash((place, name)), (*steps, name))
+            _collect(compared, value, other, hash((place, name)), (*steps, name))
         elif type(other) is type(value) and _is_by_form(name, value):
-            found.append((hash((place, name)), (*steps, name), value, other))
+            compared.append((hash((place, name)), (*steps, name), value, other))
 
 
 HOLDERS = frozenset({dict, list})
