@@ -51,7 +51,7 @@ WITHOUT_ADMIN: Mapping[str, frozenset[str]] = {
         (files("conformance.run") / "without_admin.json").read_text(encoding="utf-8")
     ).items()
 }
-"""The rules that a run decided, measured as the costs of the cases are: of a profile without any account
+"""The rules that a run decided, by ``.ci/measure_without_admin.py``: of a profile without any account
 (``nobody``), and of one whose only account was the spare one (``others``)."""
 
 BY_REFUSAL = frozenset({"ORDER-028"})
