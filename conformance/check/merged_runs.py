@@ -13,9 +13,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -30,6 +31,8 @@ from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
 from conformance.verdicts.selection import RuleSelection
+
+BUFFER = 1 << 20
 
 MERGED = ("check", "replay")
 REGENERATED = (
@@ -63,12 +66,13 @@ _decode = msgspec.json.Decoder(_Glance).decode
 
 class Stretch(NamedTuple):
     """The exchanges of one part: when the first began, a digest of all, how many, and where their lines begin
-    in the file."""
+    and end in the file."""
 
     begins: str
     digest: str
     size: int
     offset: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -176,16 +180,18 @@ def _folder(path: Path) -> Folder:
 
 def _stretches(folder: Folder) -> Iterator[Stretch]:
     """The parts of a folder, from its exchanges; one, where it was not merged itself."""
-    with folder.exchanges.open("rb") as lines:
+    names_hosts = folder.run.command == "check"
+    with folder.exchanges.open("rb", BUFFER) as lines:
         sizes = [row["exchanges"] for row in (folder.run.model_extra or {}).get("parts", [])]
         for size in sizes or [None]:
             offset, digest, begins, count = lines.tell(), hashlib.sha256(), "", 0
-            while (size is None or count < size) and (line := lines.readline()):
+            for line in islice(lines, size):
                 digest.update(line.partition(b",")[2])
-                started = _seen(line, folder.hosts)
-                begins = begins or started
+                if names_hosts or not begins:
+                    started = _seen(line, folder.hosts)
+                    begins = begins or started
                 count += 1
-            yield Stretch(begins, digest.hexdigest(), count, offset)
+            yield Stretch(begins, digest.hexdigest(), count, offset, lines.tell())
 
 
 def _seen(line: bytes, hosts: Counter[str]) -> str:
@@ -253,13 +259,22 @@ def _numbers(folders: Sequence[Folder]) -> list[Numbers]:
 
 def _join(folders: Sequence[Folder], path: Path) -> None:
     place = 1
-    with path.open("wb") as out:
+    with path.open("wb", BUFFER) as out:
         for stretch, index, first in _in_order(folders):
-            with folders[index].exchanges.open("rb") as lines:
+            with folders[index].exchanges.open("rb", BUFFER) as lines:
                 lines.seek(stretch.offset)
-                for _ in range(stretch.size):
-                    out.write(_renumbered(lines.readline(), place - first))
+                if place == first:
+                    _copy(lines, out, stretch.end - stretch.offset)
+                else:
+                    numbered = partial(_renumbered, shift=place - first)
+                    out.writelines(map(numbered, islice(lines, stretch.size)))
             place += stretch.size
+
+
+def _copy(source: BinaryIO, out: BinaryIO, size: int) -> None:
+    while size > 0 and (chunk := source.read(min(size, BUFFER))):
+        out.write(chunk)
+        size -= len(chunk)
 
 
 def _renumbered(line: bytes, shift: int) -> bytes:
