@@ -22,12 +22,10 @@ from conformance.replay.load.meter import LoadMeter
 from conformance.replay.load.schedule import Schedule
 from conformance.replay.notes import FinishedReplay
 from conformance.replay.options import Lag, ReplayOptions, ReplayResult
-from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplayPlan
-from conformance.replay.recording.store import Store
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
-from conformance.replay.sharing import OnShare, of_worker, own_placeholders
+from conformance.replay.sharing import OnShare, Recording, of_worker, own_placeholders
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
@@ -40,7 +38,7 @@ from conformance.target.profile.model import Profile
 from conformance.traffic.collector import rarely_collected
 from conformance.traffic.redaction.redact import Secrets
 
-__all__ = ["ReplayOptions", "ReplayResult", "replay"]
+__all__ = ["Recording", "ReplayOptions", "ReplayResult", "replay"]
 
 
 def replay(
@@ -51,11 +49,13 @@ def replay(
     on_step: Callable[[ReplayStep], None] = ignore,
     on_notice: Callable[[str], None] = lambda notice: None,
     on_share: OnShare = lambda share: None,
+    recording: Recording | None = None,
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
     ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored,
     ``on_share`` with the share of a worker, which is empty where there are more workers than shares.
+    ``recording`` is what the files hold, where it was analysed before: it serves one replay.
     CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay. A target that does
     not answer, or stops answering, ends it with exit code 6, an interrupt with 2, a ledger that cannot be
     written with 4, an error of the suite's own with 3: the verdicts until then are written.
@@ -68,15 +68,15 @@ def replay(
     )
     secrets = _secrets_of(profile)
     own_placeholders(secrets, options)
-    with rarely_collected(), Store(files, salvage=options.salvage) as store:
-        plan = planned(store, options.selection)
+    with rarely_collected(), recording or Recording(files, profile, options) as recording:
+        plan = recording.plan
         head = head_of_journal(files, profile)
         earlier = earlier_part(head, options)
         earlier.omit_from(plan)
         journal = ReplayJournal(options.out / JOURNAL, head, secrets)
         for notice in losses_foreseen(plan):
             on_notice(notice)
-        options = of_worker(plan, profile, options, on_share)
+        options = of_worker(recording, options, on_share)
         clock = clock_of(profile)
         if isinstance(clock, SimulatedClock):
             clock.move(0)

@@ -1,15 +1,20 @@
-"""The share of one worker of a replay."""
+"""The recording of a replay, analysed once, and the share of one worker of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.correlation import Correlation
-from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.shares import Share, SharedPlan
+from conformance.replay.recording.store import Store
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
 
@@ -26,17 +31,50 @@ def own_placeholders(secrets: Secrets, options: ReplayOptions) -> None:
         secrets.number_after(options.worker.index * PLACEHOLDERS)
 
 
-def of_worker(plan: ReplayPlan, profile: Profile, options: ReplayOptions, on_share: OnShare) -> ReplayOptions:
-    """Has a plan send the worker's share alone. The options, with its share of the rate."""
+class Recording:
+    """An analysed recording. Workers that are forked have it from the process that analysed it."""
+
+    def __init__(self, files: Sequence[str | Path], profile: Profile, options: ReplayOptions) -> None:
+        """CaptureError, UsageError: as for ``planned``."""
+        self._profile, self._accounts = profile, options.accounts
+        self._shares: dict[int, list[Share]] = {}
+        self.store = Store(files, salvage=options.salvage)
+        try:
+            self.plan = planned(self.store, options.selection)
+        except BaseException:
+            self.store.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.store.close()
+
+    @cached_property
+    def shared(self) -> SharedPlan:
+        plan = self.plan
+        context = RebuildContext(plan, self._profile, Correlation(used=plan.sources), chosen=self._accounts)
+        return SharedPlan(plan, context.accounts)
+
+    def shares(self, workers: int) -> list[Share]:
+        """The shares of so many workers, computed once."""
+        if workers not in self._shares:
+            self._shares[workers] = self.shared.shares(workers)
+        return self._shares[workers]
+
+
+def of_worker(recording: Recording, options: ReplayOptions, on_share: OnShare) -> ReplayOptions:
+    """Has the plan of a recording send the worker's share alone. The options, with its share of the rate."""
     worker = options.worker
     if worker is None:
         return options
-    context = RebuildContext(plan, profile, Correlation(used=plan.sources), chosen=options.accounts)
-    shared = SharedPlan(plan, context.accounts)
-    shares = shared.shares(worker.workers)
+    shares = recording.shares(worker.workers)
     share = shares[worker.index] if worker.index < len(shares) else Share({})
     on_share(share)
-    shared.keep_only(share, is_first=worker.index == 0)
+    recording.shared.keep_only(share, is_first=worker.index == 0)
     if options.rate is None:
         return options
     whole = sum(each.exchanges for each in shares)

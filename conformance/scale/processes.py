@@ -6,25 +6,57 @@ import contextlib
 import pickle
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
+from conformance.replay import Recording
+from conformance.scale.forked import CAN_FORK, Forked, Link, forked
 from conformance.scale.order import LOG, WorkerOrder
+from conformance.scale.wire import BEGIN, WORKER
+from conformance.scale.worker import obey
 
-WORKER = "conformance.scale.worker"
+
+class Process(Protocol):
+    """A process that ends once its standard input is closed: started anew, or forked from this one."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def kill(self) -> None: ...
 
 
 class Processes:
     """Processes that read what to do from standard input, and end once that is closed."""
 
     def __init__(self) -> None:
-        self.started: list[subprocess.Popen[bytes]] = []
+        self.started: list[Process] = []
 
-    def start(self, module: str, order: WorkerOrder, *arguments: str, log: Path) -> subprocess.Popen[bytes]:
-        process = started(module, order, *arguments, log=log)
-        self.started.append(process)
-        return process
+    def fork(self, order: WorkerOrder, recording: Recording) -> None:
+        """Forks the worker of an order, which has the recording from here."""
+        link = Link.new()
+        process = self.forked(order, recording, link)
+        link.reads.close()
+        with contextlib.suppress(BrokenPipeError):
+            link.leads.write(BEGIN)
+        self.started.append(Forked(process, link.leads))
+
+    def forked(
+        self, order: WorkerOrder, recording: Recording, link: Link, *, foreign: Iterable[IO[bytes]] = ()
+    ) -> BaseProcess:
+        """A forked process that waits for the word to begin. ``foreign`` are pipes of others."""
+        inputs = [each.stdin for each in self.started if each.stdin is not None]
+        work = partial(obey, order, recording=recording)
+        return forked(work, link, log=order.folder / LOG, foreign=[*inputs, *foreign])
 
     def wait(self) -> None:
         """Until all have ended. Where this is interrupted, they are told to stop, and waited for; at the
@@ -54,10 +86,15 @@ class Processes:
 
 
 def started(
-    module: str, order: WorkerOrder, *arguments: str, log: Path, stdout: int = subprocess.DEVNULL
+    module: str,
+    *arguments: str,
+    given: bytes = b"",
+    log: Path,
+    stdout: int = subprocess.DEVNULL,
+    inherited: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """A process with its order on its way. It has a session of its own: an interrupt from the terminal is for
-    the one that starts it."""
+    """A process, with bytes on its standard input. It has a session of its own: an interrupt from the
+    terminal is for the one that starts it. ``inherited`` are descriptors that it has from this one."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as errors:
         process = subprocess.Popen(
@@ -66,28 +103,57 @@ def started(
             stdout=stdout,
             stderr=errors,
             start_new_session=True,
+            pass_fds=inherited,
         )
-    with contextlib.suppress(BrokenPipeError):
-        pipe = _pipe(process)
-        pickle.dump(order, pipe)
-        pipe.flush()
+    tell(process, given)
     return process
 
 
-def close(process: subprocess.Popen[bytes]) -> None:
+def started_worker(
+    order: WorkerOrder, *, log: Path, stdout: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """A worker with its order."""
+    return started(WORKER, given=pickle.dumps(order), log=log, stdout=stdout)
+
+
+class Led(Protocol):
+    """What is told to stop by the end of its standard input."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+
+
+def close(process: Led) -> None:
     """Tells a process to stop."""
-    with contextlib.suppress(OSError):
-        _pipe(process).close()
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
 
 
-def _pipe(process: subprocess.Popen[bytes]) -> IO[bytes]:
-    assert process.stdin is not None
-    return process.stdin
+def tell(process: Led, words: bytes) -> None:
+    """Sends a process some bytes. One that has ended hears nothing."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.write(words)
+            process.stdin.flush()
 
 
-def plain_workers(orders: Sequence[WorkerOrder]) -> Processes:
-    """A process for each worker, and nothing between them."""
+def plain_workers(orders: Sequence[WorkerOrder], *, forks: bool = CAN_FORK) -> Processes:
+    """A process for each worker, and nothing between them. ``forks``: they are forked from this one, which
+    analyses the recording; else each does so. CaptureError, UsageError: it cannot be replayed."""
     processes = Processes()
-    for order in orders:
-        processes.start(WORKER, order, log=order.folder / LOG)
+    if not forks:
+        for order in orders:
+            processes.started.append(started_worker(order, log=order.folder / LOG))
+        return processes
+    with recording_of(orders[0]) as recording:
+        for order in orders:
+            processes.fork(order, recording)
     return processes
+
+
+def recording_of(order: WorkerOrder) -> Recording:
+    """What all workers of an order replay, divided among them."""
+    recording = Recording(order.files, order.profile, order.options)
+    recording.shares(order.workers)
+    return recording

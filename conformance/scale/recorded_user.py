@@ -14,48 +14,29 @@ does not run among greenlets, and what Locust patches in Python does not reach i
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import gevent
 import locust
-import msgspec
 from locust.env import Environment
-from locust.exception import StopUser
-from locust.rpc import Message
 from locust.runners import LocalRunner, MasterRunner, WorkerRunner
 
-from conformance.errors import SuiteError
 from conformance.replay import command as replay_command
 from conformance.replay.options import ReplayOptions
+from conformance.scale.leading import OVER, LeadingUser, LedProcess
 from conformance.scale.order import LOG, WorkerOrder, clear
-from conformance.scale.processes import WORKER, close, started
+from conformance.scale.processes import started_worker
 from conformance.scale.replays import check_options, merged
-from conformance.scale.reports import StepReport
 from conformance.target.profile.model import load
-
-OVER = "recorded_share_over"
-"""The message of a worker whose share is over: the class, and the process."""
-
-_decode = msgspec.json.Decoder(list[StepReport]).decode
-
-_begun: set[str] = set()
-"""The classes whose share this process has begun in this test. A further user does nothing: no share is
-replayed twice, not even where Locust moves the users of a worker that died to another one."""
 
 _over: set[tuple[str, str]] = set()
 """On the master, by worker and class, the shares that are over."""
 
 
-class AnswerDiffers(Exception):
-    """An answer is not as it was recorded, or none came."""
-
-
-class RecordedUser(locust.User):  # type: ignore[misc]  # its decorators are not typed
+class RecordedUser(LeadingUser):
     """Replays the share of its worker, and reports each request to Locust.
 
     ``recordings`` are captures or HAR files and ``profile`` is the target's profile: every worker reads both.
@@ -88,54 +69,13 @@ class RecordedUser(locust.User):  # type: ignore[misc]  # its decorators are not
             return cls.workers
         return getattr(environment.parsed_options, "expect_workers", None) or 1
 
-    @locust.task  # type: ignore[untyped-decorator]
-    def replay_share(self) -> None:
-        """Replays the share of this worker, once, and ends this user."""
-        environment, name = self.environment, type(self).__name__
-        if name not in _begun:
-            _begun.add(name)
-            try:
-                runner = environment.runner
-                index = max(0, runner.worker_index) if isinstance(runner, WorkerRunner) else 0
-                self._replay(self.order(environment).of(index, reports_steps=True))
-            except SuiteError as problem:
-                print(f"{name}: {problem}", file=sys.stderr, flush=True)
-            _say_over(environment, name)
-        raise StopUser
-
-    def _replay(self, order: WorkerOrder) -> None:
-        """Runs the process of this worker to its end. Where this user is stopped, so is that."""
+    def start_process(self) -> LedProcess:
+        """Starts the process that replays the share of this worker."""
+        runner = self.environment.runner
+        index = max(0, runner.worker_index) if isinstance(runner, WorkerRunner) else 0
+        order = self.order(self.environment).of(index, reports_steps=True)
         clear(order.folder)
-        process = started(WORKER, order, log=order.folder / LOG, stdout=subprocess.PIPE)
-        try:
-            assert process.stdout is not None
-            for line in process.stdout:
-                self._report(_decode(line))
-        finally:
-            close(process)
-            process.wait()
-
-    def _report(self, reports: Sequence[StepReport]) -> None:
-        fire = self.environment.events.request.fire
-        for each in reports:
-            fire(
-                request_type=each.method,
-                name=each.endpoint,
-                response_time=each.ms,
-                response_length=each.bytes,
-                exception=AnswerDiffers(each.problem) if each.problem else None,
-                context={},
-            )
-
-
-def _say_over(environment: Environment, name: str) -> None:
-    """Tells the master that the share of this worker is over, after all that was counted of it."""
-    runner = environment.runner
-    if isinstance(runner, WorkerRunner):
-        counted: dict[str, Any] = {}
-        environment.events.report_to_master.fire(client_id=runner.client_id, data=counted)
-        runner.client.send(Message("stats", counted, runner.client_id))
-    runner.send_message(OVER, {"class": name, "pid": os.getpid()})
+        return started_worker(order, log=order.folder / LOG, stdout=subprocess.PIPE)
 
 
 def recorded_users(environment: Environment) -> list[type[RecordedUser]]:
@@ -146,7 +86,6 @@ def recorded_users(environment: Environment) -> list[type[RecordedUser]]:
 
 @locust.events.test_start.add_listener  # type: ignore[untyped-decorator]
 def _begin(**named: Any) -> None:
-    _begun.clear()
     _over.clear()
 
 

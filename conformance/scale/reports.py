@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 
 from conformance.replay.compare.outcome import State
 from conformance.replay.engine.step import ReplayStep
+from conformance.scale.wire import StepReport
 
 REPORTED_AFTER = 0.25
 """Seconds after which steps are reported."""
@@ -16,20 +17,10 @@ REPORTED_AFTER = 0.25
 _encode = msgspec.json.Encoder().encode
 
 
-class StepReport(msgspec.Struct, array_like=True):
-    """A request as a load generator counts it. ``problem`` is empty where its answer is as recorded."""
-
-    method: str
-    endpoint: str
-    ms: float
-    bytes: int
-    problem: str = ""
-
-
 class StepReports:
     """Writes what was sent, some steps at a time, each time a line of JSON."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self._waiting: list[StepReport] = []
         self._written = time.monotonic()
@@ -55,10 +46,10 @@ def report_of(step: ReplayStep) -> StepReport:
     """The report of a step that sent something."""
     attempt, outcome = step.attempt, step.outcome
     assert attempt is not None
-    response = attempt.received.response
-    method, _, path = outcome.endpoint.partition(" ")
+    received = attempt.received
+    response = received.response
     problem = response.error or ""
     if not problem and outcome.state is State.REGRESSED:
         paths = dict.fromkeys(difference.path or "body" for difference in outcome.differences)
         problem = f"regressed: {', '.join(list(paths)[:3])}"
-    return StepReport(method, path, attempt.received.elapsed_ms, len(response.body), problem)
+    return StepReport(outcome.endpoint, received.elapsed_ms, len(response.body), problem)

@@ -1,7 +1,7 @@
-"""One worker of a replay: a process of its own, ``python -m conformance.scale.worker``.
+"""One worker of a replay: a forked process, or one of its own, ``python -m conformance.scale.worker``.
 
-It reads its order from standard input. Once that is closed nobody waits for it any more: it stops sending,
-and restores what it changed.
+That one reads its order from standard input. Once this is closed nobody waits for the worker any more: it
+stops sending, and restores what it changed.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import IO
 
 from conformance.errors import SuiteError
-from conformance.replay import replay
+from conformance.replay import Recording, replay
 from conformance.replay.engine.sessions import ignore
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.shares import Share
@@ -28,8 +28,9 @@ class NothingToReplay(Exception):
     """There are more workers than shares."""
 
 
-def work(order: WorkerOrder, out: BinaryIO) -> int:
-    """Replays the share of a worker, and returns the exit code of that replay."""
+def work(order: WorkerOrder, out: IO[bytes], recording: Recording | None = None) -> int:
+    """Replays the share of a worker, and returns the exit code of that replay. ``recording`` is the analysed
+    one, where another process did that."""
     note = WorkerNote(order.index + 1, os.getpid(), platform.node())
     note.write(order.folder)
 
@@ -43,7 +44,10 @@ def work(order: WorkerOrder, out: BinaryIO) -> int:
     on_step: Callable[[ReplayStep], None] = reports.add if order.reports_steps else ignore
     try:
         options = order.own_options()
-        return replay(order.files, order.profile, options, on_step=on_step, on_share=take).run.exit_code
+        done = replay(
+            order.files, order.profile, options, on_step=on_step, on_share=take, recording=recording
+        )
+        return done.run.exit_code
     except NothingToReplay:
         return 0
     except SuiteError as problem:
@@ -57,17 +61,28 @@ def work(order: WorkerOrder, out: BinaryIO) -> int:
 
 def main() -> int:
     order = pickle.load(sys.stdin.buffer)
+    return _led(sys.stdin.fileno(), lambda: work(order, sys.stdout.buffer))
+
+
+def obey(order: WorkerOrder, orders: IO[bytes], out: IO[bytes], *, recording: Recording) -> int:
+    """Replays the share of a forked worker, as soon as ``orders`` say so."""
+    if not orders.read(1):
+        return 0
+    return _led(orders.fileno(), lambda: work(order, out, recording))
+
+
+def _led(orders: int, do: Callable[[], int]) -> int:
     over = threading.Event()
-    threading.Thread(target=_interrupt_when_left, args=(over,), daemon=True).start()
+    threading.Thread(target=_interrupt_when_left, args=(orders, over), daemon=True).start()
     try:
-        return work(order, sys.stdout.buffer)
+        return do()
     finally:
         over.set()
 
 
-def _interrupt_when_left(over: threading.Event) -> None:
-    """Interrupts the replay where the process that started it has closed its end, or is gone."""
-    while os.read(sys.stdin.fileno(), 1024):
+def _interrupt_when_left(orders: int, over: threading.Event) -> None:
+    """Interrupts the replay where the process that leads it has closed its end, or is gone."""
+    while os.read(orders, 1024):
         pass
     if not over.is_set():
         os.kill(os.getpid(), signal.SIGINT)

@@ -90,6 +90,17 @@ def test_lines_are_read_whole_wherever_a_chunk_of_the_file_ends(chunk: int, tmp_
         assert [recorded.line(at) for at in range(7)] == lines
 
 
+def test_lines_are_read_wherever_another_reader_of_the_file_stands(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    lines = [exchange_line(number) for number in range(1, 8)]
+    file.write_bytes(b"\n".join(lines))
+
+    with Store([file], chunk_bytes=100) as recorded:
+        pairs = list(zip(recorded.lines(), recorded.lines(), strict=True))
+
+    assert pairs == [(line, line) for line in lines]
+
+
 def test_a_file_that_becomes_shorter_is_named(tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_bytes(exchange_line(1) + b"\n" + exchange_line(2) + b"\n")

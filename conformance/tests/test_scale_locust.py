@@ -19,8 +19,9 @@ from conformance.cli import main
 from conformance.errors import ExitCode
 from conformance.replay import replay
 from conformance.report.model.run import Run
+from conformance.scale.forked import CAN_FORK
 from conformance.scale.locust_engine import locust_workers
-from conformance.scale.order import WorkerOrder
+from conformance.scale.order import WorkerNote, WorkerOrder
 from conformance.scale.processes import Processes
 from conformance.scale.replays import replay_on_workers
 from conformance.tests.replays import options_for
@@ -29,7 +30,6 @@ from conformance.tests.test_scale_replays import (
     LIMITS,
     Hang,
     details,
-    itself,
     kill_the_hanging,
     numbers,
     profile_of,
@@ -48,6 +48,39 @@ from conformance.cli import main
 assert main(["run", "--only", "ENV-*", "--out", sys.argv[1]]) == 0
 assert not {"gevent", "locust"} & sys.modules.keys()
 print("neither")
+"""
+
+
+LOGGED = """
+import sys
+from conformance.scale.locust_process import log_all
+from conformance.scale.leading import AnswerDiffers
+from conformance.scale.wire import StepReport
+from locust.stats import RequestStats
+
+assert "pydantic" not in sys.modules and "conformance.replay" not in sys.modules
+rows = [StepReport("GET /a", 3.25, 10), StepReport("POST /b", 1700.0, 7, "no connection"),
+        StepReport("GET /a", 0.75, 30), StepReport("GET /a", 150.5, 20, "regressed: data")]
+ours, theirs = RequestStats(), RequestStats()
+log_all(ours, rows)
+for row in rows:
+    theirs.log_request(*row.method_and_name, row.ms, row.bytes)
+    if row.problem:
+        theirs.log_error(*row.method_and_name, AnswerDiffers(row.problem))
+
+def told(stats):
+    entries = [stats.total, *(stats.entries[key] for key in sorted(stats.entries))]
+    return [
+        {key: value for key, value in entry.serialize().items() if "time" not in key or "response" in key}
+        for entry in entries
+    ], {key: error.occurrences for key, error in stats.errors.items()}
+
+(one, of_one), (other, of_other) = told(ours), told(theirs)
+for entry in one + other:
+    for name in ("num_reqs_per_sec", "num_fail_per_sec"):
+        entry[name] = sum(entry[name].values())
+assert (one, of_one) == (other, of_other), (one, other)
+print("alike")
 """
 
 
@@ -81,9 +114,16 @@ def test_locust_finds_what_one_process_finds_and_counts_each_request_once(
     assert counted(out / "locust.csv") == details(alone)["recorded"]
 
 
-@pytest.mark.parametrize("victim", ["the worker's process", "the worker of Locust"])
+@pytest.mark.parametrize(
+    ("victim", "forks"),
+    [
+        ("the worker's process", CAN_FORK),
+        ("the worker of Locust", CAN_FORK),
+        ("the worker of Locust", False),
+    ],
+)
 def test_a_killed_worker_is_named_and_its_share_neither_counted_nor_moved_to_another(
-    recording: Path, tmp_path: Path, victim: str
+    recording: Path, tmp_path: Path, victim: str, forks: bool
 ) -> None:
     hangs: list[Hang] = []
 
@@ -92,8 +132,11 @@ def test_a_killed_worker_is_named_and_its_share_neither_counted_nor_moved_to_ano
         return hangs[0]
 
     def start(orders: Sequence[WorkerOrder]) -> Processes:
-        processes = locust_workers(orders)
-        of = parent if victim == "the worker of Locust" else itself
+        processes = locust_workers(orders, forks=forks)
+
+        def of(note: WorkerNote) -> int:
+            return note.pid if victim == "the worker's process" else processes.workers[note.worker - 1].pid
+
         threading.Thread(target=kill_the_hanging, args=(hangs[0], tmp_path, of), daemon=True).start()
         return processes
 
@@ -111,11 +154,6 @@ def test_a_killed_worker_is_named_and_its_share_neither_counted_nor_moved_to_ano
     assert numbers(tmp_path) == list(range(1, alive["exchanges"] + 1))
 
 
-def parent(pid: int) -> int:
-    """The process that started another."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-
-
 LOCUSTFILE = """
 from pathlib import Path
 from conformance.replay import ReplayOptions
@@ -126,6 +164,12 @@ class Monday(RecordedUser):
     profile = {profile!r}
     options = ReplayOptions(out=Path({out!r}), impact="disruptive")
 """
+
+
+def test_the_processes_of_locust_count_as_locust_does_and_load_no_replay() -> None:
+    done = subprocess.run([sys.executable, "-c", LOGGED], capture_output=True, text=True, timeout=60)
+
+    assert done.stdout == "alike\n", done.stderr
 
 
 @pytest.mark.parametrize("workers", [0, 2])

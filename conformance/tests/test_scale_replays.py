@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import os
 import signal
 import threading
 import tomllib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance import record
 from conformance.errors import ExitCode, UsageError
-from conformance.replay import replay
+from conformance.replay import Recording, replay
 from conformance.report.model.run import Run
-from conformance.scale.order import WorkerOrder, folder_of, note_in
+from conformance.scale.forked import CAN_FORK
+from conformance.scale.order import WorkerNote, WorkerOrder, folder_of, note_in
 from conformance.scale.processes import Processes, plain_workers
 from conformance.scale.replays import replay_on_workers
 from conformance.target.profile.model import Profile, parse
@@ -67,15 +70,16 @@ def numbers(out: Path) -> list[int]:
     return [json.loads(line)["n"] for line in (out / "exchanges.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("workers", [2, 3, 5])
-def test_workers_find_what_one_process_finds(recording: Path, tmp_path: Path, workers: int) -> None:
+@pytest.mark.parametrize(("workers", "forks"), [(2, CAN_FORK), (3, CAN_FORK), (5, CAN_FORK), (2, False)])
+def test_workers_find_what_one_process_finds(
+    recording: Path, tmp_path: Path, workers: int, forks: bool
+) -> None:
+    start = partial(plain_workers, forks=forks)
     with reference.start(limits=LIMITS, clock=False) as portal:
         alone = replay([recording], profile_of(portal), options_for(tmp_path / "alone")).run
     with reference.start(limits=LIMITS, clock=False) as portal:
         options = options_for(tmp_path / "shared")
-        shared = replay_on_workers(
-            [recording], profile_of(portal), options, workers=workers, start=plain_workers
-        )
+        shared = replay_on_workers([recording], profile_of(portal), options, workers=workers, start=start)
 
     assert shared.exit_code == alone.exit_code == 0
     assert verdicts(shared) == verdicts(alone)
@@ -90,6 +94,18 @@ def test_workers_find_what_one_process_finds(recording: Path, tmp_path: Path, wo
     assert [note for note in shared.notes if "recorded exchanges" in note] == [
         note for note in alone.notes if "recorded exchanges" in note
     ]
+
+
+def test_a_recording_that_was_analysed_is_not_read_again(recording: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "traffic.jsonl.gz"
+    packed.write_bytes(gzip.compress(recording.read_bytes()))
+    with reference.start(limits=LIMITS, clock=False) as portal:
+        profile, options = profile_of(portal), options_for(tmp_path / "out")
+        analysed = Recording([packed], profile, options)
+        packed.write_bytes(b"nothing that could be read")
+        run = replay([packed], profile, options, recording=analysed).run
+
+    assert details(run)["compared"] == EXCHANGES * len(VISITORS)
 
 
 def test_what_workers_wrote_can_be_replayed_again(recording: Path, tmp_path: Path) -> None:
@@ -151,18 +167,18 @@ def test_a_worker_that_is_killed_is_named_with_its_sessions_and_not_counted(
     assert b'"browser-1"' not in (tmp_path / "exchanges.jsonl").read_bytes()
 
 
-def itself(pid: int) -> int:
-    return pid
+def itself(note: WorkerNote) -> int:
+    return note.pid
 
 
-def kill_the_hanging(hang: Hang, out: Path, victim: Callable[[int], int] = itself) -> None:
-    """Kills the worker of the second browser, or what ``victim`` names for its process."""
+def kill_the_hanging(hang: Hang, out: Path, victim: Callable[[WorkerNote], int] = itself) -> None:
+    """Kills the worker of the second browser, or the process that ``victim`` names for it."""
     hang.reached.wait(60)
     notes = [note_in(folder_of(out, index)) for index in range(2)]
     hanging = next(
         note for note in notes if note and EXCHANGES + 1 in [each.first for each in note.sessions or ()]
     )
-    os.kill(victim(hanging.pid), signal.SIGKILL)
+    os.kill(victim(hanging), signal.SIGKILL)
 
 
 def test_where_every_worker_dies_the_replay_is_inconclusive_and_has_its_reports(

@@ -28,7 +28,8 @@ _PLACEHOLDER = re.compile(rb"\[([a-z-]+)-(\d{1,6})\]")
 class Store:
     """Lines of exchanges by position, from 0, in the order in which they stand. Keeps 12 bytes for each.
 
-    A plain capture is read where it lies; anything else is copied as one, into a temporary file.
+    A plain capture is read where it lies; anything else is copied as one, into a temporary file. Processes
+    that are forked may read the same one: nothing depends on where a file was read last.
     """
 
     def __init__(
@@ -83,12 +84,11 @@ class Store:
             last = at
             while last < len(self) and self._file_of[last] == number:
                 last += 1
-            file.seek(0)
             start, buffer = 0, b""
             while at < last:
                 begin, end = self._starts[at], self._starts[at] + self._lengths[at]
                 while start + len(buffer) < end:
-                    chunk = file.read(self._chunk_bytes)
+                    chunk = os.pread(file.fileno(), self._chunk_bytes, start + len(buffer))
                     if not chunk:
                         path, first = self._named[number]
                         raise CaptureError(
