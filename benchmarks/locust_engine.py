@@ -1,31 +1,46 @@
 """A replay on two workers against one process: exchanges a second, and CPU of everything that sends.
 
-.venv/bin/python benchmarks/locust_engine.py [EXCHANGES [ROUNDS]]
+.venv/bin/python benchmarks/locust_engine.py [EXCHANGES [ROUNDS [COMMIT]]]
 
-The portal is a stub that answers at once, in a process of its own; the sessions are of eight people, so that
-they can be shared. Ratios are medians of alternating rounds, and above 1 where the workers are faster.
+The portal is a stub that answers at once, in a process of its own on the same cores; the sessions are of
+eight people, so that they can be shared. ``COMMIT`` is an earlier engine, that is measured beside. Ratios are
+medians of alternating rounds, and above 1 where the workers are faster: first of the whole commands, then
+without what a replay of a fiftieth of the traffic takes, which is mostly start and end.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import replay_traffic
 from replay_peers import PROFILE, stub
 
-SESSIONS, PEOPLE = 80, 8
+SESSIONS, PEOPLE, PART = 80, 8, 50
+BEFORE = "one process, "
 ENGINES: dict[str, list[str]] = {
     "one process": [],
     "two processes": ["--workers", "2"],
     "locust, two workers": ["--workers", "2", "--engine", "locust"],
 }
+OF_OLD = ("conformance", "cases", "reference_impl")
+
+
+class Cost(NamedTuple):
+    """What a command took, in seconds; ``stub`` is the portal's CPU."""
+
+    seconds: float
+    cpu: float
+    stub: float
 
 
 def profile_of(port: int) -> str:
@@ -41,49 +56,83 @@ def profile_of(port: int) -> str:
     return admin + "".join(others)
 
 
-def replayed(capture: Path, folder: Path, options: list[str]) -> tuple[float, float]:
-    """Exchanges a second from the start of the command to its end, and CPU in us an exchange."""
+def replayed(capture: Path, folder: Path, options: list[str], code: Path | None) -> Cost:
+    """What a replay takes from the start of the command to its end."""
     count = sum(1 for _ in capture.open())
     with stub(capture.with_suffix(".visit.jsonl")) as port:
         profile, out = folder / "portal.toml", folder / "out"
         profile.write_text(profile_of(port))
-        command = [str(Path(sys.executable).with_name("portal-conformance")), "replay", str(capture)]
+        command = [sys.executable, "-m", "conformance", "replay", str(capture)]
         command += ["--profile", str(profile), "--out", str(out), *options]
+        environment = os.environ | ({} if code is None else {"PYTHONPATH": str(code)})
         before, began = _cpu_of_children(), time.perf_counter()
-        subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, env=environment)
         seconds, cpu = time.perf_counter() - began, _cpu_of_children() - before
         compared = json.loads((out / "results.json").read_text())["replay"]["compared"]
+        used = _cpu_of_children()
     if compared != count:
         raise SystemExit(f"{options}: {compared} of {count} exchanges were compared.")
-    return count / seconds, cpu / count * 1e6
+    return Cost(seconds, cpu, _cpu_of_children() - used)
 
 
 def _cpu_of_children() -> float:
-    """Seconds of the processes that have ended; the stub has not."""
+    """Seconds of the processes that have ended, as the stub has at last."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
-def main(exchanges: int, rounds: int) -> None:
-    speeds: dict[str, list[float]] = {name: [] for name in ENGINES}
-    costs: dict[str, list[float]] = {name: [] for name in ENGINES}
-    with tempfile.TemporaryDirectory() as folder:
-        capture = Path(folder) / "traffic.jsonl"
-        replay_traffic.write_traffic(capture, sessions=SESSIONS, exchanges=exchanges, people=PEOPLE)
+def earlier_engine(commit: str, folder: Path) -> Path:
+    """The suite as of a commit, in a folder of its own."""
+    packed = subprocess.run(["git", "archive", commit, *OF_OLD], check=True, capture_output=True)
+    subprocess.run(["tar", "x", "-C", str(folder)], check=True, input=packed.stdout)
+    return folder
+
+
+def main(exchanges: int, rounds: int, commit: str = "") -> None:
+    engines = ({BEFORE + commit: []} if commit else {}) | ENGINES
+    whole: dict[str, list[Cost]] = {name: [] for name in engines}
+    part: dict[str, list[Cost]] = {name: [] for name in engines}
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as old:
+        folder = Path(name)
+        earlier = earlier_engine(commit, Path(old)) if commit else None
+        captures = {folder / "part.jsonl": part, folder / "traffic.jsonl": whole}
+        for capture, size in zip(captures, (exchanges // PART, exchanges), strict=True):
+            replay_traffic.write_traffic(capture, sessions=SESSIONS, exchanges=size, people=PEOPLE)
         for _ in range(rounds):
-            for name, options in ENGINES.items():
-                speed, cpu = replayed(capture, Path(folder), options)
-                speeds[name].append(speed)
-                costs[name].append(cpu)
-    alone = speeds["one process"]
-    for name in ENGINES:
-        ratio = statistics.median(one / other for one, other in zip(speeds[name], alone, strict=True))
+            for engine, options in engines.items():
+                for capture, costs in captures.items():
+                    code = earlier if engine.startswith(BEFORE) else None
+                    costs[engine].append(replayed(capture, folder, options, code))
+    rest = {
+        engine: [
+            Cost(*(one - other for one, other in zip(*pair, strict=True)))
+            for pair in zip(whole[engine], part[engine], strict=True)
+        ]
+        for engine in engines
+    }
+    _show("whole commands", whole, exchanges)
+    _show("a fiftieth", part, exchanges // PART)
+    _show("without it", rest, exchanges - exchanges // PART)
+
+
+def _show(title: str, costs: Mapping[str, list[Cost]], exchanges: int) -> None:
+    print(f"{title}: {exchanges:,} exchanges")
+    for name, rows in costs.items():
+        each = Cost(*(statistics.median(column) for column in zip(*rows, strict=True)))
+        ratios = ", ".join(
+            f"{statistics.median(theirs.seconds / own.seconds for theirs, own in pairs):.2f} times {other}"
+            for other, of_other in costs.items()
+            if other.startswith("one process") and other != name
+            for pairs in [list(zip(of_other, rows, strict=True))]
+        )
         print(
-            f"{name}: {statistics.median(speeds[name]):,.0f} exchanges/s, {ratio:.2f} times one process, "
-            f"{statistics.median(costs[name]):.0f} us of CPU an exchange"
+            f"  {name}: {each.seconds:.2f} s, {exchanges / each.seconds:,.0f} exchanges/s"
+            f"{f' ({ratios})' if ratios else ''}; CPU {each.cpu:.2f} s, {each.cpu / exchanges * 1e6:.0f} us "
+            f"an exchange, the stub's {each.stub / exchanges * 1e6:.0f} us",
+            flush=True,
         )
 
 
 if __name__ == "__main__":
-    numbers = [int(text) for text in sys.argv[1:]]
-    main(*(numbers or [100_000, 3]))
+    numbers = [int(text) for text in sys.argv[1:3]]
+    main(*(numbers + [100_000, 3][len(numbers) :]), *sys.argv[3:4])
