@@ -4,14 +4,15 @@
 
 The portal is a stub that answers at once, in a process of its own on the same cores; the sessions are of
 eight people, so that they can be shared. ``COMMIT`` is an earlier engine, that is measured beside. Ratios are
-medians of alternating rounds, and above 1 where the workers are faster: first of the whole commands, then
-without what a replay of a fiftieth of the traffic takes, which is mostly start and end.
+medians of alternating rounds, and above 1 where the workers are faster: of the whole commands, and of the
+time in which they send. A fiftieth of the traffic shows what start and end take.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -19,6 +20,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from datetime import datetime
+from operator import truediv
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +29,7 @@ import replay_traffic
 from replay_peers import PROFILE, stub
 
 SESSIONS, PEOPLE, PART = 80, 8, 50
+STARTED = re.compile(rb'"started":"([^"]+)"')
 BEFORE = "one process, "
 ENGINES: dict[str, list[str]] = {
     "one process": [],
@@ -36,9 +40,11 @@ OF_OLD = ("conformance", "cases", "reference_impl")
 
 
 class Cost(NamedTuple):
-    """What a command took, in seconds; ``stub`` is the portal's CPU."""
+    """What a command took, in seconds: in all, from the first request to the last, and of CPU; ``stub`` is
+    the portal's CPU."""
 
     seconds: float
+    sending: float
     cpu: float
     stub: float
 
@@ -72,7 +78,16 @@ def replayed(capture: Path, folder: Path, options: list[str], code: Path | None)
         used = _cpu_of_children()
     if compared != count:
         raise SystemExit(f"{options}: {compared} of {count} exchanges were compared.")
-    return Cost(seconds, cpu, _cpu_of_children() - used)
+    return Cost(seconds, _sending(out / "exchanges.jsonl"), cpu, _cpu_of_children() - used)
+
+
+def _sending(exchanges: Path) -> float:
+    """Seconds between the first request and the last."""
+    with exchanges.open("rb") as lines:
+        started = [STARTED.search(line[:100]) for line in lines]
+    moments = [match[1] for match in started if match is not None]
+    first, last = (datetime.fromisoformat(each(moments).decode()) for each in (min, max))
+    return (last - first).total_seconds()
 
 
 def _cpu_of_children() -> float:
@@ -103,34 +118,25 @@ def main(exchanges: int, rounds: int, commit: str = "") -> None:
                 for capture, costs in captures.items():
                     code = earlier if engine.startswith(BEFORE) else None
                     costs[engine].append(replayed(capture, folder, options, code))
-    rest = {
-        engine: [
-            Cost(*(one - other for one, other in zip(*pair, strict=True)))
-            for pair in zip(whole[engine], part[engine], strict=True)
-        ]
-        for engine in engines
-    }
-    _show("whole commands", whole, exchanges)
-    _show("a fiftieth", part, exchanges // PART)
-    _show("without it", rest, exchanges - exchanges // PART)
+    _show("whole commands", whole, exchanges, "seconds")
+    _show("from the first request to the last", whole, exchanges, "sending")
+    _show("a fiftieth, which is mostly start and end", part, exchanges // PART, "seconds")
 
 
-def _show(title: str, costs: Mapping[str, list[Cost]], exchanges: int) -> None:
+def _show(title: str, costs: Mapping[str, list[Cost]], exchanges: int, what: str) -> None:
     print(f"{title}: {exchanges:,} exchanges")
+    took = {name: [getattr(row, what) for row in rows] for name, rows in costs.items()}
     for name, rows in costs.items():
-        each = Cost(*(statistics.median(column) for column in zip(*rows, strict=True)))
+        seconds = statistics.median(took[name])
+        cpu = statistics.median(row.cpu for row in rows) / exchanges * 1e6
+        of_stub = statistics.median(row.stub for row in rows) / exchanges * 1e6
         ratios = ", ".join(
-            f"{statistics.median(theirs.seconds / own.seconds for theirs, own in pairs):.2f} times {other}"
-            for other, of_other in costs.items()
+            f"{statistics.median(map(truediv, took[other], took[name])):.2f} times {other}"
+            for other in took
             if other.startswith("one process") and other != name
-            for pairs in [list(zip(of_other, rows, strict=True))]
         )
-        print(
-            f"  {name}: {each.seconds:.2f} s, {exchanges / each.seconds:,.0f} exchanges/s"
-            f"{f' ({ratios})' if ratios else ''}; CPU {each.cpu:.2f} s, {each.cpu / exchanges * 1e6:.0f} us "
-            f"an exchange, the stub's {each.stub / exchanges * 1e6:.0f} us",
-            flush=True,
-        )
+        print(f"  {name}: {seconds:.2f} s, {exchanges / seconds:,.0f} a second ({ratios or 1})")
+        print(f"    CPU an exchange of the whole: {cpu:.0f} us, of the stub {of_stub:.0f} us", flush=True)
 
 
 if __name__ == "__main__":
