@@ -17,6 +17,7 @@ from conformance.scale.forked import CAN_FORK, Forked, Link, forked
 from conformance.scale.order import LOG, WorkerOrder
 from conformance.scale.wire import BEGIN, WORKER
 from conformance.scale.worker import obey
+from conformance.traffic.collector import rarely_collected
 
 
 class Process(Protocol):
@@ -154,6 +155,7 @@ def plain_workers(orders: Sequence[WorkerOrder], *, forks: bool = CAN_FORK) -> P
 
 def recording_of(order: WorkerOrder) -> Recording:
     """What all workers of an order replay, divided among them."""
-    recording = Recording(order.files, order.profile, order.options)
-    recording.shares(order.workers)
+    with rarely_collected():
+        recording = Recording(order.files, order.profile, order.options)
+        recording.shares(order.workers)
     return recording
