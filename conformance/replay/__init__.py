@@ -25,7 +25,7 @@ from conformance.replay.options import Lag, ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
-from conformance.replay.sharing import OnShare, Recording, of_worker, own_placeholders
+from conformance.replay.sharing import AnalysedRecording, OnShare, of_worker, own_placeholders
 from conformance.report.across.baseline import initial_baseline
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
@@ -38,7 +38,7 @@ from conformance.target.profile.model import Profile
 from conformance.traffic.collector import rarely_collected
 from conformance.traffic.redaction.redact import Secrets
 
-__all__ = ["Recording", "ReplayOptions", "ReplayResult", "replay"]
+__all__ = ["AnalysedRecording", "ReplayOptions", "ReplayResult", "replay"]
 
 
 def replay(
@@ -49,7 +49,7 @@ def replay(
     on_step: Callable[[ReplayStep], None] = ignore,
     on_notice: Callable[[str], None] = lambda notice: None,
     on_share: OnShare = lambda share: None,
-    recording: Recording | None = None,
+    recording: AnalysedRecording | None = None,
 ) -> ReplayResult:
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
@@ -68,7 +68,7 @@ def replay(
     )
     secrets = _secrets_of(profile)
     own_placeholders(secrets, options)
-    with rarely_collected(), recording or Recording(files, profile, options) as recording:
+    with rarely_collected(), recording or AnalysedRecording(files, profile, options) as recording:
         plan = recording.plan
         head = head_of_journal(files, profile)
         earlier = earlier_part(head, options)

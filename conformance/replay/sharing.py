@@ -31,7 +31,7 @@ def own_placeholders(secrets: Secrets, options: ReplayOptions) -> None:
         secrets.number_after(options.worker.index * PLACEHOLDERS)
 
 
-class Recording:
+class AnalysedRecording:
     """An analysed recording. Workers that are forked have it from the process that analysed it."""
 
     def __init__(self, files: Sequence[str | Path], profile: Profile, options: ReplayOptions) -> None:
@@ -66,7 +66,7 @@ class Recording:
         return self._shares[workers]
 
 
-def of_worker(recording: Recording, options: ReplayOptions, on_share: OnShare) -> ReplayOptions:
+def of_worker(recording: AnalysedRecording, options: ReplayOptions, on_share: OnShare) -> ReplayOptions:
     """Has the plan of a recording send the worker's share alone. The options, with its share of the rate."""
     worker = options.worker
     if worker is None:

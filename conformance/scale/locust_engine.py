@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from conformance.errors import UsageError
-from conformance.replay import Recording
+from conformance.replay import AnalysedRecording
 from conformance.scale.forked import CAN_FORK, Forked, Link, close_all
 from conformance.scale.order import LONGEST_END as LONGEST_RESTORING
 from conformance.scale.order import WorkerOrder
@@ -62,7 +62,9 @@ class LocustProcesses(Processes):
             given = pickle.dumps(order)
             tell(worker, f"{port} {len(given)}\n".encode() + given)
 
-    def share(self, order: WorkerOrder, recording: Recording, link: Link, later: Sequence[Link]) -> None:
+    def share(
+        self, order: WorkerOrder, recording: AnalysedRecording, link: Link, later: Sequence[Link]
+    ) -> None:
         """Forks the worker that a worker of Locust leads. ``later`` are the links of those that follow."""
         foreign = [end for each in later for end in each.of_worker]
         self.shares.append(Forked(self.forked(order, recording, link, foreign=foreign)))

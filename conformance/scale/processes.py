@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import IO, Protocol
 
-from conformance.replay import Recording
+from conformance.replay import AnalysedRecording
 from conformance.scale.forked import CAN_FORK, Forked, Link, forked
 from conformance.scale.order import LOG, WorkerOrder
 from conformance.scale.wire import BEGIN, WORKER
@@ -42,7 +42,7 @@ class Processes:
     def __init__(self) -> None:
         self.started: list[Process] = []
 
-    def fork(self, order: WorkerOrder, recording: Recording) -> None:
+    def fork(self, order: WorkerOrder, recording: AnalysedRecording) -> None:
         """Forks the worker of an order, which has the recording from here."""
         link = Link.new()
         process = self.forked(order, recording, link)
@@ -52,7 +52,12 @@ class Processes:
         self.started.append(Forked(process, link.leads))
 
     def forked(
-        self, order: WorkerOrder, recording: Recording, link: Link, *, foreign: Iterable[IO[bytes]] = ()
+        self,
+        order: WorkerOrder,
+        recording: AnalysedRecording,
+        link: Link,
+        *,
+        foreign: Iterable[IO[bytes]] = (),
     ) -> BaseProcess:
         """A forked process that waits for the word to begin. ``foreign`` are pipes of others."""
         inputs = [each.stdin for each in self.started if each.stdin is not None]
@@ -153,9 +158,9 @@ def plain_workers(orders: Sequence[WorkerOrder], *, forks: bool = CAN_FORK) -> P
     return processes
 
 
-def recording_of(order: WorkerOrder) -> Recording:
+def recording_of(order: WorkerOrder) -> AnalysedRecording:
     """What all workers of an order replay, divided among them."""
     with rarely_collected():
-        recording = Recording(order.files, order.profile, order.options)
+        recording = AnalysedRecording(order.files, order.profile, order.options)
         recording.shares(order.workers)
     return recording

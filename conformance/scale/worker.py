@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import IO
 
 from conformance.errors import SuiteError
-from conformance.replay import Recording, replay
+from conformance.replay import AnalysedRecording, replay
 from conformance.replay.engine.sessions import ignore
 from conformance.replay.engine.step import ReplayStep
 from conformance.replay.recording.shares import Share
@@ -28,7 +28,7 @@ class NothingToReplay(Exception):
     """There are more workers than shares."""
 
 
-def work(order: WorkerOrder, out: IO[bytes], recording: Recording | None = None) -> int:
+def work(order: WorkerOrder, out: IO[bytes], recording: AnalysedRecording | None = None) -> int:
     """Replays the share of a worker, and returns the exit code of that replay. ``recording`` is the analysed
     one, where another process did that."""
     note = WorkerNote(order.index + 1, os.getpid(), platform.node())
@@ -64,7 +64,7 @@ def main() -> int:
     return _led(sys.stdin.fileno(), lambda: work(order, sys.stdout.buffer))
 
 
-def obey(order: WorkerOrder, orders: IO[bytes], out: IO[bytes], *, recording: Recording) -> int:
+def obey(order: WorkerOrder, orders: IO[bytes], out: IO[bytes], *, recording: AnalysedRecording) -> int:
     """Replays the share of a forked worker, as soon as ``orders`` say so."""
     if not orders.read(1):
         return 0

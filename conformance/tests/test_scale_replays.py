@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance import record
 from conformance.errors import ExitCode, UsageError
-from conformance.replay import Recording, replay
+from conformance.replay import AnalysedRecording, replay
 from conformance.report.model.run import Run
 from conformance.scale.forked import CAN_FORK
 from conformance.scale.order import WorkerNote, WorkerOrder, folder_of, note_in
@@ -101,7 +101,7 @@ def test_a_recording_that_was_analysed_is_not_read_again(recording: Path, tmp_pa
     packed.write_bytes(gzip.compress(recording.read_bytes()))
     with reference.start(limits=LIMITS, clock=False) as portal:
         profile, options = profile_of(portal), options_for(tmp_path / "out")
-        analysed = Recording([packed], profile, options)
+        analysed = AnalysedRecording([packed], profile, options)
         packed.write_bytes(b"nothing that could be read")
         run = replay([packed], profile, options, recording=analysed).run
 
