@@ -54,6 +54,20 @@ def test_against_a_baseline_a_line_names_the_new_failures_first() -> None:
     assert line.count("ENV-011") == 1
 
 
+def test_the_line_names_the_rules_of_entries_that_are_stale_or_expired() -> None:
+    gone = [
+        BaselineEntry(signature=f"ENV-001|{key}|status", requirement="ENV-001") for key in (PROFILE, ACCOUNTS)
+    ]
+    over = [BaselineEntry(signature="LOGIN-022", requirement="LOGIN-022")]
+    outcome = BaselineOutcome(file="base.toml", stale=gone, expired=over)
+    run = conformant().run().model_copy(update={"baseline": outcome, "exit_code": 1})
+
+    line = verdict_line(run, Path("reports"))
+
+    assert " · stale: ENV-001 · expired: LOGIN-022 · " in line
+    assert line.endswith("exit code 1: 2 stale entries in the baseline, 1 expired entry in the baseline")
+
+
 def test_a_replay_counts_its_regressions_as_well() -> None:
     lines = closing_block(sample().run(command="replay"), Path())
 

@@ -42,6 +42,7 @@ def verdict_line(run: Run, out: Path) -> str:
         f"{head.title}: {new[0] if new else one_line(head.sentence, 300)}",
         _findings(run),
         *([] if new else _named(run)),
+        *_outdated(run),
         str(out / REPORT),
         f"exit code {run.exit_code}" + (f": {exit_reason(run)}" if run.exit_code == ExitCode.FAILED else ""),
         *([f"to restore the target: {run.ending.cleanup}"] if run.ending.cleanup else []),
@@ -56,6 +57,16 @@ def _new(run: Run) -> Iterator[str]:
         return
     named = listed(map(_with_place, blockers), MOST_NAMED)
     yield f"new, not in {one_line(run.baseline.file, 120)}: {named}; {len(run.baseline.known)} known"
+
+
+def _outdated(run: Run) -> Iterator[str]:
+    """The entries of the baseline that fail the run: those that fail no more, and those that have expired."""
+    if run.baseline is None:
+        return
+    for label, entries in (("stale", run.baseline.stale), ("expired", run.baseline.expired)):
+        if entries:
+            rules = dict.fromkeys(entry.requirement or entry.signature for entry in entries)
+            yield f"{label}: {listed((one_line(rule, 80) for rule in rules), MOST_NAMED)}"
 
 
 def _with_place(blocker: Blocker) -> str:
