@@ -135,6 +135,13 @@ def test_a_mistake_is_said_with_where_what_and_what_next(text: str, said: str) -
     assert said in re.sub(r"portal\.toml:\d+: ", "portal.toml: ", mistake(text))
 
 
+def test_a_mistake_in_an_address_that_the_command_names_is_not_said_of_the_file() -> None:
+    with pytest.raises(ProfileError, match=r"^--target: \[portal\] url must be an address") as caught:
+        parse(MINIMAL, {}, target="nonsense", name="portal.toml")
+
+    assert "portal.toml" not in str(caught.value)
+
+
 def test_every_mistake_is_told_at_once_and_a_mistyped_key_as_one() -> None:
     lines = mistake(
         MINIMAL.replace("password =", "pasword =").replace("access_code", "acces_code") + 'mfa = "OPT"\n'

@@ -192,6 +192,8 @@ def parse(
     folder: Path = Path(),
 ) -> Profile:
     """A profile from its text. Files it names are looked for from ``folder``. Raises ProfileError."""
+    if target is not None:
+        of_target(target, environ)  # a mistake in it is none of the text
     references = References(Positions(name, text), environ, folder)
     tables = tables_of(text, references, name=name, target=target)
     profile = _validated(tables, name, references.hidden, references.positions)
