@@ -213,9 +213,12 @@ def _row(requirement: Requirement, cases: list[str]) -> dict[str, object]:
 def explain_rules(options: Options) -> int:
     """Explains rules: their place and level, what decides them, and how to see both verdicts."""
     from conformance.run.outlook.explanation import as_json, as_lines, explain
+    from conformance.spec.requirements import left_open
     from conformance.verdicts.selection import rules_of
 
-    explanations = explain(rule for name in options.rules for rule in rules_of(name, option="explain"))
+    explanations = explain(
+        rule for name in options.rules for rule in left_open(name) or rules_of(name, option="explain")
+    )
     if options.format == "json":
         print(as_json(explanations))
     else:

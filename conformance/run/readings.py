@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from conformance.spec import REQUIREMENTS, Requirement
+from conformance.spec import Requirement
+from conformance.spec.requirements import PINNED, left_open
 from conformance.traffic.exchange import Json
 from conformance.verdicts.findings import Finding, Ledger, Verdict
-
-PINNED = "READING-"
-"""What the id of a pinned reading begins with."""
 
 
 def pin_readings(ledger: Ledger, readings: Mapping[str, Json]) -> None:
@@ -17,7 +15,7 @@ def pin_readings(ledger: Ledger, readings: Mapping[str, Json]) -> None:
     for key, pinned in readings.items():
         requirement = Requirement(
             id=f"{PINNED}{key}", section="Readings pinned by the profile", level="must",
-            statement=f"This deployment reads {key!r} as {pinned!r}.",
+            statement=f"The profile pins the reading {key!r} as {pinned!r}.",
         )  # fmt: skip
         ledger.requirements[requirement.id] = requirement
         _decide(ledger, requirement.id, key, pinned)
@@ -25,7 +23,7 @@ def pin_readings(ledger: Ledger, readings: Mapping[str, Json]) -> None:
 
 def pinned_by(reading: str) -> set[str]:
     """The requirements that a pinned reading, by its own id, is decided with."""
-    return {row.id for row in REQUIREMENTS.values() if reading == f"{PINNED}{row.reading}"}
+    return set(left_open(reading)) if reading.startswith(PINNED) else set()
 
 
 def _decide(ledger: Ledger, requirement: str, key: str, pinned: Json) -> None:

@@ -124,6 +124,16 @@ def present_id(id: str) -> str:
     return ALIASES.get(id, id)
 
 
+PINNED = "READING-"
+"""What the id of a reading begins with that the profile pins under ``[readings]``: it ends with its key."""
+
+
+def left_open(reading: str) -> list[str]:
+    """The requirements that leave a reading open, by its key or by the id that it has where it is pinned."""
+    key = reading.removeprefix(PINNED)
+    return [row.id for row in REQUIREMENTS.values() if row.reading == key]
+
+
 def near_ids(text: str) -> list[str]:
     """The ids that a mistyped one may mean, the likeliest first."""
     chapter, _, number = text.upper().partition("-")

@@ -45,6 +45,12 @@ def test_a_known_pattern_is_told(path: str, expected: Json, answer: Json, status
     assert told in found
 
 
+def test_a_pinned_reading_that_differs_has_no_cause_in_the_answer() -> None:
+    pinned = finding(requirement="READING-success-status", path="success-status", expected=201, actual=200)
+
+    assert cause(pinned, exchange(1, PROFILE, answer=envelope())) is None
+
+
 @pytest.mark.parametrize("value", [None, True, 5, -1e308, "", "x" * 9, [], {}, [[]], {"a": {}}])
 @pytest.mark.parametrize("path", ["", "data", "data[0].value", "status", "headers.x", "a[b]"])
 def test_no_value_of_any_kind_breaks_the_table(path: str, value: Any) -> None:

@@ -44,6 +44,18 @@ def test_a_run_with_failures_is_not_conformant_and_says_how_many() -> None:
     assert head.sentence == "5 requirements of the specification are contradicted."
 
 
+def test_a_pinned_reading_that_differs_contradicts_no_requirement_of_the_specification() -> None:
+    run = sample().run()
+    entry = next(row for row in run.requirements if row.verdict == "fail")
+    pin = entry.model_copy(update={"id": "READING-success-status"})
+
+    head = headline(run.model_copy(update={"requirements": [*run.requirements, pin]}))
+
+    assert head.sentence == (
+        "5 requirements of the specification are contradicted; 1 reading that the profile pins differs."
+    )
+
+
 def test_a_run_without_is_conformant_and_says_what_could_not_be_tried() -> None:
     made = conformant()
     made.ledger.tallies.pop("FILE-001")

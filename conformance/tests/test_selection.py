@@ -212,6 +212,15 @@ def test_a_check_of_some_rules_finds_no_other(tmp_path: Path) -> None:
         assert bool(found) is warned
 
 
+@pytest.mark.parametrize("name", ["READING-success-status", "success-status"])
+def test_explain_knows_a_reading_by_its_key_and_by_the_id_of_its_pin(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", name]) == 0
+
+    assert "reading     success-status: [readings] in the profile pins it\n" in capsys.readouterr().out
+
+
 def test_explain_shows_place_level_deciders_needs_and_both_verdicts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from conformance.report.model.marked import at, place
 from conformance.report.model.run import FindingEntry
+from conformance.spec.requirements import PINNED
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
 from conformance.traffic.values import is_number
 
@@ -46,7 +47,9 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 
 
 def cause(finding: FindingEntry, exchange: Exchange | None) -> str | None:
-    """The likely cause in a sentence or two; None where no pattern fits."""
+    """The likely cause in a sentence or two; None where no pattern fits, or only a pinned reading differs."""
+    if finding.requirement.startswith(PINNED):
+        return None
     name = str(next(reversed(place(finding.path)), ""))
     clue = Clue(finding.path, name, finding.expected, finding.actual, exchange)
     return next((text for fits, text in CAUSES if _fits(fits, clue)), None)

@@ -19,6 +19,7 @@ from conformance.report.model.run import (
 )
 from conformance.report.model.severity import RANK, gravity
 from conformance.spec import REQUIREMENTS
+from conformance.spec.requirements import PINNED
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
 
 Tone = Literal["good", "bad", "known", "unsure"]
@@ -389,12 +390,16 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
 
 
 def _sentence(first: str, blockers: Sequence[Blocker]) -> str:
-    fails = sum(blocker.requirement.verdict == "fail" for blocker in blockers)
-    warns = len(blockers) - fails
+    failed = [blocker.requirement.id for blocker in blockers if blocker.requirement.verdict == "fail"]
+    pins = sum(id.startswith(PINNED) for id in failed)
+    fails, warns = len(failed) - pins, len(blockers) - len(failed)
     parts = [first] if first else []
     if fails:
         verb = "is" if fails == 1 else "are"
         parts.append(f"{plural(fails, 'requirement')} of the specification {verb} contradicted")
+    if pins:
+        differ = "differs" if pins == 1 else "differ"
+        parts.append(f"{plural(pins, 'reading')} that the profile pins {differ}")
     if warns:
         count = "counts as a failure" if warns == 1 else "count as failures"
         parts.append(f"{plural(warns, 'warning')} {count} (--strict)")

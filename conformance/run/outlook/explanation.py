@@ -108,7 +108,8 @@ def as_lines(each: Explanation) -> Iterator[str]:
         yield f"reading     {each.reading}: [readings] in the profile pins it"
     if each.untestable:
         yield f"untested    {each.untestable}"
-    yield from _listed("decided by", [f"{row.name} (needs {row.needs})" for row in each.decided_by])
+    deciders = dict.fromkeys(f"{row.name} (needs {row.needs})" for row in each.decided_by)
+    yield from _listed("decided by", list(deciders))
     if each.serve_failing and each.level != "open":
         verdict = "FAIL" if each.level == "must" else "WARN"
         yield f"{verdict:<10}  {each.serve_failing}"

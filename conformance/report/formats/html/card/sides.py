@@ -11,14 +11,12 @@ from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.marked import BodyLine, around, at, literal, marked, place
 from conformance.report.model.run import FindingEntry
 from conformance.report.model.visible import one_line
+from conformance.spec.requirements import PINNED
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig
 
 MOST_AROUND = 10
 """Lines of a place that are shown below what was seen of it."""
-
-PINNED = "READING-"
-"""The beginning of the ids of readings that the profile pins under ``[readings]``."""
 
 
 def other_lines(finding: FindingEntry, evidence: RunEvidence) -> list[BodyLine]:
