@@ -130,11 +130,24 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
     return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None
 
 
+def why_shut(rule: str, profile: Profile) -> str | None:
+    """Why each endpoint that a rule is about refuses; None where one does not."""
+    keys = REQUIREMENTS[rule].operations
+    if not concerns_only(rule, shut_endpoints(profile)):
+        return None
+    return next(why for key in keys for part in _opening(BY_KEY[key]) if (why := lacking(profile, part)))
+
+
 def _is_shut(row: Operation, profile: Profile) -> bool:
-    """Whether the profile lacks what a request to the endpoint needs to succeed: a challenge, a file."""
+    """Whether the profile lacks what a request to the endpoint needs to succeed."""
+    return any(lacking(profile, part) is not None for part in _opening(row))
+
+
+def _opening(row: Operation) -> tuple[str, ...]:
+    """What of the profile a request to an endpoint needs to succeed: a challenge, a file."""
     if row.bot_challenge or "/transfer/" in row.path:
-        return profile.bot_challenge.token is None
-    return "fileBizId" in row.parameters and profile.records.file is None
+        return ("bot_challenge",)
+    return ("records.file",) if "fileBizId" in row.parameters else ()
 
 
 def _reads_mail(profile: Profile) -> bool:

@@ -30,6 +30,7 @@ from conformance.spec.endpoints import FILE, INVITATIONS, LOGIN_INITIATE, LOGIN_
 from conformance.target.portal import Portal
 from conformance.target.portal.ingress import NO_CODE
 from conformance.target.profile.model import Profile, load, parse
+from conformance.target.profile.tables import BotChallenge, Records
 from conformance.tests.deployment import deployed
 from conformance.tests.reached import connected, without
 from conformance.tests.sample_run import URL, conformant, envelope, error, exchange, sample
@@ -99,6 +100,16 @@ def test_the_rules_that_are_not_decided_are_counted_by_reason(text: str) -> None
     assert "  needs --impact disruptive\n" in shown
     assert shown.count("needs --impact") == 2
     assert "\nchanges    0\n" in shown
+
+
+def test_a_rule_of_an_endpoint_that_only_refuses_says_what_the_profile_lacks(text: str) -> None:
+    whole = without_clock(text)
+    profile = whole.model_copy(update={"bot_challenge": BotChallenge(), "records": Records()})
+
+    undecided = plan(profile, "read-only").undecided
+
+    assert undecided["ORDER-025"] == "the profile has no [bot_challenge] with a token"
+    assert undecided["FILE-023"] == "the profile names no file under [records]"
 
 
 def test_a_plan_names_the_cases_that_change_something(text: str) -> None:

@@ -25,6 +25,7 @@ from conformance.run.testable import (
     reachable,
     reachable_musts,
     shut_endpoints,
+    why_shut,
 )
 from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact
 from conformance.spec.tables import LIMITS
@@ -367,6 +368,6 @@ def _add_undecided(
     without = UNDECIDED if profile.accounts else NO_ACCOUNT
     for rule in undecided:
         if rule not in decided:
-            reason = next(iter(mildest_first(lacking[rule])), without)
+            reason = next(iter(mildest_first(lacking[rule])), why_shut(rule, profile) or without)
             planned.undecided[rule] = too_late.get(rule, reason)
             planned.beyond_time += [rule] if rule in too_late and rule not in silent else []
