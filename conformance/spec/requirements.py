@@ -135,10 +135,22 @@ def left_open(reading: str) -> list[str]:
 
 
 def near_ids(text: str) -> list[str]:
-    """The ids that a mistyped one may mean, the likeliest first."""
+    """The ids that a mistyped one may mean, the likeliest first. Those of a chapter that there is are the
+    nearest by their numbers."""
+    return numbered_near(text) or get_close_matches(text.upper(), REQUIREMENTS, n=3, cutoff=0.5)
+
+
+def numbered_near(text: str) -> list[str]:
+    """The three ids of a chapter whose numbers are the nearest to that of a text; none where it has none."""
     chapter, _, number = text.upper().partition("-")
-    near = get_close_matches(text.upper(), REQUIREMENTS, n=3, cutoff=0.5)
-    return list(dict.fromkeys([*({f"{chapter}-{number:0>3}"} & REQUIREMENTS.keys()), *near]))
+    same = [id for id, row in REQUIREMENTS.items() if row.chapter == chapter]
+    if not (number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER):
+        return []
+    return sorted(same, key=lambda id: abs(int(id.rpartition("-")[2]) - int(number)))[:3]
+
+
+LONGEST_NUMBER = 4
+"""Digits of a number that may be meant for that of a requirement."""
 
 
 def present_signature(signature: str) -> str:

@@ -255,3 +255,15 @@ def test_what_explain_proposes_contradicts_the_rule_and_the_other_does_not(tmp_p
 def test_explain_of_an_unknown_rule_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "LOGN-022"]) == 4
     assert "The nearest are LOGIN-022" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "near"),
+    [("login-22", "LOGIN-022, LOGIN-021, LOGIN-023"), ("ENV-999", "ENV-020, ENV-019, ENV-018")],
+)
+def test_of_a_number_that_a_chapter_has_not_the_nearest_numbers_are_named(
+    mistyped: str, near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", mistyped]) == 4
+
+    assert f"The nearest are {near}." in capsys.readouterr().err

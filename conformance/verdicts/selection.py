@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from conformance.errors import UsageError
 from conformance.spec import BY_KEY, REQUIREMENTS, Requirement, present_id
+from conformance.spec.requirements import numbered_near
 
 LEVELS = ("must", "should", "open")
 CHAPTERS = tuple(dict.fromkeys(row.chapter for row in REQUIREMENTS.values()))
@@ -58,7 +59,8 @@ def rules_of(pattern: str, *, option: str = "--only") -> frozenset[str]:
     """The rules that a pattern names. UsageError: none; the message has the nearest pattern."""
     rules = _named(pattern.strip())
     if not rules:
-        near = difflib.get_close_matches(pattern.strip(), _names(), n=3, cutoff=0.5)
+        near = numbered_near(pattern.strip())
+        near = near or difflib.get_close_matches(pattern.strip(), _names(), n=3, cutoff=0.5)
         near = near or difflib.get_close_matches(pattern.strip().upper(), _names(), n=3, cutoff=0.5)
         nearest = f" The nearest are {', '.join(near)}." if near else ""
         raise UsageError(

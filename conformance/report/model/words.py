@@ -203,7 +203,8 @@ def changes_in_words(run: Run) -> str:
     if not changes.attempted:
         return "none attempted"
     if not changes.accepted:
-        return f"none: the target accepted none of {plural(changes.attempted, 'attempt')}"
+        attempts = plural(changes.attempted, "attempt")
+        return f"none: of {attempts}, most of them wrong on purpose, none was accepted"
     return f"{changes.accepted:,} accepted by the target, {changes.restored:,} restored"
 
 
