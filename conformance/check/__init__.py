@@ -98,7 +98,7 @@ def check(
         Outputs(
             options.out, exchanges, judged.secrets, baseline, baseline_update=update, baseline_prune=prune
         ),
-        details={"coverage": judged.coverage.as_json(), "set_aside": dict(traffic.ignored)},
+        details={"coverage": judged.coverage.as_json(), **traffic.details()},
         target_url=traffic.target,
         target_profile=None,
         started=started,

@@ -165,6 +165,7 @@ class Division:
         if isinstance(whole, JudgedInOrder):
             ledgers.append(whole.ledger)
             self.traffic.ignored, self.traffic.hosts = whole.ignored, whole.hosts
+            self.traffic.first_ignored = whole.first_ignored
             self.traffic.notes = whole.notes
         self.traffic.count = begins[-1]
         holds_secrets = any(isinstance(row, JudgedPart) and row.holds_secrets for row in results)

@@ -360,6 +360,9 @@ def _traffic(folders: Sequence[Folder]) -> PortalTraffic:
         traffic.ignored.update(folder.details("set_aside"))
         traffic.count += sum(stretch.size for stretch in folder.stretches)
         traffic.hosts.update(folder.hosts)
+    for index in dict.fromkeys(index for _, index, _ in _in_order(folders)):
+        for why, name in folders[index].details("first_set_aside").items():
+            traffic.first_ignored.setdefault(why, name)
     return traffic
 
 
@@ -371,7 +374,7 @@ def _details(
         for stretch, _, _ in _in_order(folders)
     ]
     if folders[0].run.command == "check":
-        return {"coverage": coverage.as_json(), "set_aside": dict(traffic.ignored), "parts": parts}
+        return {"coverage": coverage.as_json(), **traffic.details(), "parts": parts}
     replays = [folder.details("replay") for folder in folders]
     return {"replay": replay_details(replays, numbers), "parts": parts}
 

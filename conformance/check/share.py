@@ -86,6 +86,7 @@ class JudgedInOrder:
     ledger: LedgerPart
     counts: list[int]
     ignored: Counter[str]
+    first_ignored: dict[str, str]
     hosts: Counter[str]
     notes: list[str]
     ingresses: Mapping[str, int]
@@ -174,6 +175,7 @@ def judge_in_order(share: OrderedShare) -> JudgedInOrder:
         part_of(ledger, rank=1),
         traffic.counts,
         traffic.ignored,
+        traffic.first_ignored,
         traffic.hosts,
         traffic.notes,
         judge.dispatcher.ingresses,

@@ -7,16 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
+from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.capture.files import is_packed
 from conformance.traffic.capture.places import Place, size_of
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, named
 from conformance.verdicts.selection import RuleSelection
 
 SMALLEST_PART, LARGEST_PART = 1 << 20, 64 << 20
@@ -104,11 +106,12 @@ NO_REQUEST = "None of the recorded requests"
 @dataclass
 class PortalTraffic:
     """The portal's exchanges of some files or parts, in order; everything else is ignored and counted.
-    ``counts`` says how many each of them had."""
+    ``first_ignored`` names one for each reason. ``counts`` says how many each of them had."""
 
     files: Sequence[Place | FilePart]
     options: CheckOptions
     ignored: Counter[str] = field(default_factory=Counter)
+    first_ignored: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     hosts: Counter[str] = field(default_factory=Counter)
     count: int = 0
@@ -141,11 +144,14 @@ class PortalTraffic:
                 why = self._why_ignored(exchange)
                 if why:
                     self.ignored[why] += 1
+                    if why not in self.first_ignored:
+                        self.first_ignored[why] = named(exchange.request.method, exchange.request.url)
                     continue
                 self.count += 1
                 self.hosts[exchange.request.parts.netloc] += 1
                 yield exchange
             self.ignored.update(reader.set_aside)
+            self.first_ignored = {**reader.first_aside, **self.first_ignored}
             self.notes.extend(reader.notes)
             self.counts.append(self.count - before)
             broken = part.path if part.is_range and reader.notes else None
@@ -156,15 +162,28 @@ class PortalTraffic:
         most = self.hosts.most_common(1)
         return self.options.target or (urlsplit(f"//{most[0][0]}").netloc if most else "no portal")
 
+    def details(self) -> dict[str, dict[str, Any]]:
+        """What was ignored, as ``results.json`` holds it."""
+        named_ones = {"first_set_aside": self.first_ignored} if self.first_ignored else {}
+        return {"set_aside": dict(self.ignored), **named_ones}
+
     def sentences(self) -> Iterator[str]:
         """What was ignored, and whether there was no traffic, or that of several hosts, judged as one's."""
         for why, times in self.ignored.most_common():
-            yield f"{plural(times, 'entry')} {'was' if times == 1 else 'were'} set aside: {why}."
+            entries = f"{plural(times, 'entry')} {'was' if times == 1 else 'were'}"
+            yield f"{entries} set aside: {why}{self._such(why)}."
         if not self.hosts:
             yield self._nothing_of_the_portal()
         if len(self.hosts) > 1:
             hosts = ", ".join(f"{host} ({times})" for host, times in self.hosts.most_common(5))
             yield f"Several hosts were judged as one portal: {hosts}. Name one with --target."
+
+    def _such(self, why: str) -> str:
+        """Which entry is meant, or one of several."""
+        name = one_line(self.first_ignored.get(why, ""))
+        if not name:
+            return ""
+        return f" ({name})" if self.ignored[why] == 1 else f" (such as {name})"
 
     def _nothing_of_the_portal(self) -> str:
         if not self.ignored:

@@ -166,7 +166,7 @@ def _variable(question: str, usual: str) -> str:
     while True:
         typed = click.prompt(question, default=usual, hide_input=True)
         try:
-            name = _name(str(typed))
+            name = _name(str(typed), usual)
         except click.BadParameter as wrong:
             print_text(f"Error: {wrong.message}. It was not shown.", form="text")
             continue
@@ -211,14 +211,17 @@ def _email(text: str) -> str:
     return text.strip()
 
 
-def _name(text: str) -> str:
-    """A name that is set, or looks like one: an access code may be a valid name as well."""
+def _name(text: str, usual: str) -> str:
+    """A name that is set, or looks like one: an access code may be a valid name as well. ``usual`` is the
+    name that is proposed."""
     name = text.strip()
     if not VARIABLE.fullmatch(name):
-        raise click.BadParameter("give the name of an environment variable, and not the secret itself")
+        raise click.BadParameter(
+            f"give the name of an environment variable, such as {usual}, and not the secret itself"
+        )
     if name not in os.environ and not USUAL_NAME.fullmatch(name):
         raise click.BadParameter(
-            "no environment variable has this name: export it first, or give a name such as ADMIN_PASSWORD. "
+            f"no environment variable has this name: export it first, or give a name such as {usual}. "
             "Do not give the secret itself"
         )
     return name

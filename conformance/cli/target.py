@@ -134,15 +134,16 @@ def diagnose(options: Options) -> int:
         learned = proposed(results, testable=planned.testable, run=run)
     ordered = sorted(gains, key=lambda part: (-gains[part].rules, -gains[part].most, part))
     unlocks = {part: gains[part].spoken for part in ordered}
+    most = [f"{part} would add most: {gains[part].spoken_with_musts}." for part in ordered[:1]]
     if options.format == "json":
         print(as_json(results, unlocks))
     else:
-        _print_results(profile, results, unlocks, planned, run=run)
+        _print_results(profile, results, unlocks, [_reach(planned, run), *most])
         _print_learned(learned, path=options.profile, is_written=bool(options.write))
     if options.write:
         _write_learned(options.profile, learned)
     if options.format != "json":
-        print_blocks([(), [_next_step(results, options)]])
+        print_blocks([(), [_next_step(results, options, budget=_budget(profile, options))]])
     return _exit_code(results)
 
 
@@ -154,11 +155,18 @@ def _expected_run(profile: Profile, options: Options, answers: Sequence[Exchange
     from conformance.run.settings import seconds_of
 
     words = f"--impact {options.impact or 'read-only'}"
-    if options.time_budget is None and profile.clock.advance is not None:
+    budget = _budget(profile, options)
+    if budget is None:
         return PlanChoice(), words
-    budget = str(options.time_budget or USUAL_BUDGET)
     choice = PlanChoice(budget=seconds_of(budget), pace=measured(answers))
     return choice, f"{words} --time-budget {budget}"
+
+
+def _budget(profile: Profile, options: Options) -> str | None:
+    """The time budget of that run, as it is written; None where it has none."""
+    if options.time_budget is None and profile.clock.advance is not None:
+        return None
+    return str(options.time_budget or USUAL_BUDGET)
 
 
 @contextmanager
@@ -173,28 +181,40 @@ def _alone(profile: Profile, *, is_waiting: bool) -> Iterator[None]:
         yield
 
 
+def _reach(planned: RunPlan, run: str) -> str:
+    """How far a run with these options reaches."""
+    can = f"can test {planned.testable} of the {planned.musts} musts that an answer can show"
+    return f"A run with {run} {can}."
+
+
 def _print_results(
-    profile: Profile, results: list[Diagnosis], unlocks: Mapping[str, str], planned: RunPlan, *, run: str
+    profile: Profile, results: list[Diagnosis], unlocks: Mapping[str, str], reach: Sequence[str]
 ) -> None:
-    """Prints what matters most in a few lines, and then each part."""
+    """Prints what matters most in a few lines, and then each part. ``reach``: what a run could test, where
+    any account can sign in."""
     from conformance.target.doctor.proposal import ways_in
     from conformance.target.doctor.text import as_text, counts_in_words
 
     lines = [f"{profile.portal.url}: {counts_in_words(results)}."]
     if ways_in(results):
-        can = f"can test {planned.testable} of the {planned.musts} musts that an answer can show"
-        lines.append(f"A run with {run} {can}.")
-        lines += [f"{part} would add most: {gain}." for part, gain in list(unlocks.items())[:1]]
+        lines += reach
     print_blocks([lines, as_text(results, unlocks).splitlines()])
 
 
-def _next_step(results: list[Diagnosis], options: Options) -> str:
-    """What to do after the doctor."""
-    names = ("profile", "target")
-    target = "".join(f" --{name} {value}" for name in names if (value := getattr(options, name)) is not None)
+def _next_step(results: list[Diagnosis], options: Options, *, budget: str | None) -> str:
+    """What to do after the doctor, with the options of the run that it speaks of."""
+    given = {name: getattr(options, name) for name in ("profile", "target", "impact", "time_budget")}
     if any(result.state == "wrong" for result in results):
-        return f"Next: mend what is wrong, and call `portal-conformance doctor{target}` again."
-    return f"Next: `portal-conformance plan{target}` shows what a run would do."
+        return f"Next: mend what is wrong, and call `portal-conformance doctor{_words(given)}` again."
+    words = _words(given | {"time_budget": budget})
+    return f"Next: `portal-conformance plan{words}` shows what a run would do."
+
+
+def _words(given: Mapping[str, object]) -> str:
+    """Options as they are written, those that have a value."""
+    return "".join(
+        f" --{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None
+    )
 
 
 def _exit_code(results: list[Diagnosis]) -> ExitCode:

@@ -12,6 +12,9 @@ from conformance.verdicts.findings import Result, Verdict
 
 LONGER = "A longer --time-budget may test more."
 REMEDY = "A longer --time-budget may test more; else write fewer there."
+TIME_BUDGET = "time budget"
+"""What every reason says that leaves something out for want of time."""
+
 SHARE = 0.5
 """The share of the testable musts that must be tested, where the profile does not say how many."""
 
@@ -24,7 +27,7 @@ def shortfalls(portal: Portal, results: Sequence[Result], scope: Scope) -> Itera
     tested = sum(result.verdict in TESTED for result in musts)
     yield from _accounts(portal)
     yield from _answers(portal)
-    yield from _musts(portal.profile, tested, scope)
+    yield from _musts(portal.profile, tested, scope, is_short=_is_short_of_time(portal, musts))
     yield from _chapters(portal.profile, musts)
 
 
@@ -82,13 +85,22 @@ def _answers(portal: Portal) -> Iterator[str]:
         yield f"The portal is not available enough to be judged: {availability.sentence()}."
 
 
-def _musts(profile: Profile, tested: int, scope: Scope) -> Iterator[str]:
+def _is_short_of_time(portal: Portal, musts: Sequence[Result]) -> bool:
+    """Whether the time budget left musts out, and no account that cannot sign in explains the rest."""
+    wanted = portal.profile.expect.accounts or ["admin"]
+    if any(portal.has_account(name) and portal.account(name).is_refused for name in wanted):
+        return False
+    return any(row.verdict is Verdict.UNTESTED and TIME_BUDGET in (row.reason or "") for row in musts)
+
+
+def _musts(profile: Profile, tested: int, scope: Scope, *, is_short: bool) -> Iterator[str]:
     expected = profile.expect.musts
     if expected is not None:
         if tested < expected:
-            yield f"{tested} musts were tested, fewer than the {expected} of [expect] musts. {REMEDY}"
+            remedy = f" {REMEDY}" if is_short else ""
+            yield f"{tested} musts were tested, fewer than the {expected} of [expect] musts.{remedy}"
     elif scope.testable is not None and tested < scope.testable * SHARE:
-        remedy = f" {LONGER}" if scope.time_budget else ""
+        remedy = f" {LONGER}" if is_short else ""
         of_all = f"{tested} of the {scope.testable} musts that can be tried were tested"
         yield f"{of_all}, fewer than half.{remedy}"
 

@@ -91,6 +91,7 @@ def test_what_never_was_an_exchange_is_set_aside_and_counted() -> None:
     _, reader = read("chrome.har")
 
     assert reader.set_aside == Counter({"answered from a cache": 1, "WebSocket": 1, "not HTTP": 1})
+    assert reader.first_aside.keys() == reader.set_aside.keys()
 
 
 def test_safari_cache_entries_are_set_aside() -> None:

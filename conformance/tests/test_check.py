@@ -178,6 +178,21 @@ def test_other_paths_and_hosts_are_set_aside_and_counted(tmp_path: Path) -> None
 
     assert checked.exchanges == 1
     assert results(tmp_path / "out")["set_aside"] == {"another path": 1, "another host or path": 1}
+    notes = results(tmp_path / "out")["notes"]
+    assert "1 entry was set aside: another path (GET http://portal.example.test/app.js)." in notes
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_one_of_the_entries_that_are_set_aside_is_named_without_its_query(
+    tmp_path: Path, workers: int
+) -> None:
+    others = (exchange(f"http://me:pw@portal.example.test/{name}?token=t") for name in ("a.js", "b.js"))
+    path = written(tmp_path, exchange(), *others)
+
+    notes = check([path], CheckOptions(out=tmp_path / "out", workers=workers)).run.notes
+
+    said = "2 entries were set aside: another path (such as GET http://portal.example.test/a.js)."
+    assert said in notes
 
 
 def test_coverage_names_operations_fields_and_codes(tmp_path: Path) -> None:

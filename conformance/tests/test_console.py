@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 from conformance.cli.layout import laid_out, print_laid_out, status_line, status_until_shown
-from conformance.cli.live.console import wants_pytest
+from conformance.cli.live.console import RunConsole, wants_pytest
 from conformance.cli.live.views import ENDING, LiveView, LogView, RunProgress
 from conformance.cli.output import RedactedStream
 from conformance.run.hooks.introduction import introduction
@@ -275,6 +275,19 @@ def test_an_interrupt_that_a_terminal_shows_breaks_no_line_of_the_progress(
     view.console.print(view._drawn())
 
     assert max(map(len, screen.getvalue().splitlines())) <= view.console.width - 3
+
+
+def test_a_finding_that_the_baseline_lists_is_known_and_no_fail_of_the_progress() -> None:
+    log = io.StringIO()
+    console = RunConsole(RedactedStream(log, []), quiet=False)
+
+    for verdict, rule in (("known", BROKEN), ("known", BROKEN), ("FAIL", BROKEN), ("known", BROKEN)):
+        console.finding(verdict, rule, "a statement")
+    console.finding("known", "PAGE-002", "another")
+
+    shown = [f"known {BROKEN}  a statement", f"FAIL {BROKEN}  a statement", "known PAGE-002  another"]
+    assert log.getvalue().splitlines() == shown
+    assert " · 1 FAIL · 2 known · " in console.progress.numbers
 
 
 def test_a_log_names_long_waits_only() -> None:

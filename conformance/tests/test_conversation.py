@@ -146,6 +146,7 @@ def test_a_secret_is_not_taken_for_the_name_of_a_variable(tmp_path: Path, secret
 
     assert "the secret itself" in shown
     assert secret not in shown, "a terminal would show it to whoever looks"
+    assert "such as PORTAL_ACCESS_CODE" in " ".join(shown.split())
     assert "  CODE, which is not set\n" in shown
     assert secret not in path.read_text(encoding="utf-8")
 

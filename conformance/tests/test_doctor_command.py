@@ -12,7 +12,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.cli.command import Options
-from conformance.cli.target import _next_step
+from conformance.cli.target import USUAL_BUDGET, _budget, _next_step
 from conformance.errors import ProfileError, UsageError
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.outlook.unlocking import Unlocked, unlocked, with_part
@@ -53,7 +53,7 @@ def test_what_is_missing_says_how_many_rules_it_unlocks_the_most_first(
         assert main(["doctor", "--profile", str(profile)]) == 0
 
     missing = [line for line in capsys.readouterr().out.splitlines() if line.startswith("missing")]
-    gains = [int(line.partition("(+")[2].split()[0]) for line in missing if " rules, +" in line]
+    gains = [int(line.partition("(+")[2].split()[0]) for line in missing if " rules; +" in line]
     assert " stay untested (+" in next(line for line in missing if "bot_challenge" in line)
     assert "with --impact disruptive)" in next(line for line in missing if "accounts.spare" in line)
     assert gains == sorted(gains, reverse=True)
@@ -84,7 +84,11 @@ def test_a_part_unlocks_what_a_profile_that_has_it_can_test() -> None:
         assert gains[spare].rules > 10
         assert gains[spare].spoken == f"+{gains[spare].most} rules"
         reading = unlocked(bare, "read-only", [spare])[spare]
-        assert reading.spoken == f"+{reading.rules} rules, +{reading.most} with --impact disruptive"
+        assert reading.spoken == f"+{reading.rules} rules; +{reading.most} in all with --impact disruptive"
+        assert 0 < gains[spare].musts < gains[spare].rules
+        musts = "+52 rules, 40 of them musts; +71 in all with --impact disruptive"
+        assert Unlocked(52, 71, 40).spoken_with_musts == musts
+        assert Unlocked(1, 1).spoken_with_musts == "+1 rule, no must"
         assert 0 < reading.rules < reading.most
         assert Unlocked(0, 1).spoken == "+1 rule with --impact disruptive"
         assert nothing not in gains
@@ -324,7 +328,9 @@ def test_the_first_lines_say_what_matters_and_the_last_what_to_do_next(
     assert counts is not None
     note = "# By `doctor`, for --impact read-only:"
     assert works[works.index(note) + 1].startswith(f"# such a run can test {counts[1]} musts, ")
-    assert works[2].startswith("bot_challenge would add most: +")
+    assert re.match(
+        r"bot_challenge would add most: \+\d+ rules?, (\w+ of them )?(a must|no must|musts)", works[2]
+    )
     assert works[3] == ""
     assert works[-1] == f"Next: `portal-conformance plan --profile {profile}` shows what a run would do."
     assert wrong[0].startswith(f"{running.url}: 1 part is wrong, ")
@@ -398,6 +404,23 @@ def test_the_doctor_names_the_profile_only_for_what_it_says(
 
 
 def test_the_last_line_names_the_target_again() -> None:
-    shown = _next_step([], Options(profile=None, target="http://127.0.0.1:9"))
+    options = Options(profile=None, target="http://127.0.0.1:9", impact=None, time_budget=None)
 
-    assert "`portal-conformance plan --target http://127.0.0.1:9`" in shown
+    assert "`portal-conformance plan --target http://127.0.0.1:9`" in _next_step([], options, budget=None)
+
+
+def test_the_last_line_repeats_the_time_budget_and_the_impact() -> None:
+    options = Options(profile="portal.toml", target=None, impact="mutating", time_budget=None)
+    wrong = Diagnosis("accounts.admin", "wrong", "refused")
+
+    works = _next_step([], options, budget=USUAL_BUDGET)
+    assert "`portal-conformance plan --profile portal.toml --impact mutating --time-budget 10m`" in works
+    again = _next_step([wrong], options, budget=USUAL_BUDGET)
+    assert "`portal-conformance doctor --profile portal.toml --impact mutating`" in again
+
+
+def test_without_a_clock_the_next_command_has_the_usual_time_budget() -> None:
+    nobody = of_target("http://127.0.0.1:9", {"PORTAL_ACCESS_CODE": "code"})
+
+    assert _budget(nobody, Options(time_budget=None)) == USUAL_BUDGET
+    assert _budget(nobody, Options(time_budget="3m")) == "3m"

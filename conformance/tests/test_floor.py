@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.errors import CannotSignIn
 from conformance.report.model.run import Scope
 from conformance.run.floor import shortfalls, too_few, undecided
 from conformance.run.hooks.introduction import introduction
@@ -91,6 +93,42 @@ def test_an_expected_number_takes_the_place_of_half(signed_in: Portal, tested: i
     portal = expecting(signed_in, musts=300)
 
     assert (list(shortfalls(portal, results(MUSTS[:tested]), HALF)) == []) is enough
+
+
+LATE = "waiting for the end of a token takes 900 s, and the time budget leaves 60 s"
+
+
+@pytest.mark.parametrize(
+    "reason, advice",
+    [
+        (LATE, " A longer --time-budget may test more; else write fewer there."),
+        ("the profile has no account spare", ""),
+    ],
+)
+def test_a_longer_time_budget_is_advised_where_one_left_something_out(
+    signed_in: Portal, reason: str, advice: str
+) -> None:
+    portal = expecting(signed_in, musts=300)
+    rows = [replace(row, reason=reason) for row in results(MUSTS[:9])]
+
+    said = list(shortfalls(portal, rows, Scope(testable=400, time_budget="10m")))
+
+    assert said == [f"9 musts were tested, fewer than the 300 of [expect] musts.{advice}"]
+    expecting(signed_in, musts=None)
+
+
+def test_no_longer_time_budget_is_advised_where_the_password_is_wrong() -> None:
+    rows = [replace(row, reason=LATE) for row in results(MUSTS[:9])]
+    with connected(edit=lambda text: re.sub(r'password = "[^"]+"', 'password = "wrong"', text)) as reached:
+        portal = reached[0]
+        with pytest.raises(CannotSignIn):
+            portal.account("admin").signed_in()
+
+        said = " ".join(shortfalls(portal, rows, Scope(testable=400, time_budget="10m")))
+
+    assert "refused" in said
+    assert "fewer than half." in said
+    assert "time-budget" not in said
 
 
 def test_shoulds_and_open_requirements_make_up_for_no_must(signed_in: Portal) -> None:

@@ -6,6 +6,7 @@ import re
 
 from conformance.spec.operations import OPERATIONS
 from conformance.target.profile.model import Profile, parse
+from conformance.target.profile.references import PLACEHOLDER
 from conformance.target.profile.tables import ACCOUNTS, PLACEHOLDERS
 from conformance.target.profile.template import GUESSES, text
 
@@ -22,8 +23,8 @@ ENVIRON = {
 
 
 def uncommented() -> str:
-    """The file with every example taken up: lines that are a table or a key, behind a "# "."""
-    return re.sub(r'(?m)^# (?=\[|"?[\w-]+"? = )', "", text())
+    """The file with every example taken up and filled in: lines that are a table or a key, behind a "# "."""
+    return re.sub(r'(?m)^# (?=\[|"?[\w-]+"? = )', "", text()).replace(f'"{PLACEHOLDER}"', '"a value"')
 
 
 def test_it_is_valid_as_it_stands() -> None:

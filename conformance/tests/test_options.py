@@ -37,6 +37,9 @@ def test_what_a_baseline_lists_fails_no_run_until_it_is_gone_or_expired(tmp_path
     assert BROKEN in text
     assert [run.code for run in (written, listed, expired, stale, updated)] == [0, 0, 1, 1, 0]
     assert "no longer fits" in stale.said
+    assert f"\nknown {BROKEN}  " in listed.said
+    assert f"\nFAIL {BROKEN}  " not in listed.said
+    assert f"\nFAIL {BROKEN}  " in expired.said
 
 
 def test_a_key_that_is_no_base64_may_be_refused_as_any_invalid_field(tmp_path: Path) -> None:

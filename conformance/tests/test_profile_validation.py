@@ -135,6 +135,23 @@ def test_a_mistake_is_named_by_its_line(tmp_path: Path, text: str, line: int) ->
     assert [problem.partition(": ")[0] for problem in validate(path).problems] == [f"{path}:{line}"]
 
 
+def test_a_guess_of_the_template_that_is_not_filled_in_is_a_mistake(tmp_path: Path) -> None:
+    lines = template.text().splitlines()
+    body = next(at for at, line in enumerate(lines) if "channelHost" in line)
+    lines[body - 1 : body + 1] = [line.removeprefix("# ") for line in lines[body - 1 : body + 1]]
+    lines.append('[records]\nworkspace = "…"')
+    path = written(tmp_path, "\n".join(lines))
+
+    first, second = sorted(validate(path).problems, key=len)
+
+    assert first.startswith(f'{path}:{len(lines) + 1}: [records] workspace is still "…"')
+    assert second.startswith(f'{path}:{body + 1}: [operations."POST ')
+    assert 'body.channelHost is still "…"' in second
+    variables = {"PORTAL_ACCESS_CODE": "code", "ADMIN_PASSWORD": "password", "ADMIN_OTP_SECRET": "SECRET"}
+    with pytest.raises(ProfileError, match=r'body\.channelHost is still "…"'):
+        load(path, variables)
+
+
 def test_what_the_environment_lacks_is_named_by_its_line(tmp_path: Path) -> None:
     with pytest.raises(ProfileError) as wrong:
         load(written(tmp_path, PORTAL + ADMIN), {"CODE": "c"})

@@ -214,6 +214,56 @@ def test_a_run_breaks_only_what_is_found_at_endpoints_that_a_selection_before_it
     assert since(some, after).newly_failing == []
 
 
+def test_what_the_two_runs_were_told_differently_stands_at_the_head_of_every_form() -> None:
+    old = yesterday().model_copy(update={"impact": "mutating", "scope": Scope(effort="quick")})
+    new = yesterday().model_copy(update={"impact": "read-only", "scope": Scope(time_budget="10m")})
+
+    found = compare(old, new)
+
+    assert {row.what: (row.old, row.new) for row in found.scope_changes} == {
+        "impact": ("mutating", "read-only"),
+        "time budget": ("none", "10m"),
+    }
+    assert "The runs differ in time budget: none → 10m.\n" in as_text(found)
+    assert "The runs differ in impact: `mutating` → `read-only`." in as_markdown(found)
+    assert "<dt>Differs in impact</dt><dd>mutating → read-only</dd>" in as_html(found)
+    assert not compare(old, old).scope_changes
+
+
+def test_a_rule_that_only_the_new_run_tested_is_listed_as_newly_tested() -> None:
+    old = without_file_rule()
+
+    found = compare(old, yesterday())
+
+    assert [row.requirement for row in found.newly_tested] == ["FILE-001"]
+    assert conclusion(found) == "1 newly tested"
+    assert "Newly tested (1)\n  FILE-001  " in as_text(found)
+    assert "### Newly tested (1)\n\n- FILE-001 " in as_markdown(found)
+
+
+def test_what_a_selection_leaves_out_is_neither_no_longer_nor_newly_tested() -> None:
+    whole, some = yesterday(), without_file_rule("not selected by --only LOGIN-*")
+
+    less, more = compare(whole, some), compare(some, whole)
+
+    assert (less.no_longer_tested, more.newly_tested) == ([], [])
+    assert less.left_out_by_new == more.left_out_by_old == ["FILE-001"]
+    assert "Every requirement has the same verdict" not in as_html(less)
+    sentence = "It leaves out 1 rule that only the other run tested: not listed as no longer tested."
+    for text in (as_text(less), as_markdown(less), as_html(less)):
+        assert sentence in text
+        assert "--only LOGIN-*" in text or "none → `--only LOGIN-*`" in text
+
+
+def without_file_rule(reason: str = "") -> Run:
+    """A run that did not test FILE-001; with a reason, as a selection leaves it out."""
+    run = yesterday()
+    untested = {"verdict": "untested", "reason": reason or "no case came across it"}
+    rows = [row.model_copy(update=untested) if row.id == "FILE-001" else row for row in run.requirements]
+    scope = Scope(selection="--only LOGIN-*" if reason else "")
+    return run.model_copy(update={"requirements": rows, "scope": scope})
+
+
 def test_a_new_warning_is_shown_and_makes_nothing_worse() -> None:
     made = conformant()
     page = exchange(40, ACCOUNTS, answer=envelope({"accounts": [{"updatedAt": 1}]}))

@@ -326,6 +326,18 @@ def split_url(url: str) -> SplitResult:
         return SplitResult("", "", url, "", "")
 
 
+def named(method: str, url: str) -> str:
+    """A request in few words, ``GET https://portal.example.test/app.js``: without the query and what stands
+    before the host, which may be secret."""
+    parts = split_url(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{method} {parts._replace(netloc=host, query='', fragment='').geturl()[:LONGEST_NAME]}".strip()
+
+
+LONGEST_NAME = 160
+"""Letters of the address in the name of a request."""
+
+
 def _split(url: str) -> SplitResult:
     usual = _USUAL_URL.match(url)
     if usual is None:

@@ -43,6 +43,7 @@ class RunConsole:
         )
         self._is_started = False
         self._contradicted: set[str] = set()
+        self._known: set[str] = set()
 
     # --- what a run calls
 
@@ -50,10 +51,11 @@ class RunConsole:
         self._view.line(text)
 
     def finding(self, verdict: str, rule: str, text: str) -> None:
-        """Shows a rule once, wherever else it is contradicted."""
-        if rule in self._contradicted:
+        """Shows a rule once, wherever else it is contradicted; once more where only the first was known."""
+        shown = self._known if verdict == "known" else self._contradicted
+        if rule in self._contradicted or rule in shown:
             return
-        self._contradicted.add(rule)
+        shown.add(rule)
         self.progress.findings[verdict] += 1
         if not self._quiet:
             self._view.line(f"{Pen(wants_colour(self._stream))(verdict.lower(), verdict)} {rule}  {text}")

@@ -42,7 +42,7 @@ class RunProgress:
     why: str = ""
     until: float = 0.0
     lasts: float = 0.0
-    findings: dict[str, int] = field(default_factory=lambda: {"FAIL": 0, "WARN": 0})
+    findings: dict[str, int] = field(default_factory=lambda: {"FAIL": 0, "WARN": 0, "known": 0})
     began: float = field(default_factory=time.monotonic)
     now: Callable[[], float] = time.monotonic
 
@@ -70,7 +70,7 @@ class RunProgress:
 
     @property
     def numbers(self) -> str:
-        """``110 of 915 cases · 12 % · 3 FAIL · 42 s of 5 min 0 s``."""
+        """``110 of 915 cases · 12 % · 3 FAIL · 2 known · 42 s of 5 min 0 s``."""
         findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
         took = self.now() - self.began
         time_of = f"{duration(took)} of {duration(self.lasts)}" if self.lasts > took else duration(took)

@@ -71,6 +71,9 @@ class KnownFailure:
     ticket: str = ""
     expires: date | None = None
 
+    def is_expired(self, today: date) -> bool:
+        return self.expires is not None and self.expires < today
+
     def row(self, table: str) -> TomlRow:
         """The entry, to write into a table."""
         values: RowValues = {
@@ -172,9 +175,9 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
     weighed = ("fail", "warn") if run.strict else ("fail",)
     current = {finding.signature for finding in run.findings if finding.verdict in ("fail", "warn")}
     verdicts = {entry.id: entry.verdict for entry in run.requirements}
-    expired = [entry for entry in baseline.entries if entry.expires is not None and entry.expires < today]
+    expired = [entry for entry in baseline.entries if entry.is_expired(today)]
     valid = [entry for entry in baseline.entries if entry not in expired]
-    listed = {entry.signature for entry in valid}
+    listed = listed_today(baseline, today)
     gone = [entry for entry in valid if entry.signature not in current]
     complete = run.exit_code not in CUT_SHORT
     stale = [
@@ -193,6 +196,12 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
         undecided=tuple(entry for entry in gone if entry not in stale),
         outdated=baseline.outdated if complete else replace(baseline.outdated, stale=()),
     )
+
+
+def listed_today(baseline: Baseline | None, today: date) -> frozenset[str]:
+    """The signatures of the failures that a baseline accepts on this day."""
+    entries = () if baseline is None else baseline.entries
+    return frozenset(entry.signature for entry in entries if not entry.is_expired(today))
 
 
 def initial_baseline(path: Path | None, *, is_updated: bool, is_pruned: bool = False) -> Baseline | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 
 from pydantic import JsonValue
 
+from conformance.report.across.compare_scope import ScopeChange, scope_changes
 from conformance.report.across.models import FrozenModel
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.run import (
@@ -20,7 +21,7 @@ from conformance.report.model.run import (
     Since,
     VerdictName,
 )
-from conformance.report.model.words import headline, numbers
+from conformance.report.model.words import headline, is_left_out, numbers
 
 BAD: tuple[VerdictName, ...] = ("fail", "warn")
 SLOWER = 1.5
@@ -96,6 +97,14 @@ class TimeChange(FrozenModel):
         return self.new_ms / self.old_ms if self.old_ms else inf
 
     @property
+    def is_slower(self) -> bool:
+        return self.factor >= SLOWER and self.new_ms - self.old_ms >= AT_LEAST_MS
+
+    @property
+    def is_faster(self) -> bool:
+        return self.factor <= 1 / SLOWER and self.old_ms - self.new_ms >= AT_LEAST_MS
+
+    @property
     def times(self) -> str:
         """By which factor it changed: ``2.5 times``, ``0.03 times``; empty where a median is too short."""
         if min(self.old_ms, self.new_ms) < SHORTEST_MS:
@@ -105,10 +114,15 @@ class TimeChange(FrozenModel):
 
 class Comparison(FrozenModel):
     """What fails now and did not is newly failing, also where the old run could not try it; what the new run
-    could not try is neither worse nor fixed."""
+    could not try is neither worse nor fixed. ``scope_changes`` are what the two runs were told differently;
+    ``left_out_by_new`` and ``left_out_by_old`` are the rules that only the other run tested because this one
+    is a selection: they are neither no longer nor newly tested."""
 
     old: ComparedRun
     new: ComparedRun
+    scope_changes: list[ScopeChange] = []
+    left_out_by_new: list[str] = []
+    left_out_by_old: list[str] = []
     newly_failing: list[VerdictChange] = []
     new_warnings: list[VerdictChange] = []
     fixed: list[VerdictChange] = []
@@ -144,31 +158,48 @@ def compare(old: Run, new: Run) -> Comparison:
         if (row.old in weighed and row.new in ("pass", "open")) or (row.old == "warn" and row.new == "pass")
     ]
     steady = {row.requirement for row in changes if row.old in weighed and row.new in weighed}
+    lost, left_out_by_new = _divided(filter(_is_lost, changes), new)
+    gained, left_out_by_old = _divided(filter(_is_gained, changes), old)
     times = sorted(_times(old.timings, new.timings), key=lambda row: (not row.times, -row.factor))
     return Comparison(
         old=_side(old),
         new=_side(new),
+        scope_changes=scope_changes(old, new),
+        left_out_by_new=left_out_by_new,
+        left_out_by_old=left_out_by_old,
         newly_failing=newly,
         new_warnings=[row for row in changes if _is_new_warning(row, new)],
         fixed=fixed,
         new_places=_places(new, old, steady),
         gone_places=_places(old, new, steady),
-        no_longer_tested=[
-            row for row in changes if row.new in ("untested", None) and row.old not in ("untested", None)
-        ],
-        newly_tested=[row for row in changes if row.old in ("untested", None) and row.new == "pass"],
+        no_longer_tested=lost,
+        newly_tested=gained,
         changed_readings=_readings(old, new),
         new_observations=_observations(new, old),
         gone_observations=_observations(old, new),
         new_regressions=_regressions(new, old),
         fixed_regressions=_regressions(old, new),
-        slower=[row for row in times if row.factor >= SLOWER and row.new_ms - row.old_ms >= AT_LEAST_MS],
-        faster=[
-            row
-            for row in reversed(times)
-            if row.factor <= 1 / SLOWER and row.old_ms - row.new_ms >= AT_LEAST_MS
-        ],
+        slower=[row for row in times if row.is_slower],
+        faster=[row for row in reversed(times) if row.is_faster],
         timings=times,
+    )
+
+
+def _is_lost(change: VerdictChange) -> bool:
+    return change.new in ("untested", None) and change.old not in ("untested", None)
+
+
+def _is_gained(change: VerdictChange) -> bool:
+    return change.old in ("untested", None) and change.new == "pass"
+
+
+def _divided(changes: Iterable[VerdictChange], untested_by: Run) -> tuple[list[VerdictChange], list[str]]:
+    """What a run asked for and did not test, and the rules that it did not ask for as it is a selection."""
+    left_out = {row.id for row in untested_by.requirements if is_left_out(untested_by, row)}
+    rows = list(changes)
+    return (
+        [row for row in rows if row.requirement not in left_out],
+        [row.requirement for row in rows if row.requirement in left_out],
     )
 
 

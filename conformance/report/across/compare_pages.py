@@ -21,7 +21,7 @@ from conformance.report.formats.summary import code, quoted
 from conformance.report.model.marked import literal
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import json_text, one_line
-from conformance.report.model.words import day_and_time, listed
+from conformance.report.model.words import day_and_time, listed, plural
 
 MOST = 200
 MOST_LINES = 40
@@ -44,13 +44,14 @@ def as_text(comparison: Comparison) -> str:
             f"{name}: {one_line(side.url)}, {day_and_time(side.started)}: {side.verdict} ({side.numbers})"
             for name, side in (("old", comparison.old), ("new", comparison.new))
         ],
+        list(_scope_lines(comparison, one_line)),
         *(
             [title, *(f"  {_with_label(line)}" for line in lines)]
             for title, lines in reversed(list(_blocks(comparison, one_line)))
         ),
         [conclusion(comparison)],
     ]
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def _with_label(line: str) -> str:
@@ -65,6 +66,8 @@ def as_markdown(comparison: Comparison) -> str:
         lines.append(
             f"| {name} | {code(side.url)} | {day_and_time(side.started)} | {side.verdict} | {side.numbers} |"
         )
+    for line in _scope_lines(comparison, code):
+        lines += ["", line]
     for title, rows in _blocks(comparison, quoted):
         lines += ["", f"### {title}", "", *(f"- {row}" for row in rows)]
     return "\n".join(lines) + "\n"
@@ -76,6 +79,7 @@ def as_html(comparison: Comparison) -> str:
         "compare.html.j2",
         comparison=comparison,
         conclusion=conclusion(comparison),
+        selections=list(selections(comparison)),
         spelled=spelled,
         literal=literal,
         day_and_time=day_and_time,
@@ -94,10 +98,29 @@ def conclusion(comparison: Comparison) -> str:
         (len(comparison.fixed), "fixed"),
         (len(comparison.changed_readings), "with a changed reading"),
         (len(comparison.no_longer_tested), "no longer tested"),
+        (len(comparison.newly_tested), "newly tested"),
         (len(comparison.slower), "slower"),
     ]
     parts = [f"{count:,} {words}" for count, words in counts if count]
     return ", ".join(parts) if parts else "Nothing changed"
+
+
+def selections(comparison: Comparison) -> Iterator[str]:
+    """What is not listed because one of the runs is a selection, as sentences."""
+    for side, rules, title in (
+        ("new", comparison.left_out_by_new, "no longer tested"),
+        ("old", comparison.left_out_by_old, "newly tested"),
+    ):
+        if rules:
+            tested = f"{plural(len(rules), 'rule')} that only the other run tested"
+            yield f"The {side} run is a selection. It leaves out {tested}: not listed as {title}."
+
+
+def _scope_lines(comparison: Comparison, safe: Safe) -> Iterator[str]:
+    """What the two runs were told differently, and what a selection leaves out."""
+    for row in comparison.scope_changes:
+        yield f"The runs differ in {row.what}: {safe(row.old)} → {safe(row.new)}."
+    yield from selections(comparison)
 
 
 def write_all(comparison: Comparison, out: Path) -> None:
@@ -122,6 +145,7 @@ def _blocks(comparison: Comparison, safe: Safe) -> Iterator[tuple[str, list[str]
         ("Changed readings", [_reading_line(row, safe) for row in comparison.changed_readings]),
         ("Slower", [_time_line(row, safe) for row in comparison.slower]),
         ("No longer tested", [_requirement_line(row, safe) for row in comparison.no_longer_tested]),
+        ("Newly tested", [_requirement_line(row, safe) for row in comparison.newly_tested]),
         ("New observations", [_observation_line(row, safe) for row in comparison.new_observations]),
         ("Fixed", [_requirement_line(row, safe) for row in comparison.fixed]),
         ("No longer failing there", [_place_line(row, safe) for row in comparison.gone_places]),

@@ -239,12 +239,13 @@ class Scope(Part):
     """What a run set out to test. ``selection`` names the options that selected some of the cases;
     ``bundled``: the bundled reference portal was judged; ``testable``: how many musts the profile and the
     impact let be tested, where that was worked out; ``time_budget``: the longest it could take, as it was
-    given (``10m``)."""
+    given (``10m``); ``effort``: that of the examples that a run generates."""
 
     selection: str = ""
     bundled: bool = False
     testable: int | None = None
     time_budget: str = ""
+    effort: str = ""
 
 
 class RunFacts(TypedDict, total=False):

@@ -16,7 +16,8 @@ class RunDisplay(Protocol):
         """Shows a line at once."""
 
     def finding(self, verdict: str, rule: str, text: str) -> None:
-        """Shows what contradicts a rule, as it comes; ``verdict`` is FAIL or WARN."""
+        """Shows what contradicts a rule, as it comes; ``verdict`` is FAIL or WARN, or ``known`` where the
+        baseline lists it."""
 
     def lasting(self, seconds: float) -> None:
         """Takes how long the waits will make the run last."""

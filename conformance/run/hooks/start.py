@@ -133,6 +133,7 @@ def scope_of(config: pytest.Config, run: RunSession, items: Iterable[pytest.Item
         bundled=run.options.bundled,
         testable=len(reachable_musts(run.profile, impact, declared)),
         time_budget=str(value_of(config, "time_budget") or ""),
+        effort=value_of(config, "effort"),
     )
 
 

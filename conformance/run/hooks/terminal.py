@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 
 import pytest
 
+from conformance.report.across.baseline import listed_today
 from conformance.report.formats.closing import closing_block, verdict_line
 from conformance.report.formats.terminal import summary_lines, waiting
 from conformance.report.model.run import Run
@@ -63,11 +65,13 @@ def show_findings(config: pytest.Config, run: RunSession, findings: Sequence[Fin
     display = display_of(config)
     if display is None or value_of(config, "brief"):
         return
+    known = listed_today(run.baseline, datetime.now(UTC).date())
     for finding in findings:
         if finding.times == 1 and finding.verdict in (Verdict.FAIL, Verdict.WARN):
             statement = run.ledger.requirements[finding.requirement].statement
             text = one_line(run.secrets.redact(f"{statement} ({finding.endpoint})"), 300)
-            display.finding(finding.verdict.value.upper(), finding.requirement, text)
+            verdict = "known" if finding.signature in known else finding.verdict.value.upper()
+            display.finding(verdict, finding.requirement, text)
 
 
 def finding_text(run: RunSession, finding: Finding) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.outlook.plan import why_not
-from conformance.run.testable import reachable, reachable_endpoints
+from conformance.run.testable import MUSTS, reachable, reachable_endpoints
 from conformance.spec import BY_KEY, REQUIREMENTS, Impact
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import (
@@ -24,19 +24,32 @@ ADDRESS = "http://127.0.0.1:1"
 
 @dataclass(frozen=True, slots=True)
 class Unlocked:
-    """How many more rules could be tested: with the impact that is allowed, and with the greatest."""
+    """How many more rules could be tested: with the impact that is allowed, and in all with the greatest.
+    ``musts`` are those among the first; among the second where the first are none."""
 
     rules: int
     most: int
+    musts: int = 0
 
     @property
     def spoken(self) -> str:
-        """``+2 rules, +85 with --impact disruptive``."""
-        noun = "rule" if max(self.rules, self.most if not self.rules else 0) == 1 else "rules"
+        """``+2 rules; +85 in all with --impact disruptive``."""
+        return self._spoken("")
+
+    @property
+    def spoken_with_musts(self) -> str:
+        """``+2 rules, 1 of them a must; +85 in all with --impact disruptive``."""
+        if (self.rules or self.most) == 1:
+            return self._spoken(", a must" if self.musts else ", no must")
+        return self._spoken(f", {self.musts or 'none'} of them {'musts' if self.musts > 1 else 'a must'}")
+
+    def _spoken(self, of_them: str) -> str:
+        count = self.rules or self.most
+        first = f"+{count} {'rule' if count == 1 else 'rules'}"
         if not self.rules:
-            return f"+{self.most} {noun} with --impact {DISRUPTIVE}"
-        more = f", +{self.most} with --impact {DISRUPTIVE}" if self.most > self.rules else ""
-        return f"+{self.rules} {noun}{more}"
+            return f"{first} with --impact {DISRUPTIVE}{of_them}"
+        more = f"; +{self.most} in all with --impact {DISRUPTIVE}" if self.most > self.rules else ""
+        return f"{first}{of_them}{more}"
 
 
 def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[str, Unlocked]:
@@ -46,9 +59,10 @@ def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[
     found: dict[str, Unlocked] = {}
     for part in parts:
         fuller = with_part(profile, part)
-        more = {level: len(_rules(rows, fuller, level) - rules) for level, rules in before.items()}
+        more = {level: _rules(rows, fuller, level) - rules for level, rules in before.items()}
         if any(more.values()):
-            found[part] = Unlocked(more[impact], more[DISRUPTIVE])
+            musts = (more[impact] or more[DISRUPTIVE]).intersection(MUSTS)
+            found[part] = Unlocked(len(more[impact]), len(more[DISRUPTIVE]), len(musts))
     return found
 
 

@@ -15,13 +15,19 @@ REFERENCE = re.compile(r"\$\$\{|\$\{([^}]+)\}")
 NAMED_TABLES = ("accounts", "inboxes", "operations")
 """Tables whose entries are tables with a name of their own."""
 
+PLACEHOLDER = "…"
+"""Stands in the template for a value that only the deployment's own documents or people know."""
+
+NOT_FILLED_IN = f'is still "{PLACEHOLDER}", which stands for a value: write the value, or take the line out.'
+
 LIKE = 0.75
 """How alike the name of a variable that is set must be to be the one that was meant."""
 
 
 class References:
-    """Takes the values from the environment and from files. ``problems`` collects what cannot be taken, so
-    that all of it is reported at once; ``hidden`` are the values that are secrets by their place."""
+    """Takes the values from the environment and from files. ``problems`` collects what cannot be taken, and
+    what is not filled in, so that all of it is reported at once; ``hidden`` are the values that are secrets
+    by their place."""
 
     def __init__(self, positions: Positions, environ: Mapping[str, str], folder: Path) -> None:
         self.problems: list[str] = []
@@ -35,6 +41,8 @@ class References:
             return {key: self.filled(inner, (*place, key)) for key, inner in value.items()}
         if isinstance(value, list):
             return [self.filled(inner, place) for inner in value]
+        if value == PLACEHOLDER:
+            self.problems.append(f"{self.positions.of(place)}: {spoken(place)} {NOT_FILLED_IN}")
         if isinstance(value, str) and "${" in value:
             return REFERENCE.sub(
                 lambda match: self.value(match[1].strip(), place) if match[1] else "${", value

@@ -21,18 +21,26 @@ _FIRST_KEY = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(\w+)"')
 
 class Reader(Iterator[Exchange]):
     """The exchanges of a file, one by one. ``set_aside`` counts the entries that never were exchanges, by
-    reason; ``notes`` says what was passed over; both are whole once the last exchange was read."""
+    reason, and ``first_aside`` names the first of each; ``notes`` says what was passed over. All are whole
+    once the last exchange was read."""
 
     def __init__(
         self, path: str | Place, *, salvage: bool = False, begin: int = 0, end: int | None = None
     ) -> None:
         self.path = place_of(path)
         self.set_aside: Counter[str] = Counter()
+        self.first_aside: dict[str, str] = {}
         self.notes: list[str] = []
         if end is not None:
             self._exchanges = read_range(self.path, begin, end, salvage=salvage, notes=self.notes)
         elif is_har(self.path):
-            self._exchanges = read_har(self.path, salvage=salvage, set_aside=self.set_aside, notes=self.notes)
+            self._exchanges = read_har(
+                self.path,
+                salvage=salvage,
+                set_aside=self.set_aside,
+                first_aside=self.first_aside,
+                notes=self.notes,
+            )
         else:
             self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes)
 

@@ -27,15 +27,18 @@ from conformance.traffic.capture.har_form import Entry, Started, mended
 from conformance.traffic.capture.har_survey import surveyed
 from conformance.traffic.capture.places import Place, StoredFile
 from conformance.traffic.capture.scan import CHUNK, Break, Scanner, line_at
-from conformance.traffic.exchange import Exchange
+from conformance.traffic.exchange import Exchange, named
 
 _ENTRY = msgspec.json.Decoder(Entry).decode
 _SEVERAL = msgspec.json.Decoder(list[Entry]).decode
 _EPOCH = "1970-01-01T00:00:00+00:00"
 
 
-def read_har(path: Place, *, salvage: bool, set_aside: Counter[str], notes: list[str]) -> Iterator[Exchange]:
-    """The exchanges of a HAR, numbered from 1; entries that never went over the wire are counted apart.
+def read_har(
+    path: Place, *, salvage: bool, set_aside: Counter[str], first_aside: dict[str, str], notes: list[str]
+) -> Iterator[Exchange]:
+    """The exchanges of a HAR, numbered from 1; entries that never went over the wire are counted apart, the
+    first of each reason with its name.
 
     CaptureError: no HAR, or broken (where ``salvage`` says so, what stands before the break is used).
     """
@@ -56,6 +59,8 @@ def read_har(path: Place, *, salvage: bool, set_aside: Counter[str], notes: list
                 why = aside(entry)
                 if why:
                     set_aside[why] += 1
+                    if why not in first_aside and entry.request is not None:
+                        first_aside[why] = named(entry.request.method, entry.request.url)
                     continue
                 number += 1
                 yield exchange_of(entry, number, started, source)
