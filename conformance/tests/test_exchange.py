@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import SplitResult, urlsplit
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.traffic.exchange import Exchange, Json, Plain, Request, Response
+from conformance.traffic.exchange import Exchange, Json, Plain, Request, Response, named
 
 PIECES = st.sampled_from(
     [
@@ -94,3 +95,15 @@ def test_the_envelope_is_the_same_by_whatever_is_asked_first(body: Json, plain: 
 def test_one_header_is_found_like_any(names: list[str]) -> None:
     response = Response(status=200, headers=[(name, str(at)) for at, name in enumerate(names)])
     assert response.sought("content-type") == response.header("content-type")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("https://portal.example.test/app.js", "GET https://portal.example.test/app.js"),
+        ("https://u:p@example.test/reset/4f1c?token=x#y", "GET https://example.test/reset/…"),
+        ("https://example.test", "GET https://example.test/"),
+    ],
+)
+def test_a_request_is_named_without_what_may_be_secret(url: str, words: str) -> None:
+    assert named("GET", url) == words

@@ -327,11 +327,17 @@ def split_url(url: str) -> SplitResult:
 
 
 def named(method: str, url: str) -> str:
-    """A request in few words, ``GET https://portal.example.test/app.js``: without the query and what stands
-    before the host, which may be secret."""
+    """A request in few words, ``GET https://portal.example.test/assets/…``: without the query, what stands
+    before the host, and the path behind its first part, which may be secret."""
     parts = split_url(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{method} {parts._replace(netloc=host, query='', fragment='').geturl()[:LONGEST_NAME]}".strip()
+    first, slash, rest = parts.path.lstrip("/").partition("/")
+    shown = parts._replace(
+        netloc=parts.netloc.rpartition("@")[2],
+        path=f"/{first}{slash}{'…' * bool(rest)}",
+        query="",
+        fragment="",
+    )
+    return f"{method} {shown.geturl()[:LONGEST_NAME]}".strip()
 
 
 LONGEST_NAME = 160
