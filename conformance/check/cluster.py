@@ -218,13 +218,13 @@ def judge_there(
 def _must_be_there(path: Place, size: int) -> None:
     try:
         with path.open("rb") as file:
-            found = file.seek(0, 2)
+            length = file.seek(0, 2)
     except OSError as error:
         problem = f"cannot read {path}: {reason(path, error)}"
     else:
-        if found == size:
+        if length == size:
             return
-        problem = f"has another file at {path}: of {found} bytes, and here it has {size}"
+        problem = f"has another file at {path}: of {length} bytes, and here it has {size}"
     raise NotThere(
         f"The worker {_this_worker()} {problem}. Put it where all workers read it by the same path."
     )

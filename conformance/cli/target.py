@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that its help is quick.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -203,18 +204,17 @@ def _print_results(
 
 def _next_step(results: list[Diagnosis], options: Options, *, budget: str | None) -> str:
     """What to do after the doctor, with the options of the run that it speaks of."""
-    given = {name: getattr(options, name) for name in ("profile", "target", "impact", "time_budget")}
+    chosen = {name: getattr(options, name) for name in ("profile", "target", "impact", "time_budget")}
     if any(result.state == "wrong" for result in results):
-        return f"Next: mend what is wrong, and call `portal-conformance doctor{_words(given)}` again."
-    words = _words(given | {"time_budget": budget})
+        return f"Next: mend what is wrong, and call `portal-conformance doctor{_words(chosen)}` again."
+    words = _words(chosen | {"time_budget": budget})
     return f"Next: `portal-conformance plan{words}` shows what a run would do."
 
 
-def _words(given: Mapping[str, object]) -> str:
+def _words(chosen: Mapping[str, object]) -> str:
     """Options as they are written, those that have a value."""
-    return "".join(
-        f" --{name.replace('_', '-')} {value}" for name, value in given.items() if value is not None
-    )
+    written = {name.replace("_", "-"): str(value) for name, value in chosen.items() if value is not None}
+    return "".join(f" --{name} {shlex.quote(value)}" for name, value in written.items())
 
 
 def _exit_code(results: list[Diagnosis]) -> ExitCode:

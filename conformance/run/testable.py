@@ -156,20 +156,20 @@ def _reads_mail(profile: Profile) -> bool:
 
 def _keys() -> Mapping[str, frozenset[str]]:
     """By rule, the endpoints whose answers decide it."""
-    found: dict[str, set[str]] = {}
+    keys_of: dict[str, set[str]] = {}
     topics = {row.reading: row for row in REQUIREMENTS.values() if row.reading}
     for reading in READINGS:
         row = topics[reading.key]
-        found.setdefault(row.id, set()).update(reading.on.keys.intersection(row.operations or BY_KEY))
+        keys_of.setdefault(row.id, set()).update(reading.on.keys.intersection(row.operations or BY_KEY))
     for check in CHECKS:
-        found.setdefault(check.requirement, set()).update(check.on.keys)
+        keys_of.setdefault(check.requirement, set()).update(check.on.keys)
     for operation in OPERATIONS:
         if operation.data is None:
             continue
         model = RESOURCES[operation.data.removesuffix("[]")]
         for requirement in (*requirements_of(model), f"OP-{operation.number:03}"):
-            found.setdefault(requirement, set()).add(operation.key)
-    return {requirement: frozenset(keys) for requirement, keys in found.items()}
+            keys_of.setdefault(requirement, set()).add(operation.key)
+    return {requirement: frozenset(keys) for requirement, keys in keys_of.items()}
 
 
 KEYS_OF = _keys()

@@ -65,12 +65,12 @@ def show_findings(config: pytest.Config, run: RunSession, findings: Sequence[Fin
     display = display_of(config)
     if display is None or value_of(config, "brief"):
         return
-    known = listed_today(run.baseline, datetime.now(UTC).date())
+    listed = listed_today(run.baseline, datetime.now(UTC).date())
     for finding in findings:
         if finding.times == 1 and finding.verdict in (Verdict.FAIL, Verdict.WARN):
             statement = run.ledger.requirements[finding.requirement].statement
             text = one_line(run.secrets.redact(f"{statement} ({finding.endpoint})"), 300)
-            verdict = "known" if finding.signature in known else finding.verdict.value.upper()
+            verdict = "known" if finding.signature in listed else finding.verdict.value.upper()
             display.finding(verdict, finding.requirement, text)
 
 

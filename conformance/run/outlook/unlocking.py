@@ -56,14 +56,14 @@ def unlocked(profile: Profile, impact: Impact, parts: Iterable[str]) -> Mapping[
     """What each missing part would unlock; without those that unlock nothing."""
     rows = collect()
     before = {level: _rules(rows, profile, level) for level in (impact, DISRUPTIVE)}
-    found: dict[str, Unlocked] = {}
+    gains: dict[str, Unlocked] = {}
     for part in parts:
         fuller = with_part(profile, part)
         more = {level: _rules(rows, fuller, level) - rules for level, rules in before.items()}
         if any(more.values()):
             musts = (more[impact] or more[DISRUPTIVE]).intersection(MUSTS)
-            found[part] = Unlocked(len(more[impact]), len(more[DISRUPTIVE]), len(musts))
-    return found
+            gains[part] = Unlocked(len(more[impact]), len(more[DISRUPTIVE]), len(musts))
+    return gains
 
 
 DISRUPTIVE: Impact = "disruptive"
