@@ -165,6 +165,11 @@ def value_of(config: pytest.Config, name: str) -> Any:
     return value if value is not None else _ini_value(config, option)
 
 
+def set_value(config: pytest.Config, name: str, value: Any) -> None:
+    """Gives an option another value, which ``value_of`` returns from now on."""
+    setattr(config.option, f"{INI}{name}", value)
+
+
 def _ini_value(config: pytest.Config, option: Option) -> Any:
     import pytest  # see above
 

@@ -42,16 +42,36 @@ def repeat_folder(out: Path) -> Path:
     return out if out.name == AGAIN else out / AGAIN
 
 
+UNREACHED = "unreached"
+"""The folder, within that of a whole run's reports, for the reports of a run that reaches no portal."""
+
+
+def stays(out: Path, folder: Path, what: str) -> str:
+    """Says that the reports of a command go to another folder than those of the whole run."""
+    return f"{out} has the report of a whole run, which stays: this {what} writes to {folder}."
+
+
 def holds_whole_run(out: Path) -> bool:
     """Whether a folder has the report of a run of all cases, which a selection is not to replace."""
+    return _whole_run(out) is not None
+
+
+def holds_verdicts(out: Path) -> bool:
+    """Whether a folder has the report of a run of all cases that decided anything, which a run that reaches
+    no portal is not to replace."""
+    last = _whole_run(out)
+    return last is not None and bool(last.summary.pass_ or last.summary.fail or last.summary.warn)
+
+
+def _whole_run(out: Path) -> Run | None:
     path = out / "results.json"
     if not path.is_file():
-        return False
+        return None
     try:
         last = Run.read(path)
     except UsageError:
-        return False
-    return last.command == "run" and not last.scope.selection
+        return None
+    return last if last.command == "run" and not last.scope.selection else None
 
 
 def failed_rules(out: Path) -> frozenset[str]:
