@@ -93,7 +93,8 @@ OPTIONS = (
     ),
     Option(
         "failed",
-        "only the rules that failed in the last whole report in --out; reports go to its subfolder again",
+        "only the rules that failed by the report in --out, a whole run's where there is one; "
+        "reports go to its subfolder again",
         type=None,
     ),
     Option(

@@ -80,7 +80,7 @@ def failed_rules(out: Path) -> frozenset[str]:
 
     UsageError: there is no report, or nothing failed.
     """
-    path = (out.parent if out.name == AGAIN else out) / "results.json"
+    path = _results(out)
     if not path.is_file():
         raise UsageError(f"--failed: there is no {path}. Run all cases first, or name another --out.")
     last = Run.read(path)
@@ -89,3 +89,19 @@ def failed_rules(out: Path) -> frozenset[str]:
     if not rules:
         raise UsageError(f"--failed: nothing failed by {path}. Run without --failed.")
     return rules
+
+
+def what_failed_is_of(out: Path) -> str:
+    """Of what less than a whole run the report is that ``--failed`` reads; empty where it is of a whole run,
+    or there is none."""
+    path = _results(out)
+    last = Run.read(path) if path.is_file() else None
+    if last is None or (last.command == "run" and not last.scope.selection):
+        return ""
+    what = f"a selection ({last.scope.selection})" if last.scope.selection else f"a {last.command}"
+    return f"--failed: {path} is of {what} and of no whole run: only what failed in it runs again."
+
+
+def _results(out: Path) -> Path:
+    """The results that ``--failed`` reads."""
+    return (out.parent if out.name == AGAIN else out) / "results.json"

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import UsageError
-from conformance.report.model.run import Run
+from conformance.report.model.run import Run, Scope
 from conformance.run.outlook.explanation import explain
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.rerun import failed_rules, rerun_requirements
@@ -19,7 +19,8 @@ from conformance.run.testable import deciding
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import running_portal
 from conformance.tests.deployment import command, deployed, done
-from conformance.tests.sample_run import conformant, sample
+from conformance.tests.sample_run import ROLES, Sample, conformant, envelope, exchange, sample
+from conformance.tests.test_unreachable import nobody
 from conformance.verdicts.selection import is_specific, rules_of, select_rules
 
 LOGIN_INITIATE = "POST /web/v1/system/auth/login/initiate"
@@ -125,6 +126,37 @@ def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
     assert "A selection of the cases: --failed." in failed.said
     assert "rules     1 selected" in failed.said
     assert (first.scope.selection, again.scope.selection) == ("--only CONSTANT-*, --skip open", "--failed")
+
+
+@pytest.mark.parametrize(("option", "what"), [("--only", "selection"), ("--rerun", "rerun")])
+def test_a_named_folder_keeps_the_report_of_a_whole_run_too(
+    tmp_path: Path, option: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mine"
+    whole = Sample()
+    whole.contradict("CONSTANT-020", exchange(1, ROLES, answer=envelope()), path="data", expected=[])
+    out.mkdir()
+    (out / "results.json").write_text(whole.run().text(), encoding="utf-8")
+    before = (out / "results.json").read_bytes()
+
+    with nobody() as url:
+        main(["run", "--target", url, option, "CONSTANT-020", "--out", str(out)])
+
+    assert (out / "results.json").read_bytes() == before
+    assert Run.read(out / "again").scope.selection == f"{option} CONSTANT-020"
+    assert f"which stays: this {what} writes to" in " ".join(capsys.readouterr().err.split())
+
+
+def test_failed_says_that_it_reads_the_report_of_a_selection(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for selection, said in (("", False), ("--only PAGE-*", True)):
+        run = sample().run(scope=Scope(selection=selection))
+        (tmp_path / "results.json").write_text(run.text(), encoding="utf-8")
+        for out in (tmp_path, tmp_path / "again"):
+            assert main(["plan", "--failed", "--out", str(out)]) == 0
+            note = " ".join(capsys.readouterr().err.split())
+            assert ("results.json is of a selection (--only PAGE-*) and of no whole run" in note) is said
 
 
 @pytest.mark.parametrize("options", [("--only", "LOGIN-*"), ("-k", "test_roles")])
