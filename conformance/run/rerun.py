@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.model.run import Run
+from conformance.report.model.words import listed
 from conformance.run.readings import pinned_by
 from conformance.spec import BY_KEY, REQUIREMENTS, near_ids, present_id
+from conformance.verdicts.findings import Ledger, Verdict
+from conformance.verdicts.selection import RuleSelection
 
 RULE = re.compile(r"[A-Z]+-\d+")
 """What looks like the id of a rule, and names no case."""
@@ -31,6 +36,31 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
         hint = f" The nearest are {', '.join(near)}." if near else ""
         raise UsageError(f"--rerun {rerun}: there is no rule {first}.{hint}")
     return named
+
+
+def rerun_selection(rerun: str, rules: RuleSelection | None) -> RuleSelection | None:
+    """The rules that count in a ``--rerun``: those that it names, of ``rules`` where other options select
+    some; of a case every rule that it decides. UsageError: no rule is left."""
+    named = rerun_requirements(rerun)
+    text = f"--rerun {rerun}" if rules is None else f"--rerun {rerun}, {rules.text}"
+    if not named:
+        return None if rules is None else replace(rules, text=text)
+    left = named if rules is None else named & rules.rules
+    if not left:
+        raise UsageError(f"{text}: no rule is left.")
+    return RuleSelection(left, text)
+
+
+def also_contradicted(ledger: Ledger) -> Iterator[str]:
+    """Says which other rules the cases of a ``--rerun`` contradicted, where there are any."""
+    others = {
+        row.requirement
+        for row in ledger.all_findings
+        if row.verdict is Verdict.FAIL and not ledger.is_selected(row.requirement)
+    }
+    if others:
+        rules = listed(sorted(others), 8)
+        yield f"The same cases also came across what contradicts {rules}, which this rerun does not count."
 
 
 AGAIN = "again"
