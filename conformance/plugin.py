@@ -13,6 +13,7 @@ from conformance.errors import SuiteError
 from conformance.run.hooks.loop import guarded, run_all, step_through
 from conformance.run.hooks.marks import declared_marks, mark_by_rules
 from conformance.run.hooks.selection import (
+    counted_rules,
     keep_selected,
     refuse_parallel_cases,
     rules_by_options,
@@ -66,9 +67,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.collectonly or not any(ids_of(item) for item in items):
         return
     try:
-        rules = config.stash[RULES] = rules_by_options(config)
+        rules = rules_by_options(config)
         selected = select_rerun(config, items)
         keep_selected(config, items, rules)
+        config.stash[RULES] = counted_rules(config, rules)
         run = config.stash[SESSION] = open_session(config, items)
         run.selected = selected
     except SuiteError as error:

@@ -26,10 +26,13 @@ def annotated(
     reports that the command wrote."""
     if environment.get(ON_GITHUB) != "true":
         return call()
-    before = _written(out)
+    from conformance.run.rerun import UNREACHED  # see below
+
+    before = {folder: _written(folder) for folder in (out, out / UNREACHED)}
     exit_code = call()
-    if _written(out) not in (None, before):
-        _annotate(out, stream or sys.stdout)
+    for folder, written in before.items():
+        if _written(folder) not in (None, written):
+            _annotate(folder, stream or sys.stdout)
     return exit_code
 
 

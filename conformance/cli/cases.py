@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from conformance.cli.command import TEXT, Options, argument, command, flag
-from conformance.cli.layout import print_blocks, print_line, print_text
+from conformance.cli.layout import print_blocks, print_error, print_line, print_text
 from conformance.cli.options import (
     FORMAT,
     ONLY,
@@ -72,20 +72,27 @@ def _watch(options: Options) -> int:
 
 
 def _folder(options: Options) -> Path:
-    """Where the reports go. Those of a run of some cases go beside those of the whole run, which stay, unless
-    the user names a folder for them."""
-    from conformance.run.rerun import holds_whole_run, repeat_folder
+    """Where the reports go. Those of a run of some cases go beside those of the whole run, which stay."""
+    from conformance.run.rerun import AGAIN, holds_whole_run, repeat_folder
 
     out = Path(options.out or BY_NAME["out"].default)
     if options.failed:
+        _note_what_failed(out)
         return repeat_folder(out)
-    if options.out:
-        return out
-    if options.rerun:
+    if options.rerun and not options.out:
         return repeat_folder(out)
-    if _selects(options) and holds_whole_run(out):
-        return beside_whole_run(out, repeat_folder(out), "selection")
+    if (options.rerun or _selects(options)) and holds_whole_run(out):
+        return beside_whole_run(out, out / AGAIN, "rerun" if options.rerun else "selection")
     return out
+
+
+def _note_what_failed(out: Path) -> None:
+    """Says where ``--failed`` reads no report of a whole run."""
+    from conformance.run.rerun import what_failed_is_of
+
+    note = what_failed_is_of(out)
+    if note:
+        print_error(note)
 
 
 def _selects(options: Options) -> bool:
@@ -131,6 +138,8 @@ def _plan(options: Options, profile: Profile | None) -> RunPlan:
 
     out = Path(options.out or BY_NAME["out"].default)
     failed = failed_rules(out) if options.failed else None
+    if options.failed:
+        _note_what_failed(out)
     target = profile.portal.url if profile else "bundled"
     choice = PlanChoice(
         select_rules(options.only, options.skip, failed=failed),

@@ -143,7 +143,9 @@ def folder_beside_run(out: Path | None, command: str) -> Path:
 
 def beside_whole_run(out: Path, folder: Path, what: str) -> Path:
     """Says that reports go to another folder, as a whole run's are in the usual one. Returns that folder."""
-    print_error(f"{out} has the report of a whole run, which stays: this {what} writes to {folder}.")
+    from conformance.run.rerun import stays
+
+    print_error(stays(out, folder, what))
     return folder
 
 

@@ -93,7 +93,8 @@ OPTIONS = (
     ),
     Option(
         "failed",
-        "only the rules that failed in the last whole report in --out; reports go to its subfolder again",
+        "only the rules that failed by the report in --out, a whole run's where there is one; "
+        "reports go to its subfolder again",
         type=None,
     ),
     Option(
@@ -163,6 +164,11 @@ def value_of(config: pytest.Config, name: str) -> Any:
     if option.repeats:
         return tuple(value or config.getini(f"{INI}{name}"))
     return value if value is not None else _ini_value(config, option)
+
+
+def set_value(config: pytest.Config, name: str, value: Any) -> None:
+    """Gives an option another value, which ``value_of`` returns from now on."""
+    setattr(config.option, f"{INI}{name}", value)
 
 
 def _ini_value(config: pytest.Config, option: Option) -> Any:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.report.model.run import Run
+from conformance.report.model.words import listed
 from conformance.run.readings import pinned_by
 from conformance.spec import BY_KEY, REQUIREMENTS, near_ids, present_id
+from conformance.verdicts.findings import Ledger, Verdict
+from conformance.verdicts.selection import RuleSelection
 
 RULE = re.compile(r"[A-Z]+-\d+")
 """What looks like the id of a rule, and names no case."""
@@ -33,6 +38,31 @@ def rerun_requirements(rerun: str) -> frozenset[str]:
     return named
 
 
+def rerun_selection(rerun: str, rules: RuleSelection | None) -> RuleSelection | None:
+    """The rules that count in a ``--rerun``: those that it names, of ``rules`` where other options select
+    some; of a case every rule that it decides. UsageError: no rule is left."""
+    named = rerun_requirements(rerun)
+    text = f"--rerun {rerun}" if rules is None else f"--rerun {rerun}, {rules.text}"
+    if not named:
+        return None if rules is None else replace(rules, text=text)
+    left = named if rules is None else named & rules.rules
+    if not left:
+        raise UsageError(f"{text}: no rule is left.")
+    return RuleSelection(left, text)
+
+
+def also_contradicted(ledger: Ledger) -> Iterator[str]:
+    """Says which other rules the cases of a ``--rerun`` contradicted, where there are any."""
+    others = {
+        row.requirement
+        for row in ledger.all_findings
+        if row.verdict is Verdict.FAIL and not ledger.is_selected(row.requirement)
+    }
+    if others:
+        rules = listed(sorted(others), 8)
+        yield f"The same cases also came across what contradicts {rules}, which this rerun does not count."
+
+
 AGAIN = "again"
 """The folder, within that of a whole run's reports, for the reports of a run of some of it."""
 
@@ -42,16 +72,36 @@ def repeat_folder(out: Path) -> Path:
     return out if out.name == AGAIN else out / AGAIN
 
 
+UNREACHED = "unreached"
+"""The folder, within that of a whole run's reports, for the reports of a run that reaches no portal."""
+
+
+def stays(out: Path, folder: Path, what: str) -> str:
+    """Says that the reports of a command go to another folder than those of the whole run."""
+    return f"{out} has the report of a whole run, which stays: this {what} writes to {folder}."
+
+
 def holds_whole_run(out: Path) -> bool:
     """Whether a folder has the report of a run of all cases, which a selection is not to replace."""
+    return _whole_run(out) is not None
+
+
+def holds_verdicts(out: Path) -> bool:
+    """Whether a folder has the report of a run of all cases that decided anything, which a run that reaches
+    no portal is not to replace."""
+    last = _whole_run(out)
+    return last is not None and bool(last.summary.pass_ or last.summary.fail or last.summary.warn)
+
+
+def _whole_run(out: Path) -> Run | None:
     path = out / "results.json"
     if not path.is_file():
-        return False
+        return None
     try:
         last = Run.read(path)
     except UsageError:
-        return False
-    return last.command == "run" and not last.scope.selection
+        return None
+    return last if last.command == "run" and not last.scope.selection else None
 
 
 def failed_rules(out: Path) -> frozenset[str]:
@@ -60,7 +110,7 @@ def failed_rules(out: Path) -> frozenset[str]:
 
     UsageError: there is no report, or nothing failed.
     """
-    path = (out.parent if out.name == AGAIN else out) / "results.json"
+    path = _results(out)
     if not path.is_file():
         raise UsageError(f"--failed: there is no {path}. Run all cases first, or name another --out.")
     last = Run.read(path)
@@ -69,3 +119,19 @@ def failed_rules(out: Path) -> frozenset[str]:
     if not rules:
         raise UsageError(f"--failed: nothing failed by {path}. Run without --failed.")
     return rules
+
+
+def what_failed_is_of(out: Path) -> str:
+    """Of what less than a whole run the report is that ``--failed`` reads; empty where it is of a whole run,
+    or there is none."""
+    path = _results(out)
+    last = Run.read(path) if path.is_file() else None
+    if last is None or (last.command == "run" and not last.scope.selection):
+        return ""
+    what = f"a selection ({last.scope.selection})" if last.scope.selection else f"a {last.command}"
+    return f"--failed: {path} is of {what} and of no whole run: only what failed in it runs again."
+
+
+def _results(out: Path) -> Path:
+    """The results that ``--failed`` reads."""
+    return (out.parent if out.name == AGAIN else out) / "results.json"

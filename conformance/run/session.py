@@ -17,6 +17,7 @@ from conformance.run import floor
 from conformance.run.costs import CaseCosts
 from conformance.run.options import RunOptions
 from conformance.run.readings import pin_readings
+from conformance.run.rerun import also_contradicted
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import Clock
 from conformance.target.portal import Portal
@@ -220,12 +221,14 @@ class RunSession:
         return ChangesMade(attempted=counts.attempted, accepted=counts.accepted, restored=counts.restored)
 
     def _notes(self) -> list[str]:
-        """Why the run ended early, and how many of its requests had no answer, where any had one."""
+        """Why the run ended early, how many of its requests had no answer, where any had one, and what a
+        rerun does not count."""
         transport = self.portal.transport
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
         blocked = None if self.blocked is None else self.blocked.reason
-        return [note for note in (self.unreachable, blocked, availability) if note]
+        also = also_contradicted(self.ledger) if self.options.rerun else ()
+        return [note for note in (self.unreachable, blocked, availability, *also) if note]
 
     def _outputs(self) -> Outputs:
         return Outputs(

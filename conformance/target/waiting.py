@@ -46,6 +46,16 @@ def is_answering(profile: Profile) -> bool:
     return _problem(profile, SystemClock(), None) is None
 
 
+def is_portal_there(profile: Profile) -> bool:
+    """Whether a portal answers at the target's address, and no page for people, say."""
+    with _looking(profile, SystemClock(), None, []) as portal:
+        try:
+            portal.recognise()
+        except TargetUnreachable:
+            return False
+    return True
+
+
 class RestartWatch:
     """Notices that a target went away and answers again, or that another process answers in its place.
 
@@ -92,17 +102,24 @@ def _problem(
 ) -> str | None:
     """Why the target cannot be tested yet; None where it answers. ``answers`` gets what it answers."""
     answers = [] if answers is None else answers
-    with Portal.connect(
-        profile,
-        impact="read-only",
-        clock=clock,
-        secrets=Secrets(),
-        on_exchange=answers.append,
-        handler=handler,
-    ) as portal:
+    with _looking(profile, clock, handler, answers) as portal:
         try:
             portal.probe()
         except TargetUnreachable as silent:
             return str(silent)
     status = answers[-1].status if answers else None
     return f"{profile.portal.url} answers with HTTP {status}." if status in STARTING else None
+
+
+def _looking(
+    profile: Profile, clock: Clock, handler: httpx.BaseTransport | None, answers: list[Exchange]
+) -> Portal:
+    """A connection that signs nobody in and judges nothing."""
+    return Portal.connect(
+        profile,
+        impact="read-only",
+        clock=clock,
+        secrets=Secrets(),
+        on_exchange=answers.append,
+        handler=handler,
+    )

@@ -57,6 +57,22 @@ def test_the_reports_of_an_earlier_run_are_not_annotated(tmp_path: Path) -> None
     assert stream.getvalue() == ""
 
 
+def test_the_report_beside_the_one_that_stays_is_annotated(tmp_path: Path) -> None:
+    made, stream = sample(), io.StringIO()
+    exchanges = made.write(tmp_path / "exchanges.jsonl")
+    write_all(made.run(), tmp_path, exchanges=exchanges)
+
+    def command() -> int:
+        write_all(conformant().run(exit_code=6), tmp_path / "unreached", exchanges=exchanges)
+        return 6
+
+    annotated(command, tmp_path, environment=GITHUB, stream=stream)
+    assert [line.partition("::")[2].partition("::")[0] for line in stream.getvalue().splitlines()][:1] == [
+        "error title=Inconclusive"
+    ]
+    assert "FAIL" not in stream.getvalue()
+
+
 def test_a_conformant_run_has_no_annotation() -> None:
     assert list(annotations_of(conformant().run())) == []
 

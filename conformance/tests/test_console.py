@@ -51,7 +51,9 @@ def test_a_finding_is_shown_once_as_it_comes_and_the_last_block_counts_it(faulty
 
     came = [line for line in lines if line.startswith(f"FAIL {BROKEN}  ")]
     assert len(came) == 2, "as it comes, and in the summary"
-    assert lines[-6].startswith("Not conformant  1 requirement of the specification is contradicted.")
+    assert lines[-6].startswith(
+        "Not conformant in a selection  1 requirement of the specification is contradicted. Selected: --rerun"
+    )
     assert lines[-3].startswith("findings   1 FAIL · 0 WARN")
     assert lines[-2] == f"report     {faulty.out / 'report.html'}"
     assert lines[-1] == "exit code  1: 1 requirement failed"
@@ -70,7 +72,7 @@ def test_quiet_is_one_line(tmp_path: Path) -> None:
         run = portal.run(*ONE, "--quiet")
 
     assert len(run.said.splitlines()) == 1
-    assert run.said.startswith("Not conformant: ")
+    assert run.said.startswith("Not conformant in a selection: ")
     assert " · exit code 1: " in run.said
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from conformance.report.across import history
 from conformance.tests.deployment import command, deployed, done
 
-FAULT, BROKEN, RELATED = "unknown-role-is-a-server-error", "ERROR-006", "ROLE-011"
+FAULT, BROKEN, CASE = "unknown-role-is-a-server-error", "ERROR-006", "test_an_unknown_role_is_not_found"
 
 
 def test_a_kept_run_is_what_the_next_one_tells_its_changes_from(tmp_path: Path) -> None:
     kept = tmp_path / "runs.db"
-    options = ("--rerun", RELATED, "--history", str(kept))
+    options = ("--rerun", CASE, "--history", str(kept))
 
     for place, faults in (("good", []), ("bad", [FAULT])):
         with deployed(tmp_path, faults=faults) as portal:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
+import pytest
 from markdown_it import MarkdownIt
 
 from conformance.report.across import baseline
+from conformance.report.formats.html.run_page import report
 from conformance.report.formats.summary import code, markdown, quoted
+from conformance.report.formats.terminal import summary_lines
+from conformance.report.model.evidence import read
+from conformance.report.model.run import Scope
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import (
     ACCOUNTS,
@@ -19,6 +25,8 @@ from conformance.tests.sample_run import (
     exchange,
     sample,
 )
+from conformance.verdicts.findings import Ledger
+from conformance.verdicts.selection import RuleSelection
 
 
 def test_the_verdict_and_the_numbers_come_first() -> None:
@@ -26,6 +34,28 @@ def test_the_verdict_and_the_numbers_come_first() -> None:
 
     assert lines[0] == "## Not conformant"
     assert lines[4].startswith("**must ")
+
+
+@pytest.mark.parametrize("option", ["--only", "--rerun"])
+def test_every_report_counts_what_is_not_selected_apart(tmp_path: Path, option: str) -> None:
+    rules = frozenset({"PAGE-026", "PAGE-027"})
+    selection = RuleSelection(rules, f"{option} PAGE-026")
+    made = Sample(Ledger(dict(REQUIREMENTS), selection=selection))
+    made.contradict("PAGE-026", exchange(1, ACCOUNTS, answer=envelope()), path="data", expected=[])
+    run = made.run(scope=Scope(selection=selection.text))
+    others = f"Not selected: {len(REQUIREMENTS) - len(rules)} requirements."
+
+    console = "\n".join(summary_lines(run, colour=False, quiet=False))
+    summary = markdown(run)
+    page = report(run, read(tmp_path / "none", ()))
+
+    assert " · 1 untested · " in console
+    assert "UNTESTED 1 requirement" in console
+    assert "<summary>1 untested</summary>" in summary
+    assert others in summary
+    assert "<dt>untested</dt><dd>1</dd>" in page
+    assert 'Not tested <span class="num">1</span>' in page
+    assert others in page
 
 
 def test_new_failures_come_before_everything_else() -> None:

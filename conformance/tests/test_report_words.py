@@ -96,6 +96,13 @@ def test_a_selection_is_never_conformance_of_the_portal() -> None:
     assert "A selection says nothing of the portal as a whole. Selected: -k login." in head.sentence
 
 
+def test_a_failing_selection_is_headed_as_one() -> None:
+    head = headline(sample().run(scope=Scope(selection="--rerun PAGE-026")))
+
+    assert (head.tone, head.title) == ("bad", "Not conformant in a selection")
+    assert head.sentence.endswith(" Selected: --rerun PAGE-026.")
+
+
 def test_the_bundled_portal_is_named_with_each_verdict() -> None:
     for run in (conformant().run(scope=Scope(bundled=True)), sample().run(scope=Scope(bundled=True))):
         assert headline(run).sentence.endswith(BUNDLED)

@@ -11,17 +11,20 @@ import pytest
 
 from conformance.cli import main
 from conformance.errors import UsageError
-from conformance.report.model.run import Run
+from conformance.report.model.run import Run, Scope
 from conformance.run.outlook.explanation import explain
 from conformance.run.outlook.plan import PlanChoice, plan
-from conformance.run.rerun import failed_rules, rerun_requirements
+from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
 from conformance.run.testable import deciding
 from conformance.spec import REQUIREMENTS
 from conformance.target.bundled import running_portal
 from conformance.tests.deployment import command, deployed, done
-from conformance.tests.sample_run import conformant, sample
-from conformance.verdicts.selection import is_specific, rules_of, select_rules
+from conformance.tests.sample_run import ROLES, Sample, conformant, envelope, exchange, sample
+from conformance.tests.test_unreachable import nobody
+from conformance.verdicts.selection import RuleSelection, is_specific, rules_of, select_rules
+from reference_impl.faults import FAULTS
 
+FAULT_OF_PAGE_005 = next(name for name, fault in FAULTS.items() if "PAGE-005" in fault.breaks)
 LOGIN_INITIATE = "POST /web/v1/system/auth/login/initiate"
 
 
@@ -125,6 +128,72 @@ def test_a_run_of_some_rules_judges_no_other(tmp_path: Path) -> None:
     assert "A selection of the cases: --failed." in failed.said
     assert "rules     1 selected" in failed.said
     assert (first.scope.selection, again.scope.selection) == ("--only CONSTANT-*, --skip open", "--failed")
+
+
+@pytest.mark.parametrize(("option", "what"), [("--only", "selection"), ("--rerun", "rerun")])
+def test_a_named_folder_keeps_the_report_of_a_whole_run_too(
+    tmp_path: Path, option: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mine"
+    whole = Sample()
+    whole.contradict("CONSTANT-020", exchange(1, ROLES, answer=envelope()), path="data", expected=[])
+    out.mkdir()
+    (out / "results.json").write_text(whole.run().text(), encoding="utf-8")
+    before = (out / "results.json").read_bytes()
+
+    with nobody() as url:
+        main(["run", "--target", url, option, "CONSTANT-020", "--out", str(out)])
+
+    assert (out / "results.json").read_bytes() == before
+    assert Run.read(out / "again").scope.selection == f"{option} CONSTANT-020"
+    assert f"which stays: this {what} writes to" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with deployed(tmp_path, faults=[FAULT_OF_PAGE_005]) as portal:
+
+        def rerun(name: str) -> tuple[int, Run]:
+            return main(portal.arguments("--rerun", name, out=tmp_path)[3:]), Run.read(tmp_path)
+
+        code, mended = rerun("PAGE-002")
+        shown = capsys.readouterr().out
+        failing, of_rule = rerun("PAGE-005")
+        (found,) = of_rule.findings
+        by_case, of_case = rerun(str(found.case))
+
+    assert (code, mended.findings) == (0, [])
+    assert "also came across what contradicts PAGE-005, which this rerun does not count" in mended.notes[0]
+    assert "must 1/1 · should 0/0 · 0 untested" in shown
+    assert "1 of 1 selected musts tested" in shown
+    others = [row for row in mended.requirements if row.id != "PAGE-002" and not row.untestable]
+    assert {row.reason for row in others} == {"not selected by --rerun PAGE-002"}
+    assert (failing, by_case, found.requirement) == (1, 1, "PAGE-005")
+    assert of_rule.notes == []
+    assert of_rule.summary.pass_ == 0 < of_case.summary.pass_
+
+
+def test_a_rerun_of_a_rule_that_other_options_leave_out_is_a_usage_error() -> None:
+    rules = select_rules(["PAGE-*"], [])
+    counted = rerun_selection("PAGE-002", rules)
+
+    assert counted == RuleSelection(frozenset({"PAGE-002"}), "--rerun PAGE-002, --only PAGE-*")
+    assert rerun_selection("test_paging", None) is None
+    with pytest.raises(UsageError, match="--rerun LOGIN-021, --only PAGE-\\*: no rule is left"):
+        rerun_selection("LOGIN-021", rules)
+
+
+def test_failed_says_that_it_reads_the_report_of_a_selection(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for selection, said in (("", False), ("--only PAGE-*", True)):
+        run = sample().run(scope=Scope(selection=selection))
+        (tmp_path / "results.json").write_text(run.text(), encoding="utf-8")
+        for out in (tmp_path, tmp_path / "again"):
+            assert main(["plan", "--failed", "--out", str(out)]) == 0
+            note = " ".join(capsys.readouterr().err.split())
+            assert ("results.json is of a selection (--only PAGE-*) and of no whole run" in note) is said
 
 
 @pytest.mark.parametrize("options", [("--only", "LOGIN-*"), ("-k", "test_roles")])

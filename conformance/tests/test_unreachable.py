@@ -10,11 +10,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from conformance.cli import main
 from conformance.errors import TargetUnreachable
 from conformance.replay import ReplayOptions, replay
 from conformance.target.portal import Portal
 from conformance.target.portal.availability import unreachable
 from conformance.target.profile.model import parse
+from conformance.tests.sample_run import conformant
 from conformance.tests.traffic import account, answer
 from conformance.traffic import capture
 
@@ -88,3 +90,25 @@ def test_only_a_refused_connection_is_called_refused(problem: Exception, failed:
     sentence = unreachable("http://127.0.0.1:9", problem)
 
     assert sentence.startswith(f"Nothing answers at http://127.0.0.1:9 ({failed}). Is ")
+
+
+def test_a_run_that_reaches_no_portal_leaves_the_verdicts_of_a_whole_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = {
+        name: f"of a run that reached its portal: {name}\n" for name in ("exchanges.jsonl", "report.html")
+    }
+    kept["results.json"] = conformant().run().text()
+    for name, text in kept.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    with nobody() as url:
+        code = main(["run", "--target", url, "--out", str(tmp_path)])
+
+    shown, beside = capsys.readouterr().out, tmp_path / "unreached"
+    assert code == 6
+    assert {name: (tmp_path / name).read_text("utf-8") for name in kept} == kept
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, "unreached"}
+    assert {*kept, "cases.html"} <= {path.name for path in beside.iterdir()}
+    assert f"which stays: this run, which reaches no portal, writes to {beside}." in " ".join(shown.split())
+    assert str(beside / "report.html") in shown

@@ -19,6 +19,7 @@ from conformance.report.formats.html import link_cases
 from conformance.run.catalogue import pytest_arguments
 from conformance.run.hooks.display import NAME
 from conformance.run.hooks.stash import FINAL
+from conformance.run.options import value_of
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 
 PAGE = "cases.html"
@@ -42,11 +43,11 @@ class Display:
 
 
 class Ending:
-    """A plugin that notes whether a run ended with reports. A wrong option ends it before: as a usage error
-    of ours, which pytest would print otherwise than other commands do."""
+    """A plugin that notes whether a run ended with reports, and where. A wrong option ends it before: as a
+    usage error of ours, which pytest would print otherwise than other commands do."""
 
     def __init__(self) -> None:
-        self.has_reports = False
+        self.reports: Path | None = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_cmdline_parse(self) -> Generator[None, Any, Any]:
@@ -57,7 +58,7 @@ class Ending:
         return (yield from _with_own_errors())
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        self.has_reports = FINAL in config.stash
+        self.reports = value_of(config, "out") if FINAL in config.stash else None
 
 
 def run(
@@ -82,12 +83,12 @@ def run(
                 code = start([*words, "--capture=sys"], plugins=[ending, Display(console)])
         except KeyboardInterrupt:  # a second one, while the run ends
             code = pytest.ExitCode.INTERRUPTED
-        if code == pytest.ExitCode.INTERRUPTED and not ending.has_reports:
+        if code == pytest.ExitCode.INTERRUPTED and ending.reports is None:
             print_error(_interrupted(out))
-        if ending.has_reports:
-            shutil.move(page, out / PAGE)
+        if ending.reports is not None:
+            shutil.move(page, ending.reports / PAGE)
             with suppress(OSError):  # the report's page could not be written
-                link_cases(out, PAGE)
+                link_cases(ending.reports, PAGE)
     return int(code)
 
 

@@ -21,8 +21,11 @@ from conformance.report.model.words import (
     day_and_time,
     duration,
     headline,
+    is_left_out,
     known_signatures,
+    left_untested,
     listed,
+    not_selected,
     numbers,
     plural,
     unobservable,
@@ -204,7 +207,7 @@ def _warnings(run: Run) -> Iterator[str]:
 
 
 def _untested(run: Run) -> Iterator[str]:
-    groups = untested(run)
+    groups = [group for group in untested(run) if not is_left_out(run, group.requirements[0])]
     rows = [
         f"- {len(group.requirements)}: {quoted(group.reason)} ({_ids(group)})"
         for group in groups[:MOST_WARNINGS]
@@ -215,7 +218,9 @@ def _untested(run: Run) -> Iterator[str]:
         rows.append(f"- {count}: {plural(len(left_out), 'more reason')} in the report")
     if rows:
         never = unobservable(groups)
-        yield from _folded(f"{run.summary.untested} untested{f', {never}' if never else ''}", rows)
+        yield from _folded(f"{left_untested(run)} untested{f', {never}' if never else ''}", rows)
+    if not_selected(run):
+        yield from ("", f"Not selected: {plural(not_selected(run), 'requirement')}.")
 
 
 def _ids(group: Untested) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -140,15 +141,19 @@ def share_of_musts(run: Run) -> str:
     musts = [entry for entry in run.requirements if _is_must(entry) and not is_left_out(run, entry)]
     tested = sum(entry.verdict != "untested" for entry in musts)
     if run.scope.selection:
-        names_rules = any(option in run.scope.selection for option in BY_RULE)
+        names_rules = _names_rules(run.scope.selection)
         which = "selected musts" if names_rules else "musts that the selected cases came across"
         return f"{tested} of {len(musts)} {which} tested"
     share = 100 * tested // len(musts) if musts else 0
     return f"{share} % of {len(musts)} musts tested"
 
 
-BY_RULE = ("--only", "--skip", "--failed")
-"""The options that select rules, and not cases."""
+BY_RULE = re.compile(r"--(only|skip|failed|rerun [A-Z]+-)")
+"""The options that select rules, and not cases: also those of a rerun of a rule."""
+
+
+def _names_rules(selection: str) -> bool:
+    return BY_RULE.search(selection) is not None
 
 
 def is_left_out(run: Run, entry: RequirementEntry) -> bool:
@@ -157,9 +162,18 @@ def is_left_out(run: Run, entry: RequirementEntry) -> bool:
     selection, reason = run.scope.selection, entry.reason or ""
     if not selection or entry.verdict != "untested":
         return False
-    names_rules = any(option in selection for option in BY_RULE)
-    is_by_case = reason.startswith((UNDECIDED, NOT_REACHED)) and not names_rules
+    is_by_case = reason.startswith((UNDECIDED, NOT_REACHED)) and not _names_rules(selection)
     return entry.untestable or reason.startswith(NOT_SELECTED) or is_by_case
+
+
+def left_untested(run: Run) -> int:
+    """How many rules are untested, without those that a selection did not ask for."""
+    return sum(not is_left_out(run, entry) for entry in run.by_verdict("untested"))
+
+
+def not_selected(run: Run) -> int:
+    """How many rules a selection did not ask for."""
+    return run.summary.untested - left_untested(run)
 
 
 def _is_must(entry: RequirementEntry) -> bool:
@@ -171,11 +185,10 @@ def _is_must(entry: RequirementEntry) -> bool:
 def numbers(run: Run) -> str:
     """``must 271/274 · should 38/40 · 12 untested``: how many passed of those that were tested. What a
     selection leaves out is not counted."""
-    left = sum(not is_left_out(run, entry) for entry in run.by_verdict("untested"))
     return " · ".join(
         [
             *(f"{level} {held}/{decided}" for level, held, decided in levels(run)),
-            f"{left} untested",
+            f"{left_untested(run)} untested",
         ]
     )
 
@@ -376,7 +389,7 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             sentence = sentence.replace("differ", "differs", 1)
         return Headline("bad", "Regressed", _sentence(sentence, blockers))
     if blockers:
-        return Headline("bad", "Not conformant", _sentence("", blockers))
+        return _not_conformant(run, _sentence("", blockers))
     if run.ending.too_slow:
         return Headline("bad", "Too slow", " ".join(run.ending.too_slow))
     if run.baseline is not None and (run.baseline.stale or run.baseline.expired):
@@ -387,7 +400,16 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
             f"{plural(out_of_date, 'entry')} of {run.baseline.file} no longer "
             f"{'fits' if out_of_date == 1 else 'fit'}.",
         )
-    return Headline("bad", "Not conformant", f"{plural(len(failed), 'requirement')} failed.")
+    return _not_conformant(run, f"{plural(len(failed), 'requirement')} failed.")
+
+
+def _not_conformant(run: Run, sentence: str) -> Headline:
+    """A failed run; one of a selection is headed as such, as the portal may fail more."""
+    if run.scope.selection:
+        return Headline(
+            "bad", "Not conformant in a selection", f"{sentence} Selected: {run.scope.selection}."
+        )
+    return Headline("bad", "Not conformant", sentence)
 
 
 def _sentence(first: str, blockers: Sequence[Blocker]) -> str:

@@ -12,7 +12,7 @@ from conformance.errors import UsageError
 from conformance.run.hooks.stash import DESELECTED, RULES
 from conformance.run.options import value_of
 from conformance.run.planning import ids_of
-from conformance.run.rerun import failed_rules, rerun_requirements
+from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
 from conformance.verdicts.selection import RuleSelection, select_rules
 
 BY_OPTION = {
@@ -82,6 +82,12 @@ def rules_by_options(config: pytest.Config) -> RuleSelection | None:
     return select_rules(value_of(config, "only"), value_of(config, "skip"), failed=failed)
 
 
+def counted_rules(config: pytest.Config, rules: RuleSelection | None) -> RuleSelection | None:
+    """Of the rules that other options select those that a ``--rerun`` names. UsageError: none."""
+    rerun = value_of(config, "rerun")
+    return rerun_selection(rerun, rules) if rerun else rules
+
+
 def keep_selected(config: pytest.Config, items: list[pytest.Item], selection: RuleSelection | None) -> None:
     """Keeps the cases that decide a selected rule. UsageError: there is none."""
     if selection is None:
@@ -97,11 +103,11 @@ def keep_selected(config: pytest.Config, items: list[pytest.Item], selection: Ru
 
 def _selectors(config: pytest.Config) -> Iterator[str]:
     rerun = value_of(config, "rerun")
-    if rerun:
-        yield f"--rerun {rerun}"
     rules = config.stash.get(RULES, None)
     if rules is not None:
         yield rules.text
+    elif rerun:
+        yield f"--rerun {rerun}"
     by_option = [f"{name} {_written(value)}".rstrip() for value, name in _own(config) if value]
     yield from by_option
     deselected = config.stash.get(DESELECTED, 0)

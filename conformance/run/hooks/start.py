@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -17,8 +18,9 @@ from conformance.run.hooks.introduction import introduction
 from conformance.run.hooks.selection import selection_of
 from conformance.run.hooks.stash import RULES
 from conformance.run.hooks.terminal import say, wait_announcer
-from conformance.run.options import RunOptions, value_of
+from conformance.run.options import RunOptions, set_value, value_of
 from conformance.run.planning import ids_of, why_not
+from conformance.run.rerun import UNREACHED, holds_verdicts, stays
 from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import reachable_musts
@@ -28,7 +30,7 @@ from conformance.target.locks import held, locks_of
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.transport import clock_of
 from conformance.target.profile.model import Profile, load, of_target
-from conformance.target.waiting import is_answering, wait_for_target
+from conformance.target.waiting import is_answering, is_portal_there, wait_for_target
 
 
 def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSession:
@@ -62,9 +64,21 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
     _wait_for(config, profile)
     _tried(_clock(config, profile), profile)  # before a folder is created
+    options = _beside_verdicts(config, profile, options)
     stack.enter_context(_locks(config, profile, options))
     clock = _tried(_clock(config, profile), profile)  # another run may have moved it meanwhile
     return RunSession.open(profile, clock, options)
+
+
+def _beside_verdicts(config: pytest.Config, profile: Profile, options: RunOptions) -> RunOptions:
+    """The options with another folder, which the run has from now on, where no portal answers and the folder
+    has the verdicts of a whole run."""
+    if not holds_verdicts(options.out) or is_portal_there(profile):
+        return options
+    folder = options.out / UNREACHED
+    say(config, stays(options.out, folder, "run, which reaches no portal,"))
+    set_value(config, "out", folder)
+    return replace(options, out=folder)
 
 
 def _check(config: pytest.Config, options: RunOptions) -> None:

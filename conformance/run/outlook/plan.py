@@ -15,7 +15,7 @@ from conformance.run.needs import lacking
 from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, LastRun, Pace
 from conformance.run.outlook.within_budget import Durations, Late, late_cases
 from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, code_seconds, factor_waits
-from conformance.run.rerun import rerun_requirements
+from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.search import growth
 from conformance.run.testable import (
     MUSTS,
@@ -118,7 +118,8 @@ class PlanChoice:
     @property
     def testable(self) -> frozenset[str]:
         """The rules that are selected, and can be seen from outside."""
-        return TESTABLE if self.rules is None else self.rules.rules & TESTABLE
+        rules = rerun_selection(self.rerun, self.rules) if self.rerun else self.rules
+        return TESTABLE if rules is None else rules.rules & TESTABLE
 
     def chosen(self, rows: list[CaseRow]) -> list[CaseRow]:
         """The selected cases. UsageError: there is none."""

@@ -16,7 +16,15 @@ from conformance.report.model.marked import literal
 from conformance.report.model.regressions import KINDS
 from conformance.report.model.run import ObservationEntry, OperationTime, Reading, Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import Untested, duration, plural, untested
+from conformance.report.model.words import (
+    Untested,
+    duration,
+    is_left_out,
+    left_untested,
+    not_selected,
+    plural,
+    untested,
+)
 from conformance.spec import OPERATIONS
 
 MOST_ROWS = 300
@@ -39,6 +47,7 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
     """The values of these lists."""
     keys = {reading.key for reading in run.readings}
     others = [observation for observation in run.observations if observation.topic not in keys]
+    left = not_selected(run)
     return {
         "replayed": replayed(run),
         "regressions": _regressions(run),
@@ -47,7 +56,11 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),
         "observations": [_observation(observation) for observation in others[:MOST_ROWS]],
         "observation_words": f"{plural(len(others), 'other')}. {_more(len(others))}".strip(),
-        "untested": [_untested(group) for group in untested(run)],
+        "untested": [
+            _untested(group) for group in untested(run) if not is_left_out(run, group.requirements[0])
+        ],
+        "left_untested": left_untested(run),
+        "not_selected": f"Not selected: {plural(left, 'requirement')}." if left else "",
         "time": _time(run, evidence),
     }
 
