@@ -93,15 +93,20 @@ def holds_verdicts(out: Path) -> bool:
     return last is not None and bool(last.summary.pass_ or last.summary.fail or last.summary.warn)
 
 
-def _whole_run(out: Path) -> Run | None:
+def last_in(out: Path) -> Run | None:
+    """The run whose report a folder has; None where it has none that can be read."""
     path = out / "results.json"
     if not path.is_file():
         return None
     try:
-        last = Run.read(path)
+        return Run.read(path)
     except UsageError:
         return None
-    return last if last.command == "run" and not last.scope.selection else None
+
+
+def _whole_run(out: Path) -> Run | None:
+    last = last_in(out)
+    return last if last is not None and last.command == "run" and not last.scope.selection else None
 
 
 def failed_rules(out: Path) -> frozenset[str]:

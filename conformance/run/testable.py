@@ -14,14 +14,13 @@ from conformance.spec import BY_KEY, IMPACTS, OPERATIONS, REQUIREMENTS, Impact, 
 from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, IP_WHITELIST_SET, LOGIN_MFA_SEND, LOGOUT
 from conformance.spec.resources import RESOURCES
 from conformance.target.profile.model import Profile
+from conformance.target.profile.tables import WAYS_IN
 
 MUSTS = tuple(row.id for row in REQUIREMENTS.values() if row.level == "must" and row.can_hold)
 """The musts that can be seen from outside."""
 
 TESTABLE = frozenset(row.id for row in REQUIREMENTS.values() if row.can_hold)
 """The requirements of any level that can be seen from outside."""
-
-WAYS_IN = ("admin", "spare", "limited")
 
 FOLLOWS = {
     "CHANNEL-031": CHANNEL_COMMAND_DEACTIVATE,
@@ -130,12 +129,12 @@ def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:
     return not body_unknown or getattr(profile.operations.get(row.key), "body", None) is not None
 
 
-def why_shut(rule: str, profile: Profile) -> str | None:
-    """Why each endpoint that a rule is about refuses; None where one does not."""
-    keys = REQUIREMENTS[rule].operations
-    if not concerns_only(rule, shut_endpoints(profile)):
+def why_shut(rule: str, profile: Profile, shut: frozenset[str]) -> str | None:
+    """Why each endpoint that a rule is about refuses; None where one is not ``shut``."""
+    if not concerns_only(rule, shut):
         return None
-    return next(why for key in keys for part in _opening(BY_KEY[key]) if (why := lacking(profile, part)))
+    parts = (part for key in REQUIREMENTS[rule].operations for part in _opening(BY_KEY[key]))
+    return next(why for part in parts if (why := lacking(profile, part)))
 
 
 def _is_shut(row: Operation, profile: Profile) -> bool:

@@ -18,7 +18,7 @@ from locust.rpc import Message
 from locust.runners import WorkerRunner
 
 from conformance.errors import SuiteError
-from conformance.scale.wire import StepReport
+from conformance.scale.wire import Led, StepReport, close
 
 OVER = "recorded_share_over"
 """The message of a worker whose share is over: the class, and the process."""
@@ -31,12 +31,8 @@ replayed twice, not even where Locust moves the users of a worker that died to a
 _decode = msgspec.json.Decoder(list[StepReport]).decode
 
 
-class LedProcess(Protocol):
-    """The process that replays a share: its requests come out of ``stdout``, and it stops once ``stdin`` is
-    closed."""
-
-    @property
-    def stdin(self) -> IO[bytes] | None: ...
+class LedProcess(Led, Protocol):
+    """The process that replays a share: its requests come out of ``stdout``."""
 
     @property
     def stdout(self) -> IO[bytes] | None: ...
@@ -90,16 +86,8 @@ class LeadingUser(locust.User):  # type: ignore[misc]  # its decorators are not 
             for line in process.stdout or ():
                 self.report(_decode(line))
         finally:
-            _close(process)
+            close(process)
             process.wait()
-
-
-def _close(process: LedProcess) -> None:
-    try:
-        if process.stdin is not None:
-            process.stdin.close()
-    except OSError:
-        pass
 
 
 def _say_over(environment: Environment, name: str) -> None:

@@ -17,7 +17,8 @@ from conformance.replay import AnalysedRecording
 from conformance.scale.forked import CAN_FORK, Forked, Link, close_all
 from conformance.scale.order import LONGEST_END as LONGEST_RESTORING
 from conformance.scale.order import WorkerOrder
-from conformance.scale.processes import Process, Processes, close, recording_of, started, tell
+from conformance.scale.processes import Process, Processes, recording_of, started, tell
+from conformance.scale.wire import close
 
 PROCESS = "conformance.scale.locust_process"
 LOG, CSV = "locust.log", "locust.csv"

@@ -15,7 +15,7 @@ from typing import IO, Protocol
 from conformance.replay import AnalysedRecording
 from conformance.scale.forked import CAN_FORK, Forked, Link, forked
 from conformance.scale.order import LOG, WorkerOrder
-from conformance.scale.wire import BEGIN, WORKER
+from conformance.scale.wire import BEGIN, WORKER, Led, close
 from conformance.scale.worker import obey
 from conformance.traffic.collector import rarely_collected
 
@@ -120,20 +120,6 @@ def started_worker(
 ) -> subprocess.Popen[bytes]:
     """A worker with its order."""
     return started(WORKER, given=pickle.dumps(order), log=log, stdout=stdout)
-
-
-class Led(Protocol):
-    """What is told to stop by the end of its standard input."""
-
-    @property
-    def stdin(self) -> IO[bytes] | None: ...
-
-
-def close(process: Led) -> None:
-    """Tells a process to stop."""
-    if process.stdin is not None:
-        with contextlib.suppress(OSError):
-            process.stdin.close()
 
 
 def tell(process: Led, words: bytes) -> None:

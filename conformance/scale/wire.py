@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import IO, Protocol
+
 import msgspec
 
 WORKER = "conformance.scale.worker"
@@ -23,3 +26,17 @@ class StepReport(msgspec.Struct, array_like=True, gc=False):
     def method_and_name(self) -> tuple[str, str]:
         method, _, path = self.endpoint.partition(" ")
         return method, path
+
+
+class Led(Protocol):
+    """A process that is told to stop by the end of its standard input."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+
+
+def close(process: Led) -> None:
+    """Tells a process to stop."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()

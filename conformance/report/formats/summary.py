@@ -21,7 +21,6 @@ from conformance.report.model.words import (
     day_and_time,
     duration,
     headline,
-    is_left_out,
     known_signatures,
     left_untested,
     listed,
@@ -207,7 +206,7 @@ def _warnings(run: Run) -> Iterator[str]:
 
 
 def _untested(run: Run) -> Iterator[str]:
-    groups = [group for group in untested(run) if not is_left_out(run, group.requirements[0])]
+    groups = untested(run)
     rows = [
         f"- {len(group.requirements)}: {quoted(group.reason)} ({_ids(group)})"
         for group in groups[:MOST_WARNINGS]
@@ -220,7 +219,7 @@ def _untested(run: Run) -> Iterator[str]:
         never = unobservable(groups)
         yield from _folded(f"{left_untested(run)} untested{f', {never}' if never else ''}", rows)
     if not_selected(run):
-        yield from ("", f"Not selected: {plural(not_selected(run), 'requirement')}.")
+        yield from ("", not_selected(run))
 
 
 def _ids(group: Untested) -> str:

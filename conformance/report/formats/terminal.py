@@ -20,7 +20,6 @@ from conformance.report.model.words import (
     counted,
     duration,
     headline,
-    is_left_out,
     known_signatures,
     listed,
     numbers,
@@ -204,7 +203,7 @@ def _untested(run: Run, pen: Pen) -> Iterator[str]:
     """What is untested, by reason. Where nothing at all was tested, the verdict has the one reason."""
     if not _tested(run) and (run.ending.unreachable or run.ending.inconclusive):
         return
-    groups = [group for group in untested(run) if not is_left_out(run, group.requirements[0])]
+    groups = untested(run)
     if not groups:
         return
     yield ""

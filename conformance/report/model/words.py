@@ -171,9 +171,10 @@ def left_untested(run: Run) -> int:
     return sum(not is_left_out(run, entry) for entry in run.by_verdict("untested"))
 
 
-def not_selected(run: Run) -> int:
-    """How many rules a selection did not ask for."""
-    return run.summary.untested - left_untested(run)
+def not_selected(run: Run) -> str:
+    """How many rules a selection did not ask for, as a sentence; empty where it asked for all."""
+    left = run.summary.untested - left_untested(run)
+    return f"Not selected: {plural(left, 'requirement')}." if left else ""
 
 
 def _is_must(entry: RequirementEntry) -> bool:
@@ -272,10 +273,12 @@ def chapters(run: Run) -> list[Chapter]:
 
 
 def untested(run: Run) -> list[Untested]:
-    """The untested requirements by reason: first those that a profile or option can make testable, the
-    untestable ones last."""
+    """The untested requirements by reason, without those that a selection did not ask for: first those that a
+    profile or option can make testable, the untestable ones last."""
     groups: dict[tuple[bool, str, str | None], list[RequirementEntry]] = {}
     for entry in run.by_verdict("untested"):
+        if is_left_out(run, entry):
+            continue
         reason = entry.reason or "no reason is recorded"
         groups.setdefault((entry.untestable, reason, entry.fault_class), []).append(entry)
     ordered = sorted(groups.items(), key=lambda group: (group[0][0], -len(group[1]), group[0][1]))

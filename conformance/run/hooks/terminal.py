@@ -63,7 +63,7 @@ def wait_announcer(config: pytest.Config) -> Callable[[float, str], None]:
 def show_findings(config: pytest.Config, run: RunSession, findings: Sequence[Finding]) -> None:
     """Shows what contradicts the specification for the first time, where the run has a display."""
     display = display_of(config)
-    if display is None or value_of(config, "brief"):
+    if display is None or not findings or value_of(config, "brief"):
         return
     listed = listed_today(run.baseline, datetime.now(UTC).date())
     for finding in findings:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from conformance.errors import UsageError
 from conformance.report.model.run import RequirementEntry, Run, moment
+from conformance.run.rerun import last_in
 from conformance.spec import IMPACTS, Impact
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import UNDECIDED
@@ -96,12 +96,7 @@ def _why(row: RequirementEntry) -> str:
 
 
 def _run_on(target: str, out: Path) -> Run | None:
-    path = out / "results.json"
-    if not path.is_file():
+    last = last_in(out)
+    if last is None or last.command != "run" or target not in (last.target.url, last.target.profile):
         return None
-    try:
-        last = Run.read(path)
-    except UsageError:
-        return None
-    is_of_it = last.command == "run" and target in (last.target.url, last.target.profile)
-    return last if is_of_it else None
+    return last

@@ -156,8 +156,9 @@ def plan(
     planned.late = [row.id for row in possible if row.id in late.unbegun]
     _add_time(planned, _planned(possible, costs, profile, choice, impact), profile, choice.budget)
     silent = _silent(rows, profile, impact, choice)
-    _add_rules(planned, profile, choice, chosen, late, silent)
-    _add_undecided(planned, profile, choice, chosen, late, silent)
+    outlook = Prospect(profile, choice, chosen, late, silent)
+    _add_rules(planned, outlook)
+    _add_undecided(planned, outlook)
     return planned
 
 
@@ -305,22 +306,28 @@ def _bound(planned: RunPlan, seconds: float, budget: float) -> None:
     planned.beyond_budget = seconds - planned.seconds
 
 
-def _add_rules(
-    planned: RunPlan,
-    profile: Profile,
-    choice: PlanChoice,
-    chosen: Sequence[CaseRow],
-    late: Late,
-    silent: Mapping[str, str],
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """What decides which rules a run would decide: of the ``chosen`` cases those that are ``late``, and the
+    ``silent`` rules, each with the reason, of which the last run learned nothing."""
+
+    profile: Profile
+    choice: PlanChoice
+    chosen: Sequence[CaseRow]
+    late: Late
+    silent: Mapping[str, str]
+
+
+def _add_rules(planned: RunPlan, outlook: Prospect) -> None:
     """The rules and endpoints that the cases, and the checks of what they send, would decide. The floor is
     that of the run, which does not know the ``silent`` ones."""
+    profile, choice, chosen = outlook.profile, outlook.choice, outlook.chosen
     whole = {rule for row in chosen for rule in row.requirements}
     possible = [row for row in chosen if row.id not in planned.untested]
-    declared = {rule for row in possible for rule in row.requirements if late.decides(row, rule)}
+    declared = {rule for row in possible for rule in row.requirements if outlook.late.decides(row, rule)}
     unreached = frozenset(row.key for row in OPERATIONS if row.requirement in whole - declared)
     rules = choice.testable & reachable(profile, planned.impact, declared, unreached=unreached)
-    rules = rules.difference(silent)
+    rules = rules.difference(outlook.silent)
     planned.rules = [rule for rule in REQUIREMENTS if rule in rules]
     planned.selected = dict(Counter(REQUIREMENTS[rule].level for rule in choice.testable))
     planned.endpoints = [row.key for row in OPERATIONS if row.requirement in rules]
@@ -343,20 +350,14 @@ def _silent(
     return choice.last.undecided if choice.last.foretells(impact, testable, choice.time_budget) else {}
 
 
-def _add_undecided(
-    planned: RunPlan,
-    profile: Profile,
-    choice: PlanChoice,
-    chosen: Sequence[CaseRow],
-    late: Late,
-    silent: Mapping[str, str],
-) -> None:
+def _add_undecided(planned: RunPlan, outlook: Prospect) -> None:
     """The rules that would not be decided, each with the reason that a run gives. A run of one rule or case
-    leaves the others out. ``silent``: those of the last run."""
+    leaves the others out."""
+    profile, choice, late, silent = outlook.profile, outlook.choice, outlook.late, outlook.silent
     undecided = [] if choice.rerun else [row for row in REQUIREMENTS if row in choice.testable]
     lacking: dict[str, dict[str, str]] = {rule: {} for rule in undecided}
     too_late = {rule: f"as in the last run: {why}" for rule, why in silent.items()}
-    for row in chosen:
+    for row in outlook.chosen:
         why = planned.untested.get(row.id)
         if why is None and row.id in late.unbegun:
             too_late |= dict.fromkeys(row.requirements, NO_TIME)
@@ -366,9 +367,9 @@ def _add_undecided(
             for rule in lacking.keys() & row.requirements:
                 lacking[rule].setdefault(why, row.id)
     decided = frozenset(planned.rules)
-    without = UNDECIDED if profile.accounts else NO_ACCOUNT
+    without, shut = UNDECIDED if profile.accounts else NO_ACCOUNT, shut_endpoints(profile)
     for rule in undecided:
         if rule not in decided:
-            reason = next(iter(mildest_first(lacking[rule])), why_shut(rule, profile) or without)
+            reason = next(iter(mildest_first(lacking[rule])), why_shut(rule, profile, shut) or without)
             planned.undecided[rule] = too_late.get(rule, reason)
             planned.beyond_time += [rule] if rule in too_late and rule not in silent else []

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from conformance.target.doctor.diagnosis import Diagnosis
 from conformance.target.profile.learned import Learned
 from conformance.target.profile.model import Profile
-from conformance.target.profile.tables import BotChallenge
+from conformance.target.profile.tables import WAYS_IN, BotChallenge
 from conformance.traffic.exchange import Json
 
 LEEWAY = 20
 """One must in so many may stay untested for reasons that only a run shows."""
-
-WAYS_IN = ("admin", "spare", "limited")
-"""The accounts that a run expects to be given a token."""
 
 
 def ways_in(results: Sequence[Diagnosis]) -> list[str]:

@@ -29,6 +29,9 @@ ACCOUNTS: Mapping[str, str] = {
 }
 """The accounts that the cases ask for. Others may be named: a replay signs in as whoever was recorded."""
 
+WAYS_IN = ("admin", "spare", "limited")
+"""Those of them that a run expects to be given a token."""
+
 PLACEHOLDERS = (
     "unique",
     "email",

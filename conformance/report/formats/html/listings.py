@@ -19,7 +19,6 @@ from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     Untested,
     duration,
-    is_left_out,
     left_untested,
     not_selected,
     plural,
@@ -47,7 +46,6 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
     """The values of these lists."""
     keys = {reading.key for reading in run.readings}
     others = [observation for observation in run.observations if observation.topic not in keys]
-    left = not_selected(run)
     return {
         "replayed": replayed(run),
         "regressions": _regressions(run),
@@ -56,11 +54,9 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),
         "observations": [_observation(observation) for observation in others[:MOST_ROWS]],
         "observation_words": f"{plural(len(others), 'other')}. {_more(len(others))}".strip(),
-        "untested": [
-            _untested(group) for group in untested(run) if not is_left_out(run, group.requirements[0])
-        ],
+        "untested": [_untested(group) for group in untested(run)],
         "left_untested": left_untested(run),
-        "not_selected": f"Not selected: {plural(left, 'requirement')}." if left else "",
+        "not_selected": not_selected(run),
         "time": _time(run, evidence),
     }
 

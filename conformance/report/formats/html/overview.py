@@ -25,7 +25,6 @@ from conformance.report.model.words import (
     day_and_time,
     duration,
     headline,
-    is_left_out,
     levels,
     listed,
     plural,
@@ -92,10 +91,7 @@ def _reasons(run: Run) -> list[Cells]:
     What no run with this impact tests is expected of none, so that it stands last."""
     if not _is_inconclusive(run):
         return []
-    groups = sorted(
-        (group for group in untested(run) if not is_left_out(run, group.requirements[0])), key=_distance
-    )
-    groups = [group for group in groups if not group.untestable]
+    groups = [group for group in sorted(untested(run), key=_distance) if not group.untestable]
     return [
         cells(
             verdict="untested",
