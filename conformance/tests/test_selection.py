@@ -12,6 +12,7 @@ import pytest
 from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.report.model.run import Run, Scope
+from conformance.run.catalogue import pytest_arguments
 from conformance.run.outlook.explanation import explain
 from conformance.run.outlook.plan import PlanChoice, plan
 from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
@@ -147,6 +148,24 @@ def test_a_named_folder_keeps_the_report_of_a_whole_run_too(
     assert (out / "results.json").read_bytes() == before
     assert Run.read(out / "again").scope.selection == f"{option} CONSTANT-020"
     assert f"which stays: this {what} writes to" in " ".join(capsys.readouterr().err.split())
+
+
+def test_pytest_itself_leaves_the_report_of_a_whole_run_where_it_is_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "mine"
+    out.mkdir()
+    (out / "results.json").write_text(conformant().run().text(), encoding="utf-8")
+    before = (out / "results.json").read_bytes()
+
+    with running_portal() as portal:
+        options = {"target": portal.portal.url, "only": "CONSTANT-020", "out": out}
+        words = [f"--conformance-{name}={value}" for name, value in options.items()]
+        pytest.main([*pytest_arguments(), *words])
+
+    assert (out / "results.json").read_bytes() == before
+    assert Run.read(out / "again").scope.selection == "--only CONSTANT-020"
+    assert "which stays: this selection writes to" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_rerun_of_a_rule_counts_no_other_rule_and_one_of_a_case_all(

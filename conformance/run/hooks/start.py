@@ -20,7 +20,7 @@ from conformance.run.hooks.stash import RULES
 from conformance.run.hooks.terminal import say, wait_announcer
 from conformance.run.options import RunOptions, set_value, value_of
 from conformance.run.planning import ids_of, why_not
-from conformance.run.rerun import UNREACHED, holds_verdicts, stays
+from conformance.run.rerun import AGAIN, UNREACHED, holds_verdicts, holds_whole_run, stays
 from conformance.run.session import RunSession
 from conformance.run.settings import seconds_of
 from conformance.run.testable import reachable_musts
@@ -64,19 +64,22 @@ def open_session(config: pytest.Config, items: Sequence[pytest.Item]) -> RunSess
     say(config, f"examples  --effort {value_of(config, 'effort')} --seed {value_of(config, 'seed')}")
     _wait_for(config, profile)
     _tried(_clock(config, profile), profile)  # before a folder is created
-    options = _beside_verdicts(config, profile, options)
+    options = _beside_whole_run(config, profile, options)
     stack.enter_context(_locks(config, profile, options))
     clock = _tried(_clock(config, profile), profile)  # another run may have moved it meanwhile
     return RunSession.open(profile, clock, options)
 
 
-def _beside_verdicts(config: pytest.Config, profile: Profile, options: RunOptions) -> RunOptions:
-    """The options with another folder, which the run has from now on, where no portal answers and the folder
-    has the verdicts of a whole run."""
-    if not holds_verdicts(options.out) or is_portal_there(profile):
+def _beside_whole_run(config: pytest.Config, profile: Profile, options: RunOptions) -> RunOptions:
+    """The options with another folder, which the run has from now on, where its report is not to replace that
+    of a whole run: it selects some of the cases, or no portal answers."""
+    if holds_verdicts(options.out) and not is_portal_there(profile):
+        folder, what = options.out / UNREACHED, "run, which reaches no portal,"
+    elif selection_of(config) and holds_whole_run(options.out):
+        folder, what = options.out / AGAIN, "selection"
+    else:
         return options
-    folder = options.out / UNREACHED
-    say(config, stays(options.out, folder, "run, which reaches no portal,"))
+    say(config, stays(options.out, folder, what))
     set_value(config, "out", folder)
     return replace(options, out=folder)
 
