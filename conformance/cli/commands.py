@@ -171,6 +171,13 @@ COMMANDS = (
         example="portal-conformance serve --port 8000",
     ),
     CommandRow(
+        "docs",
+        SUITE,
+        "suite",
+        summary="print a page of the documentation, or list the pages",
+        example="portal-conformance docs check-a-portal",
+    ),
+    CommandRow(
         "selftest",
         SUITE,
         "suite",

@@ -1,16 +1,20 @@
-"""Commands about the suite itself: selftest, completion, mcp."""
+"""Commands about the suite itself: selftest, docs, completion, mcp."""
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import redirect_stdout
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
 from threading import Thread
 from typing import TextIO
 
-from conformance.cli.command import Choice, Options, argument, command, flag, option
-from conformance.cli.layout import print_error, print_line
+from conformance.cli.command import TEXT, Choice, Options, argument, command, flag, option
+from conformance.cli.layout import is_screen, print_error, print_line
 from conformance.cli.options import IMPACT, OUT, PROFILE, TARGET, use_default_profile
 from conformance.cli.output import give_up
 from conformance.cli.program import completion_script
@@ -61,6 +65,75 @@ def print_completion(options: Options) -> int:
     return 0
 
 
+LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?:[\w./-]*/)?(?P<page>[\w-]+)\.md(?:#[\w-]+)?\)")
+"""A link from one page to another."""
+
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+
+WIDEST = 110
+"""Columns that a page takes at most: longer lines of text are hard to read."""
+
+
+@command(
+    "docs",
+    argument("page", "PAGE", required=False, type=TEXT, help="the page to print; without it, all are listed"),
+)
+def print_page(options: Options) -> int:
+    """Prints a page of the documentation, or lists the pages."""
+    pages = pages_by_name()
+    if options.page is None:
+        for name, path in pages.items():
+            print_line(f"{name:16}  {_title(path)}")
+        return 0
+    if options.page not in pages:
+        near = get_close_matches(options.page, pages, n=1)
+        hint = f"The nearest is {near[0]}." if near else "`portal-conformance docs` lists them."
+        raise UsageError(f"docs {options.page}: there is no such page. {hint}")
+    text = pages[options.page].read_text(encoding="utf-8")
+    if is_screen(sys.stdout):
+        _show(with_commands(text, pages))
+    else:
+        print(text, end="")
+    return 0
+
+
+def pages_by_name() -> Mapping[str, Path]:
+    """The files of the pages by their names, in alphabetical order: beside the package in a checkout, within
+    it where it was installed."""
+    package = Path(str(files("conformance")))
+    folder = next(place for place in (package / "docs", package.parent / "docs") if place.is_dir())
+    return {path.stem: path for path in sorted(folder.rglob("*.md"), key=lambda path: path.stem)}
+
+
+def _title(page: Path) -> str:
+    title = TITLE.search(page.read_text(encoding="utf-8"))
+    return title[1] if title else ""
+
+
+def with_commands(text: str, pages: Collection[str]) -> str:
+    """A page whose links to other pages are the commands that print these; other links are left."""
+
+    def named(link: re.Match[str]) -> str:
+        is_page = link["page"] in pages
+        return f"{link['text']} (`portal-conformance docs {link['page']}`)" if is_page else link[0]
+
+    return LINK.sub(named, text)
+
+
+def _show(text: str) -> None:
+    from rich.console import Console  # a list of pages needs no rich
+    from rich.markdown import Markdown
+    from rich.theme import Theme
+
+    console = Console(file=sys.stdout, no_color=True, theme=Theme(STYLES))
+    page = Markdown(text, code_theme="ansi_light", hyperlinks=False)
+    console.print(page, width=min(console.width, WIDEST))
+
+
+STYLES = {"markdown.em": "none", "markdown.item.number": "none", "markdown.block_quote": "none"}
+"""Where rich's own style is none that the output lets through."""
+
+
 FOR_ASSISTANTS = (
     "mcp speaks the Model Context Protocol on stdin and stdout: an assistant starts it, with this line in "
     "its settings. Ctrl-C ends it."
@@ -109,4 +182,4 @@ def call_on_interrupt(leave: Callable[[], object]) -> None:
     signal.signal(signal.SIGINT, lambda number, frame: Thread(target=leave, daemon=True).start())
 
 
-COMMANDS = {each.name: each for each in (test_the_suite, print_completion, serve_assistant)}
+COMMANDS = {each.name: each for each in (test_the_suite, print_page, print_completion, serve_assistant)}

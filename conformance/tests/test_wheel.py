@@ -50,6 +50,16 @@ def test_the_wheel_carries_no_tests_of_the_suite_itself(installed: Installation)
     ]
 
 
+def test_the_wheel_carries_the_pages_of_the_documentation(installed: Installation, tmp_path: Path) -> None:
+    folder = installed.site / "conformance" / "docs"
+
+    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".md"}
+    listed = installed.run("portal-conformance", "docs", folder=tmp_path).stdout
+    assert [line.split()[0] for line in listed.splitlines()] == sorted(
+        page.stem for page in folder.rglob("*.md")
+    )
+
+
 def test_the_wheel_says_what_it_is(tmp_path_factory: pytest.TempPathFactory) -> None:
     with zipfile.ZipFile(wheel(tmp_path_factory)) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
