@@ -74,6 +74,9 @@ def notes_of(finished: FinishedReplay) -> Iterator[str]:
     yield from _end(finished)
     yield from finished.replay.machine.changes.notes()
     yield from _counts(finished)
+    for endpoint, seconds in finished.replay.machine.rate_limited.items():
+        refused = f"{endpoint} was refused for a rate limit that the recording does not show"
+        yield f"{refused}: it was sent again after {seconds} s."
     yield from _weaknesses(finished.replay)
     if finished.meter is None:
         yield from _lateness(finished.lag)

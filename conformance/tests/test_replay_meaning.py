@@ -344,7 +344,7 @@ def test_what_may_be_a_password_in_place_of_a_mask_is_no_permitted_change(
 
 
 def test_a_response_that_lost_what_a_recorded_request_takes_from_it_breaks_the_client() -> None:
-    meanings = Meanings(taken=frozenset({"id-of-the-invitation"}))
+    meanings = Meanings(taken_from={"id-of-the-invitation": 1, "of an earlier one": 0}.get)
     made = {"bizId": "id-of-the-invitation", "message": "Welcome"}
 
     def meaning(key: str, recorded: object, replayed: object, kind: Kind = "type") -> Meaning:
@@ -353,6 +353,7 @@ def test_a_response_that_lost_what_a_recorded_request_takes_from_it_breaks_the_c
     assert meaning(INVITE, made, None) is Meaning.BREAKING
     assert meaning(INVITE, made, {}) is Meaning.BREAKING
     assert meaning(INVITE, {**made, "bizId": "another"}, None) is Meaning.PERMITTED
+    assert meaning(INVITE, {**made, "bizId": "of an earlier one"}, None) is Meaning.PERMITTED
     assert meaning(INVITE, "id-of-the-invitation", None, "missing") is Meaning.BREAKING
     assert meaning(PUBLIC_KEY, {**made, "publicKey": "key"}, None) is not Meaning.BREAKING
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking, drift
@@ -39,11 +39,11 @@ NOTHING_THERE = frozenset({400, 403, 404})
 @dataclass(frozen=True, slots=True)
 class Meanings:
     """Decides the meaning of what contradicts nothing. ``stand_ins`` are the accounts that stand for other
-    people than those who were recorded, ``taken`` the ids and tokens that recorded requests took from
-    responses."""
+    people than those who were recorded. ``taken_from`` gives the number of the exchange whose response first
+    showed an id or a token that a recorded request sent; None of any other text."""
 
     stand_ins: frozenset[str] = frozenset()
-    taken: Collection[str] = frozenset()
+    taken_from: Callable[[str], int | None] = lambda text: None
 
     def contradicted(
         self, pair: ReplayedExchange, requirement: str, *, is_stated: bool
@@ -76,7 +76,7 @@ class Meanings:
         is_gone = difference.kind in ("missing", "type") and difference.replayed in (None, {}, [])
         if not is_gone or pair.operation == PUBLIC_KEY:
             return False
-        return any(text in self.taken for _, text in leaves(difference.recorded, ""))
+        return any(self.taken_from(text) == pair.number for _, text in leaves(difference.recorded, ""))
 
 
 def _is_of_own_account(pair: ReplayedExchange, difference: Difference) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -63,6 +65,8 @@ class ReplayMachine:
             refused=self.assessor.credentials.refused,
         )
         self._largest_body = self.context.profile.limits.max_answer
+        self.rate_limited: Counter[str] = Counter()
+        """Seconds of waiting for a rate limit that the recording does not show, by endpoint."""
         self._turned_away = 0
         """How many requests in a row were answered by what stands before the portal."""
         self._sourced: dict[int, list[str]] = {}
@@ -132,6 +136,7 @@ class ReplayMachine:
                 seconds = _window_of(live)
                 if retry == RETRIES or seconds > LONGEST_WAIT:
                     break
+                self.rate_limited[self.plan.line(position).endpoint] += math.ceil(seconds)
                 yield PassTime(seconds, "the target's rate limit to pass")
             elif not renames and _is_name_taken(recorded, live):
                 renames = self._other_names(recorded)
