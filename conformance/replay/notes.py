@@ -132,6 +132,9 @@ def _weaknesses(replay: Replay) -> Iterator[str]:
     if excused:
         count, places = plural(excused.total(), "difference"), plural(len(excused), "place")
         yield f"{count} at {places} left out as noise: compared by type, shape or range only."
+    others = replay.correlation.other_forms
+    if others:
+        yield f"{plural(others, 'id')} of another form: recorded as UUIDs, and paired with those of now."
     for value, lives in list(replay.correlation.ambiguous.items())[:10]:
         yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
 

@@ -563,6 +563,13 @@ def test_records_in_another_order_say_nothing_of_each_others_ids_and_times(id: s
     assert kinds(listed("old", "reader"), listed("new", "reader")) == []
 
 
+def test_ids_of_another_form_are_noted(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path, variants=("ulid-ids",))
+
+    assert any("of another form: recorded as UUIDs" in note for note in told.notes)
+    assert told.run.exit_code == 0
+
+
 def test_a_learned_count_may_go_on_in_the_direction_in_which_it_moved(tmp_path: Path) -> None:
     def listed(number: int) -> Difference:
         return Difference("length", ("data",), 3, number)

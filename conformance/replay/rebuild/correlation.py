@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +13,7 @@ from conformance.traffic.exchange import ABSENT, Json
 ROOM = 500_000
 """Pairs that are kept; the oldest are dropped first."""
 
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOST_TIMES = 50_000
 ROUNDING_SECONDS = 1.0
 QUARTER, FARTHEST_ZONE = 900, 14 * 3600
@@ -35,6 +37,8 @@ class Correlation:
     generation: int = 0
     """Increases when a pair is replaced or dropped, and when a watched value gets a counterpart: a request
     that was rebuilt in this generation would be rebuilt alike."""
+    other_forms: int = 0
+    """How many recorded UUIDs are paired with ids of another form."""
     counts_ids: bool = False
     """Whether the recording has ids that records of two kinds may share: then equal ones are paired too."""
     counted: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -73,6 +77,8 @@ class Correlation:
         """Adds a pair in place of earlier ones, and the pairs that are packed into both values."""
         if self.live.get(recorded, live) != live or self.recorded.get(live, recorded) != recorded:
             self.generation += 1
+        if recorded not in self.live and UUID.fullmatch(recorded) and not UUID.fullmatch(live):
+            self.other_forms += 1
         self._add(recorded, live)
         self.recorded[live] = recorded
         self.journal.append(recorded)
