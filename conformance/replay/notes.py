@@ -101,11 +101,12 @@ def _misfits(finished: FinishedReplay) -> Iterator[str]:
 
 def _end(finished: FinishedReplay) -> Iterator[str]:
     plan, tally = finished.plan, finished.tally
+    number = plan.size - tally.counts.total() - plan.ignored.total()
+    left = f"{number} of the recorded exchanges were not replayed."
     if finished.interrupted:
-        left = plan.size - tally.counts.total() - plan.ignored.total()
-        yield f"Interrupted: {left} of the recorded exchanges were not replayed."
+        yield f"Interrupted: {left}"
     if finished.gone is not None:
-        yield str(finished.gone)
+        yield f"{finished.gone} {left}"
     if finished.unusable:
         yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:

@@ -352,6 +352,8 @@ class Runner:
 
 
 def _gone_silent(url: str, requests: int, error: str | None) -> str:
+    if error is not None and "refused" in error.lower():
+        return unreachable(url, OSError(error))
     return went_away(url, f"{requests} requests in a row had no answer ({error})")
 
 
