@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from conformance.errors import ExitCode
@@ -18,6 +19,8 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nportal-conformance: interrupted.", file=sys.stderr)
         return ExitCode.INTERRUPTED
+    finally:
+        gc.freeze()  # the interpreter would look for garbage thrice before it ends
 
 
 if __name__ == "__main__":

@@ -77,10 +77,12 @@ def _row(item: pytest.Item) -> CaseRow:
 def pytest_arguments() -> list[str]:
     """What makes pytest find the cases and nothing of the folder it is called in.
 
-    Other plugins that happen to be installed are not loaded: they take time, and could change a run.
+    Other plugins that happen to be installed are not loaded: they take time, and could change a run. The two
+    of pytest that look for errors nobody can catch search the whole memory twice at the end.
     """
     return [
         str(files("cases")), "--disable-plugin-autoload", "-p", "conformance.plugin", "--assert=plain",
+        "-p", "no:unraisableexception", "-p", "no:threadexception",
         "-c", str(files("conformance.run") / "cases.ini"),
         "--rootdir", os.path.dirname(str(files("cases"))), "-p", "no:cacheprovider",
     ]  # fmt: skip

@@ -17,16 +17,23 @@ NEW_OBJECTS = 100_000
 def collect_rarely() -> None:
     """Has the collector skip the objects of now, and run less often, until the process ends."""
     gc.freeze()
-    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
+    _set_new_objects()
 
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
-    """The same for a while."""
-    before = gc.get_threshold()
-    collect_rarely()
+    """The same for a while. Where somebody else has the collector skip objects, it skips those alone."""
+    before, is_ours = gc.get_threshold(), gc.get_freeze_count() == 0
+    if is_ours:
+        gc.freeze()
+    _set_new_objects()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if is_ours:
+            gc.unfreeze()
         gc.set_threshold(*before)
+
+
+def _set_new_objects() -> None:
+    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
