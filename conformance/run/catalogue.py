@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 
 import pytest
@@ -89,8 +90,13 @@ def pytest_arguments() -> list[str]:
 
 
 def collect() -> list[CaseRow]:
-    """Every case. Raises RuntimeError where one cannot be collected, with pytest's words, and
-    KeyboardInterrupt."""
+    """Every case; they are collected once in a process. Raises RuntimeError where one cannot be collected,
+    with pytest's words, and KeyboardInterrupt."""
+    return list(_rows())
+
+
+@cache
+def _rows() -> tuple[CaseRow, ...]:
     collector, said = _Collector(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = pytest.main(
@@ -98,7 +104,7 @@ def collect() -> list[CaseRow]:
         )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"the cases cannot be collected:\n{said.getvalue()}")
-    return collector.rows
+    return tuple(collector.rows)
 
 
 def deciders() -> dict[str, list[str]]:
