@@ -6,16 +6,20 @@ is more than a million objects in each process, which would be searched for ever
 
 import gc
 import signal
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-gc.disable()
 
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_finish() -> None:
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
