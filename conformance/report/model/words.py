@@ -329,7 +329,7 @@ def day_and_time(iso: str) -> str:
 
 
 def in_figures(number: float) -> str:
-    """A measured number in three figures, or a whole one, without an exponent: ``1.25``, ``35.8``, ``22,450``."""
+    """A measured number in three figures, or a whole one, without an exponent: ``35.8``, ``22,450``."""
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
