@@ -21,6 +21,8 @@ _PLAIN = re.compile(r"[ !#-\[\]-~]{12,}")
 
 _ID_MARK = REQUEST_ID.encode()
 
+ZERO = ord("0")
+
 
 class Repeated(NamedTuple):
     """A repeated exchange, and the values of the marks in its line templates."""
@@ -137,15 +139,15 @@ class CachedResponse:
         values."""
         first, stamp, last = self._body
         text = _without(values[REQUEST_ID], raw) if self._contains_id else raw
+        if not stamp:
+            return text == first
         begin = len(first)
         end = begin + len(stamp)
-        if len(text) != end + len(last) or text[:begin] != first or text[end:] != last:
+        if len(text) != end + len(last) or not text.startswith(first) or not text.endswith(last):
             return False
-        if not stamp:
-            return True
         stamp = text[begin:end]
         values[TIMESTAMP] = stamp.decode("latin-1")
-        return stamp.isdigit() and not stamp.startswith(b"0")
+        return stamp.isdigit() and stamp[0] != ZERO
 
 
 def cached_response_of(attempt: Attempt) -> CachedResponse | None:
