@@ -137,9 +137,8 @@ class CachingLog:
         if not self._waiting:
             return
         self._redactor.refresh()
-        append, redacted = self._lines.append, self._redacted
-        for line in self._waiting:
-            append(redacted(*line))
+        redacted = self._redacted
+        self._lines.extend([redacted(*line) for line in self._waiting])
         self._waiting.clear()
         self._size = 0
 
