@@ -105,13 +105,16 @@ def test_what_goes_over_the_wire_is_what_is_recorded_of_it(polled: Path, tmp_pat
         assert all(f"\r\n{name}: {value}\r\n" in head for name, value in send.request.headers)
 
 
-def test_the_response_to_a_request_of_another_time_is_decoded_and_compared(
+def test_a_request_with_times_is_sent_with_the_times_of_its_moment_and_its_response_recognised(
     polled: Path, tmp_path: Path
 ) -> None:
     _, steps = steps_of(polled, tmp_path)
 
-    assert recognised(steps)
-    assert not [live.request.url for live in recognised(steps) if "startTime" in live.request.url]
+    timed = [live.request.url for live in recognised(steps) if "startTime" in live.request.url]
+    assert len(timed) >= 2
+    assert all(url.partition("?")[2].startswith("startTime=20") for url in timed)
+    written = {exchange.n: exchange.request.url for exchange in capture.read(tmp_path / "exchanges.jsonl")}
+    assert all(written[live.n] == live.request.url for live in recognised(steps))
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from conformance.judging.cache import cached_verdicts
 from conformance.replay.engine.step import Attempt
-from conformance.replay.fast_lane.line_template import LineTemplate, Values
+from conformance.replay.fast_lane.line_template import LineTemplate
 from conformance.replay.fast_lane.log import TemplatedLine
 from conformance.replay.rebuild.actions import Received, Send, WireResponse
 from conformance.replay.recording.fingerprint import DATE, REQUEST_ID, TIMESTAMP
@@ -28,7 +28,7 @@ class Repeated(NamedTuple):
     """A repeated exchange, and the values of the marks in its line templates."""
 
     exchange: Exchange
-    values: Values
+    values: dict[str, str]
 
 
 class CachedResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.judging.cache import cached_verdicts
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.engine.log import LogLine
 from conformance.replay.engine.machine import ReplayMachine
@@ -9,6 +10,7 @@ from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
 from conformance.replay.fast_lane.comparer import CachingComparer
 from conformance.replay.fast_lane.epoch import Epoch
+from conformance.replay.fast_lane.line_template import MOVED
 from conformance.replay.fast_lane.log import CachingLog, TemplatedLine, Templates
 from conformance.replay.fast_lane.models import Model, Models
 from conformance.replay.fast_lane.request_template import RequestTemplate
@@ -106,6 +108,12 @@ class FastLane:
         if repeated is None:
             return None
         exchange, values = repeated
+        if template.moved is not None:
+            times = template.moved.times_in(send.request.parts.query)
+            if times is None:
+                return None
+            values.update(zip(MOVED, times, strict=False))
+            cached_verdicts.store(exchange, None)  # they may depend on the times that were asked for
         self._log.add_repeated(exchange, template.lines, values)
         findings = self._machine.judge(exchange)
         return Attempt(None, send, received, LogLine(exchange), None, findings)
@@ -120,13 +128,17 @@ class FastLane:
     def _learn(self, step: ReplayStep, template: RequestTemplate | None) -> None:
         """Caches the response to a template's request, where it was the recorded one."""
         pair, attempt = step.pair, step.attempt
-        if template is None or attempt is None or pair is None or template.recorded is not None:
+        if template is None or attempt is None or pair is None:
             return
         cached, line = self._cacheable_response(step), attempt.line
         if cached is None or not isinstance(line, TemplatedLine) or line.templates is None:
             return
+        moved, request = template.moved, line.templates.request
+        marked = request if moved is None else moved.marked(request)
+        if marked is None:
+            return
         template.response = self._shared(cached)
-        template.lines = Templates(line.templates.request, template.response.line)
+        template.lines = Templates(marked, template.response.line)
         if template.model is not None:
             first = self._repetitions.first(pair.repeats)
             template.model.take(template.response, template.lines, pair, first)

@@ -14,7 +14,10 @@ STAMP_DIGITS = 13
 TOKEN, CLIENT = ("\3", "\4")
 """Marks in place of what differs from client to client: control characters, as those of the fingerprints."""
 
-MARKS = (REQUEST_ID, DATE, TIMESTAMP, TOKEN, CLIENT)
+MOVED = ("\5", "\6")
+"""Marks in place of times in a query that are moved each time."""
+
+MARKS = (REQUEST_ID, DATE, TIMESTAMP, TOKEN, CLIENT, *MOVED)
 
 Values = Mapping[str, str]
 Personal = tuple[tuple[str, str], ...]

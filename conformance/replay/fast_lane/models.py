@@ -15,6 +15,7 @@ from conformance.replay.engine.progress import Progress
 from conformance.replay.fast_lane.cached_response import CachedResponse
 from conformance.replay.fast_lane.line_template import CLIENT, TOKEN, Personal
 from conformance.replay.fast_lane.log import Templates
+from conformance.replay.fast_lane.moved_query import MovedQuery
 from conformance.replay.rebuild.actions import Send
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.rebuild import Rebuilt
@@ -64,8 +65,8 @@ class Model:
     """A request with marks in place of what is its client's own: in its head, and at ``places`` among its
     headers. The response is there once one is cached."""
 
-    recorded: Exchange | None
-    """What it was sent for, where the query has times that are moved."""
+    moved: MovedQuery | None
+    """Its query, where that has times that are moved."""
     send: Send
     places: tuple[tuple[int, str], ...]
     head: bytes
@@ -130,7 +131,7 @@ class Models:
         return model if is_valid else None
 
     def learn(
-        self, send: Send, recorded: Exchange, rebuilt: Rebuilt
+        self, send: Send, recorded: Exchange, rebuilt: Rebuilt, moved: MovedQuery | None
     ) -> tuple[ClientValues | None, Model | None]:
         """What is a client's own in a request that is about to be sent, and the request's model."""
         raw = self._plan.store.line(send.position)
@@ -138,7 +139,7 @@ class Models:
         request = None if client is None else client.impersonal(raw)
         if client is None or request is None:
             return None, None
-        model = _model_of(send, client, recorded, rebuilt, request)
+        model = _model_of(send, client, rebuilt, moved, request)
         if model is not None:
             self._add(self._key(request, send.position), model)
         return client, model
@@ -186,7 +187,7 @@ class Models:
 
 
 def _model_of(
-    send: Send, client: ClientValues, recorded: Exchange, rebuilt: Rebuilt, request: bytes
+    send: Send, client: ClientValues, rebuilt: Rebuilt, moved: MovedQuery | None, request: bytes
 ) -> Model | None:
     """The model of a request; None where a value of its client's own stands at further places. ``request`` is
     the recorded one with marks."""
@@ -198,7 +199,7 @@ def _model_of(
         head = head.replace(raw, marked)
         places.append((send.request.layout[OWN[mark]], mark))
     return Model(
-        recorded=recorded if rebuilt.has_shifted else None,
+        moved=moved,
         send=send,
         places=tuple(places),
         head=head,

@@ -9,16 +9,16 @@ from conformance.replay.fast_lane.cached_response import CachedResponse
 from conformance.replay.fast_lane.line_template import Personal
 from conformance.replay.fast_lane.log import Templates
 from conformance.replay.fast_lane.models import Model
+from conformance.replay.fast_lane.moved_query import MovedQuery
 from conformance.replay.rebuild.actions import Send
-from conformance.traffic.exchange import Exchange
 
 
 @dataclass(slots=True)
 class RequestTemplate:
-    """A request that was sent, without its head, and how it is sent anew. ``recorded`` is what it was for,
-    where the query has times that are moved."""
+    """A request that was sent, without its head, and how it is sent anew. ``moved`` is its query, where that
+    has times that are moved."""
 
-    recorded: Exchange | None
+    moved: MovedQuery | None
     send: Send
     generation: int
     """The correlation's generation in which it was rebuilt: it holds no longer than that."""

@@ -10,6 +10,7 @@ from conformance.replay.engine.step import Attempt
 from conformance.replay.engine.timing import Timing
 from conformance.replay.fast_lane.epoch import Epoch
 from conformance.replay.fast_lane.models import ClientValues, Model, Models, with_headers
+from conformance.replay.fast_lane.moved_query import MovedQuery, moved_query
 from conformance.replay.fast_lane.request_template import RequestTemplate
 from conformance.replay.rebuild.actions import Send
 from conformance.replay.rebuild.rebuild import Rebuilder, Rebuilt
@@ -84,15 +85,15 @@ class RequestTemplates:
             headers[at] = (headers[at][0], id)
             head = b"%b%b%b" % (template.before_id, id.encode(), template.after_id)
             request = with_headers(request, headers)
-        if template.recorded is not None:
-            before, query = request.parts.query, self._shifted_query(template.recorded, position)
+        if template.moved is not None:
+            before, query = template.moved.sent, template.moved.at(self._timing.shift(position))
             head = head.replace(f"?{before} ".encode(), f"?{query} ".encode(), 1)
             request = replace(request, url=f"{request.url.removesuffix(before)}{query}")
         return Send(position, request, head, send.body, self._timing.due(position), client=send.client)
 
-    def _shifted_query(self, recorded: Exchange, position: int) -> str:
-        values = RequestValues(recorded, self._rebuilder.context, shift=self._timing.shift(position))
-        return values.query(recorded.request.parts.query)
+    def _moved(self, send: Send, recorded: Exchange) -> MovedQuery | None:
+        values = RequestValues(recorded, self._rebuilder.context, shift=self._timing.shift(send.position))
+        return moved_query(recorded, send.request.parts.query, values)
 
     def propose(self, send: Send, recorded: Exchange, rebuilt: Rebuilt) -> None:
         """Takes a request that was rebuilt, and is about to be sent: other clients may send the same before
@@ -100,7 +101,10 @@ class RequestTemplates:
         number = self._plan.session_of[send.position]
         if self._last[number] == send.position or not _is_repeatable(rebuilt, recorded):
             return
-        client, model = self._models.learn(send, recorded, rebuilt)
+        moved = self._moved(send, recorded) if rebuilt.has_shifted else None
+        if rebuilt.has_shifted and moved is None:
+            return
+        client, model = self._models.learn(send, recorded, rebuilt, moved)
         session = self._sessions.setdefault(number, SessionTemplates())
         session.proposed = model
         if client is not None and client.tells_more_than(session.client):
@@ -120,7 +124,10 @@ class RequestTemplates:
         correlation = self._rebuilder.context.correlation
         if not correlation.live.keys().isdisjoint(rebuilt.uncorrelated):
             return None
-        template = self._template(send, rebuilt.generation, recorded if rebuilt.has_shifted else None)
+        moved = self._moved(send, recorded) if rebuilt.has_shifted else None
+        if rebuilt.has_shifted and moved is None:
+            return None
+        template = self._template(send, rebuilt.generation, moved)
         template.model = model
         size = len(send.head) + len(send.body) + self._plan.store.length(send.position)
         if not self._keep(template, session, send.position, size):
@@ -134,16 +141,16 @@ class RequestTemplates:
         model = None if client is None else self._models.find(client, position)
         if client is None or model is None:
             return None
-        template = self._template(model.send_of(client), model.generation, model.recorded)
+        template = self._template(model.send_of(client), model.generation, model.moved)
         template.model, template.personal = model, client.personal
         if model.is_settled:
             self._keep(template, session, position, model.size)
         return template
 
-    def _template(self, send: Send, generation: int, shifted: Exchange | None) -> RequestTemplate:
+    def _template(self, send: Send, generation: int, moved: MovedQuery | None) -> RequestTemplate:
         at, before, after = self._around_id(send)
         bare = replace(send, head=b"")  # its head is held in parts
-        return RequestTemplate(shifted, bare, generation, at, before, after)
+        return RequestTemplate(moved, bare, generation, at, before, after)
 
     def _keep(self, template: RequestTemplate, session: SessionTemplates, position: int, size: int) -> bool:
         """Caches a template of a session, where there is room."""
