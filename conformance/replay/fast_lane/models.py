@@ -37,9 +37,10 @@ and the account."""
 
 @dataclass(frozen=True, slots=True)
 class ClientValues:
-    """The headers that are a client's own, by their marks, as recorded and as sent."""
+    """The headers that are a client's own: as they stand in recorded lines, with their marks, and by their
+    marks as they are sent."""
 
-    recorded: Mapping[str, str]
+    recorded: tuple[tuple[bytes, bytes], ...]
     sent: Mapping[str, str]
     personal: Personal
     """What stands for the marks in the lines of the log."""
@@ -51,8 +52,7 @@ class ClientValues:
 
     def impersonal(self, raw: bytes) -> bytes | None:
         """A recorded request with marks in place of them; None where a line is not of this client."""
-        own = [(_quoted(value), _quoted(mark)) for mark, value in self.recorded.items()]
-        label, request = impersonal(raw, own)
+        label, request = impersonal(raw, self.recorded)
         return request if label == self.label else None
 
     def tells_more_than(self, other: ClientValues | None) -> bool:
@@ -163,17 +163,18 @@ class Models:
 
     def _client(self, send: Send, recorded: Exchange, raw: bytes) -> ClientValues | None:
         """What is the client's own in a request; None where that is not certain."""
-        old, new, request = {}, {}, send.request
+        old, new, request = [], {}, send.request
         for mark, name in OWN.items():
             before, sent = recorded.request.header(name), request.header(name)
             if before is None and sent is None:
                 continue
             if before is None or sent is None or not self._is_steady(mark, before, sent):
                 return None
-            old[mark], new[mark] = before, sent
+            old.append((_quoted(before), _quoted(mark)))
+            new[mark] = sent
         label, _ = impersonal(raw, ())
         return ClientValues(
-            old, new, _personal(request), recorded.client, label, self._correlation.generation
+            tuple(old), new, _personal(request), recorded.client, label, self._correlation.generation
         )
 
     def _is_steady(self, mark: str, recorded: str, sent: str) -> bool:

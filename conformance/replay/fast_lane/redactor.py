@@ -103,15 +103,24 @@ class CachingRedactor:
 
     def _search_again(self) -> None:
         searched, redacted, unquoted = self._searched, self._redacted, self._unquoted
+        lasting = self._lasting()
         self._personal.clear()
-        self._searched, self._redacted, self._names, self._unquoted = set(), {}, {}, set()
+        self._searched, self._redacted, self._names, self._unquoted = set(lasting), lasting, {}, set()
         with_secrets = searched & (redacted.keys() | unquoted)
         self._search(searched - with_secrets)
-        self._search(with_secrets)
+        self._search(with_secrets - lasting.keys())
         if redacted != self._redacted or unquoted != self._unquoted:
             self.is_stale = True
             self._formats.clear()
         self.is_stale |= self._was_emptied
+
+    def _lasting(self) -> dict[str, str]:
+        """The pieces that are secrets themselves, as tokens are: whatever else is one, they are named so."""
+        return {
+            piece: text
+            for piece, text in self._redacted.items()
+            if piece not in self._names and text == self._secrets.placeholder(piece)
+        }
 
     def _redact_pieces(self, text: str) -> str | None:
         pieces = pieces_of(text)
