@@ -48,6 +48,7 @@ class CachedResponse:
         "_id",
         "_raw_headers",
         "_response",
+        "_size",
         "endpoint",
         "line",
     )
@@ -64,6 +65,7 @@ class CachedResponse:
         self._contains_id = text != body
         stamp = values.get(TIMESTAMP)
         self._body = (text, b"", b"") if stamp is None else text.partition(stamp.encode())
+        self._size = len(text)
         self._date_at = live.response.layout.get("date") if DATE in values else None
         self._encoding = live.response.sought("content-encoding")
         self._facts = Facts({}) if self._contains_id else data_facts(live)
@@ -139,13 +141,11 @@ class CachedResponse:
         values."""
         first, stamp, last = self._body
         text = _without(values[REQUEST_ID], raw) if self._contains_id else raw
-        if not stamp:
-            return text == first
-        begin = len(first)
-        end = begin + len(stamp)
-        if len(text) != end + len(last) or not text.startswith(first) or not text.endswith(last):
+        if len(text) != self._size or not text.startswith(first) or not text.endswith(last):
             return False
-        stamp = text[begin:end]
+        if not stamp:
+            return True
+        stamp = text[len(first) : self._size - len(last)]
         values[TIMESTAMP] = stamp.decode("latin-1")
         return stamp.isdigit() and stamp[0] != ZERO
 
