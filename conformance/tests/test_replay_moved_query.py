@@ -30,11 +30,12 @@ def test_another_query_has_no_such_times(query: str) -> None:
 
 def test_the_times_stand_as_marks_in_the_template_of_a_line() -> None:
     line = LineTemplate(f'"url":"http://portal.example.test/orders?{MOVED_QUERY.sent}"', ())
-    marked = MOVED_QUERY.marked(line)
+    marked = MOVED_QUERY.marked(line, MOVED_QUERY.sent)
 
     assert marked is not None
     assert marked.raw() == line.text
     values = dict(zip(MOVED, ["one", "two"], strict=True))
     assert marked.raw(values) == '"url":"http://portal.example.test/orders?a=1&from=one&to=two&b=x+y"'
     twice = LineTemplate(line.text + line.text, ())
-    assert MOVED_QUERY.marked(twice) is None
+    assert MOVED_QUERY.marked(line, MOVED_QUERY.at(1.0)) is None
+    assert MOVED_QUERY.marked(twice, MOVED_QUERY.sent) is None

@@ -61,9 +61,6 @@ class Driver:
         ``on_latency`` gets the position of each request and its latency in ms, from when it was due."""
         self.on_latency = on_latency
         self.profile = profile
-        self.timeout = profile.portal.timeout
-        self.now = lookups.clock.iso
-        """The target's time, as ISO 8601."""
         self._probe = probe
         self._on_tick = on_tick
         self.lookups = lookups
@@ -326,9 +323,9 @@ class Runner:
             self._connection = driver.connection()
         if self._due is not None:
             self._late = max(0.0, driver.loop.time() - self._due)
-        self._started = driver.now()
+        self._started = driver.lookups.clock.iso()
         self._ticks = time.perf_counter()
-        self._connection.send(send.head + send.body, self._answered, timeout=driver.timeout)
+        self._connection.send(send.head + send.body, self._answered, timeout=driver.profile.portal.timeout)
 
     def _answered(self, response: WireResponse) -> None:
         elapsed_ms = round((time.perf_counter() - self._ticks) * 1000, 3)

@@ -134,7 +134,7 @@ class FastLane:
         if cached is None or not isinstance(line, TemplatedLine) or line.templates is None:
             return
         moved, request = template.moved, line.templates.request
-        marked = request if moved is None else moved.marked(request)
+        marked = request if moved is None else moved.marked(request, attempt.live.request.parts.query)
         if marked is None:
             return
         template.response = self._shared(cached)

@@ -42,10 +42,10 @@ class MovedQuery(NamedTuple):
             times.append(time)
         return [*times, rest]
 
-    def marked(self, line: LineTemplate) -> LineTemplate | None:
-        """The template of a line whose request has the query that was sent first, with marks in place of its
-        times; None where it is not certain which those are."""
-        text, values, times = line.text, list(line.values), self.times_in(self.sent)
+    def marked(self, line: LineTemplate, query: str) -> LineTemplate | None:
+        """The template of a line whose request has such a query, with marks in place of its times; None where
+        it is not certain which those are."""
+        text, values, times = line.text, list(line.values), self.times_in(query)
         for mark, time in zip(MOVED, times or (), strict=False):
             if text.count(time) != 1:
                 return None
