@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -40,6 +40,12 @@ ASSUMED_WINDOW_SECONDS = 60.0
 PAUSE_SECONDS = 1.0
 MOST_TURNED_AWAY = 10
 
+OnRebuilt = Callable[[Send, Exchange, Rebuilt], None]
+
+
+def ignore_rebuilt(send: Send, recorded: Exchange, rebuilt: Rebuilt) -> None:
+    """Takes no notice of a request."""
+
 
 @dataclass
 class ReplayMachine:
@@ -54,6 +60,8 @@ class ReplayMachine:
     timing: Timing
     changes: ReplayChanges
     find: Find = find_nothing
+    on_rebuilt: OnRebuilt = ignore_rebuilt
+    """Is called with each request that was rebuilt, before it is sent."""
 
     def __post_init__(self) -> None:
         self.context = self.rebuilder.context
@@ -189,6 +197,7 @@ class ReplayMachine:
             rebuilt.channel,
             recorded.client,
         )
+        self.on_rebuilt(send, recorded, rebuilt)
         received = yield send
         assert isinstance(received, Received)
         attempt = self.attempt(send, received, recorded, rebuilt)
