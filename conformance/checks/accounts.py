@@ -131,20 +131,24 @@ _text_filter_rule("ACCOUNT-024", "name", "accountName", has_a_word)
 def a_token_shows_one_profile(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """A token is one caller's. Another workspace may have a record of its own of the same person, an email
     may change, and an id may be written otherwise each time: both together are another account's."""
-    viewer, id, email = viewer_of(exchange), exchange.at("data.bizId"), exchange.at("data.accountEmail")
-    if viewer is None or not (isinstance(id, str) and isinstance(email, str)) or is_mask(email):
+    token, data = exchange.request.bearer, exchange.data
+    id, email = (data.get("bizId"), data.get("accountEmail")) if isinstance(data, dict) else (None, None)
+    if token is None or not (isinstance(id, str) and isinstance(email, str)):
         return
-    key = f"{viewer} {exchange.request.header('x-workspace-id')}"
-    if key not in memory:
-        memory[key] = id, email, exchange.n
-        return
-    shown, address, first = memory[key]
-    if id == shown or email.casefold() == address.casefold():
+    shown, address, first, place = memory.get(token, (None, "", 0, None))
+    if shown == id:
         yield HELD
-        return
-    message = f"the token that was shown the profile of account {shown} is shown that of account {id}"
-    compared = contradicts(exchange, "data.bizId", shown, id, message)
-    yield replace(compared, other=OtherPlace(first, PROFILE, shown, "bizId"))
+    elif (here := _place_of(exchange)) != place or here[0] is None:
+        memory[token] = id, email, exchange.n, here
+    elif email.casefold() != address.casefold() and not (is_mask(email) or is_mask(address)):
+        message = f"the token that was shown the profile of account {shown} is shown that of account {id}"
+        compared = contradicts(exchange, "data.bizId", shown, id, message)
+        yield replace(compared, other=OtherPlace(first, PROFILE, str(shown), "bizId"))
+
+
+def _place_of(exchange: Exchange) -> tuple[str | None, str | None]:
+    """Whose view a profile is, None where the token may stand for several, and of which workspace."""
+    return viewer_of(exchange), exchange.request.header("x-workspace-id")
 
 
 @check("PROFILE-002", on=successes(PROFILE))

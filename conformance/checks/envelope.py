@@ -162,7 +162,9 @@ SECRET_FIELDS = frozenset(
 @check("ENV-019", on=answers().enveloped().of_requests_with_a_body().where(is_the_portals))
 def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
     secrets = _sent_secrets(exchange.sent)
-    answer = msgspec.json.encode(exchange.envelope) if secrets else b""
+    if not secrets:
+        return
+    answer = msgspec.json.encode(exchange.envelope)
     for secret in secrets:
         may_stand = msgspec.json.encode(secret) in answer
         place = next(_places(exchange.envelope, secret), None) if may_stand else None
@@ -174,14 +176,16 @@ def no_secret_is_echoed(exchange: Exchange) -> Iterator[Comparison]:
 
 def _sent_secrets(sent: Json) -> list[str]:
     """The secrets in a request's body, and in the settings within it."""
-    if not isinstance(sent, dict):
+    if type(sent) is not dict:
         return []
     secrets, within = [], []
     for name, value in sent.items():
-        if isinstance(value, dict):
+        kind = type(value)
+        if kind is str:
+            if name in SECRET_FIELDS and len(value) >= 6 and not is_mask(value):
+                secrets.append(value)
+        elif kind is dict:
             within += _sent_secrets(value)
-        elif name in SECRET_FIELDS and isinstance(value, str) and len(value) >= 6 and not is_mask(value):
-            secrets.append(value)
     return secrets + within
 
 

@@ -54,13 +54,15 @@ def metadata(exchange: Exchange) -> Metadata:
     stamp, names, headers = value_of("timestamp", ABSENT), request.layout, request.headers
     locale, language = names.get("x-locale"), names.get("accept-language")
     return (
-        None if response is None else (response.status, response.sought("content-type"), response.lacks),
-        success if success is True or success is False or type(success) is str else (type(success).__name__,),
-        code if type(code) is str else (type(code).__name__,),
-        message if type(message) is str else (type(message).__name__,),
-        version if type(version) is str else (type(version).__name__,),
+        None if response is None else response.status,
+        None if response is None else response.sought("content-type"),
+        None if response is None else response.lacks,
+        success if success is True or success is False or type(success) is str else type(success),
+        code if type(code) is str else type(code),
+        message if type(message) is str else type(message),
+        version if type(version) is str else type(version),
         USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
-        type(value_of("data", ABSENT)).__name__,
+        type(value_of("data", ABSENT)),
         _marks(names),
         None if locale is None else headers[locale][1],
         None if language is None else headers[language][1],
@@ -77,7 +79,7 @@ def _marks(names: Layout) -> tuple[bool, ...]:
     )
 
 
-USUAL_STAMP = ("int", 13, True)
+USUAL_STAMP = "milliseconds"
 
 
 def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
@@ -102,7 +104,7 @@ def cache_key(exchange: Exchange) -> Digest | None:
     if envelope is not None and "timestamp" in envelope:
         envelope = envelope.copy()
         del envelope["timestamp"]
-    text = _encoded((request.method, request.url, request.form, body, metadata(exchange), envelope))
+    text = _encoded((request.method, request.url, request.form, body, hash(metadata(exchange)), envelope))
     return None if text is None else (len(text), hash(text))
 
 

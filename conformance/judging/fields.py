@@ -147,7 +147,7 @@ def shown_fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:
 
 
 def collect_codes(node: Node, name: str, data: Json, entries: list[tuple[str, dict[str, Json]]]) -> None:
-    """Collects the enumeration objects of exact data, in their order."""
+    """Collects the enumeration objects of exact data, those of a record in the order of its model."""
     if node.model is Enumeration:
         entries.append((name, data))
         return
@@ -155,13 +155,14 @@ def collect_codes(node: Node, name: str, data: Json, entries: list[tuple[str, di
         for entry in data:
             collect_codes(node.item, name, entry, entries)
         return
-    coded = node.coded
-    for field in data:
-        if field in coded and (inner := data[field]) is not None:
-            if type(inner) is dict and coded[field].model is Enumeration:
-                entries.append((field, inner))
-            else:
-                collect_codes(coded[field], field, inner, entries)
+    for field, within in node.coded.items():
+        inner = data.get(field)
+        if inner is None:
+            continue
+        if type(inner) is dict and within.model is Enumeration:
+            entries.append((field, inner))
+        else:
+            collect_codes(within, field, inner, entries)
 
 
 def extra_fields(node: Node, data: Json, path: str) -> Iterator[str]:

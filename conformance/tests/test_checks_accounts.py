@@ -54,9 +54,15 @@ PROOFS = [
         [
             answer(PROFILE, account()),
             answer(PROFILE, account()),
-            answer(PROFILE, account(bizId="account-2"), headers={"authorization": "Bearer another"}),
+            answer(PROFILE, account(bizId="account-2"), headers={"Authorization": "Bearer another"}),
             answer(PROFILE, account(bizId="account-3"), headers={"x-workspace-id": "another"}),
             answer(PROFILE, account(bizId="account-1 written otherwise")),
+            answer(PROFILE, account(), headers={"Authorization": "Bearer ********"}),
+            answer(
+                PROFILE,
+                account(bizId="account-2", accountEmail="another@example.test"),
+                headers={"Authorization": "Bearer ********"},
+            ),
         ],
         [
             answer(PROFILE, account()),

@@ -49,6 +49,11 @@ def layout_of(names: tuple[str, ...]) -> Layout:
     return Layout({name.lower(): at for at, name in reversed(tuple(enumerate(names)))})
 
 
+NO_LAYOUT: tuple[tuple[str, ...], Layout] = ((), Layout())
+USUAL_HEADERS = 100
+_LAST_LAYOUTS: dict[int, tuple[tuple[str, ...], Layout]] = {}
+"""By the number of headers, the last layout and its names: comparing names is cheaper than hashing them."""
+
 _NAME = itemgetter(0)
 
 
@@ -92,7 +97,13 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_onl
     @fact
     def layout(self) -> Layout:
         """The same object for headers of the same names."""
-        return layout_of(tuple(map(_NAME, self.headers)))
+        names = tuple(map(_NAME, self.headers))
+        last, layout = _LAST_LAYOUTS.get(len(names), NO_LAYOUT)
+        if last != names:
+            layout = layout_of(names)
+            if len(names) <= USUAL_HEADERS:
+                _LAST_LAYOUTS[len(names)] = names, layout
+        return layout
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name in any case."""

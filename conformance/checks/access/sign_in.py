@@ -384,16 +384,18 @@ HEARD_OF = 5.0
 @check("TOKEN-011", on=answers(LOGOUT, *PROTECTED), remembers=True)
 def a_token_is_refused_after_its_logout(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
     """Requests on their way meanwhile may still be served; another logout asks for no more than a token."""
-    is_logout = exchange.request.operation is OPERATION_OF_LOGOUT
-    token = exchange.request.bearer if is_logout or memory else None
+    request = exchange.request
+    is_logout = request.method == "POST" and request.operation is OPERATION_OF_LOGOUT
+    token = request.bearer if is_logout or memory else None
     if token is None:
         return
-    if token in memory and not is_logout:
+    if is_logout:
+        if exchange.success:
+            memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
+    elif token in memory:
         refused = is_refused(exchange, message="a token was accepted after its logout")
         if refused is HELD or exchange.time > memory[token] + HEARD_OF:
             yield refused
-    if is_logout and exchange.success:
-        memory.setdefault(token, exchange.time + exchange.elapsed_ms / 1000)
 
 
 # The same answer, whoever asks.
