@@ -45,6 +45,11 @@ SYNTAXES: dict[str, Callable[[str, str], str]] = {
     "a pair": lambda name, value: f'[["{name}", "{value}"],]',
     "GraphQL": lambda name, value: f'mutation {{ login(email: "a", {name}: "{value}") {{ ok }} }}',
     "an arrow": lambda name, value: f'{{"{name}" => "{value}"}}',
+    "another arrow": lambda name, value: f"email -> a@b\n{name} -> {value}\n",
+    "an S-expression": lambda name, value: f'(login (email "a@b") ({name} "{value}"))',
+    "a call of JSONP": lambda name, value: f'callback({{"{name}":"{value}"}});',
+    "an event": lambda name, value: f'event: a\ndata: {{"{name}":"{value}"}}\n\n',
+    "a comment in JSON": lambda name, value: f'{{"{name}": /* new */ "{value}"}}',
     "PHP": lambda name, value: f'a:1:{{s:{len(name)}:"{name}";s:{len(value)}:"{value}";}}',
     "lines": lambda name, value: f"email: a@b\n{name}: {value}\n",
     "a file of settings": lambda name, value: f"[user]\n{name} = {value}\n",
@@ -69,6 +74,7 @@ SYNTAXES: dict[str, Callable[[str, str], str]] = {
         f"--B\r\nContent-Disposition: form-data; name={name}\r\n\r\n{value}"
     ),
     "a table": lambda name, value: f"email,{name}\na@b,{value}\nc@d,\n",
+    "a table with bars": lambda name, value: f"email|{name}\na@b|{value}\n",
     "base64": lambda name, value: b64encode(f'{{"{name}":"{value}"}}'.encode()).decode(),
     "base64 in lines": lambda name, value: (
         encodebytes(f'{{"email":"{"b" * 60}","{name}":"{value}"}}'.encode()).decode()

@@ -198,35 +198,42 @@ def in_loose_body(message: Message, *, takes_code: bool) -> Iterator[tuple[str, 
 def _in_texts(texts: Iterable[str], *, takes_code: bool, is_sent: bool) -> Iterator[tuple[str, str]]:
     for text in texts:
         for name, value in pairs_in(text, _may_be_kind, is_sent=is_sent):
-            kind = _kind_in_text(name, takes_code=takes_code)
+            kind = _kind_named(name, takes_code)
             if kind is not None and not MASKED.match(value):
                 yield value, kind
 
 
-@lru_cache(maxsize=4096)
 def _may_be_kind(name: str) -> bool:
-    return _kind_in_text(name, takes_code=True) is not None
+    return _kind_named(name, True) is not None
 
 
-def _kind_in_text(name: str, *, takes_code: bool) -> str | None:
+@lru_cache(maxsize=8192)
+def _kind_named(name: str, takes_code: bool) -> str | None:
+    """The kind of secret that a field of this name holds; None where it holds none."""
     lower = _plain(name)
     return "code" if takes_code and lower in CODE_NAMES else _kind(lower)
 
 
 def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
-    if isinstance(value, list):
-        for inner in value:
+    """The secrets in a JSON value, and in the JSON that texts in it hold."""
+    if type(value) is list:
+        for inner in filter(_holds_more, value):
             yield from _in_json(inner, takes_code=takes_code)
-    elif isinstance(value, dict):
+    elif type(value) is dict:
         for name, inner in value.items():
-            lower = _plain(name)
-            kind = "code" if takes_code and lower in CODE_NAMES else _kind(lower)
-            if kind is None:
-                yield from _in_json(inner, takes_code=takes_code)
-            else:
+            kind = _kind_named(name, takes_code)
+            if kind is not None:
                 yield from _texts(inner, kind)
-    elif isinstance(value, str) and value[:1] in _OPENINGS:
+            elif _holds_more(inner):
+                yield from _in_json(inner, takes_code=takes_code)
+    elif type(value) is str:
         yield from _in_texts(readings(value), takes_code=takes_code, is_sent=True)
+
+
+def _holds_more(value: Json) -> bool:
+    """Whether there may be anything in a JSON value beside itself."""
+    kind = type(value)
+    return kind is dict or kind is list or (kind is str and value[:1] in _OPENINGS)
 
 
 @lru_cache(maxsize=4096)

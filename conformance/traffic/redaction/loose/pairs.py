@@ -39,7 +39,8 @@ _ENDS = (
 )
 
 SEPARATOR = re.compile(
-    rf"(?:{_QUOTE})?(?:\]|\[\w*\]){{0,3}}{_BLANKS}(?:{_QUOTE})?{_GAP}(?:=>|:=|=(?!=)|:(?!//)){_BLANKS}"
+    rf"(?:{_QUOTE})?(?:\]|\[\w*\]){{0,3}}{_BLANKS}(?:{_QUOTE})?{_GAP}(?:[=-]>|:=|=(?!=)|:(?!//)){_BLANKS}"
+    rf"(?:/\*[^*]{{0,200}}\*/{_BLANKS})?"
 )
 PLACEHOLDER = re.compile(rf"{_GAP}\[[a-z-]+-\d+\](?=[\s\\\"'`,;&<>)}}\]]|\Z)")
 QUOTED = re.compile(
@@ -150,7 +151,7 @@ def _odd_separator(text: str, before: str, end: int) -> re.Match[str] | None:
     """What stands between a name and its value where it is neither a colon nor an equals sign."""
     if re.search(r"[\[(]\s*\\*[\"'`]\Z", before):
         return LISTED.match(text, end)
-    if before.endswith(":"):
+    if before.endswith((":", "(")):
         return SPACED.match(text, end)
     return OPTION.match(text, end) if re.search(r"(?:\s|\A|[\"'])--\Z", before) else None
 
@@ -245,7 +246,7 @@ def _of_attribute(text: str, start: int, end: int) -> tuple[list[str], int]:
 def _columns(text: str, wants: Wants) -> Iterator[Pair]:
     """The values of a table's columns whose heads are wanted."""
     head, _, rest = text.partition("\n")
-    mark = next((mark for mark in ("\t", ";", ",") if mark in head), None)
+    mark = next((mark for mark in ("\t", ";", ",", "|") if mark in head), None)
     if not rest or mark is None or len(head) > 2_000:
         return
     names = [name.strip().strip("\ufeff\"'") for name in head.strip().split(mark)]
