@@ -241,6 +241,17 @@ def test_check_redacts_what_others_recorded(tmp_path: Path, syntax: str) -> None
         assert "1 body could not be read for secrets, and was left out." in checked.run.notes
 
 
+def test_check_in_parts_leaves_out_what_nobody_can_read(tmp_path: Path) -> None:
+    with capture.Writer(tmp_path / "raw.jsonl") as writer:
+        for _ in range(4):
+            writer.write(exchange_with(OPAQUE_BODIES["a password alone"]))
+
+    checked = check([tmp_path / "raw.jsonl"], CheckOptions(out=tmp_path / "reports", workers=2))
+
+    assert "Wide-1234" not in said_in(tmp_path / "reports" / "exchanges.jsonl")
+    assert "4 bodies could not be read for secrets, and were left out." in checked.run.notes
+
+
 def logs(folder: Path) -> Iterator[ReplayLog]:
     """Each log of a replay."""
     secrets = Secrets()

@@ -63,6 +63,11 @@ class SecretFinder:
                 self._taken.add(hash(value))
                 self.counts[name] += 1
 
+    @property
+    def has_changed_any(self) -> bool:
+        """Whether some exchange may not be written as it is."""
+        return bool(self.counts or self.listed_counts or self.left_out)
+
     def has_returned(self, values: Iterable[tuple[str, str]], secrets: Secrets) -> bool:
         """Whether an earlier response returned one of these secrets, each with its kind, before it was
         registered: it stands there as it is."""
