@@ -17,7 +17,7 @@ from conformance.tests.replays import HAS_FAST_LANE
 from conformance.tests.test_likely_secrets import KINDS, exchange_of, request_to, stands_in
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import body_of, bytes_of
-from conformance.traffic.exchange import Exchange, Request, Response
+from conformance.traffic.exchange import Exchange, Json, Request, Response
 from conformance.traffic.redaction.finder import SecretFinder
 from conformance.traffic.redaction.redact import Secrets
 
@@ -173,6 +173,25 @@ def test_a_body_that_cannot_be_read_is_left_out_where_secrets_are_sent(tmp_path:
     assert "Wide-1234" not in said_in(out)
     assert [each.request.state for each in capture.read(out)] == ["sanitized"]
     assert list(log.finder.lines()) == ["1 body could not be read for secrets, and was left out."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"base64": "A"},
+        {"base64": "é"},
+        {"text": f'email,password\na,"{"b" * 150_000}"'},
+        {"text": r'{"pass\ud800word":"\ud800\u12",'},
+        {"text": "password:" + "[" * 5_000},
+    ],
+)
+def test_what_is_broken_itself_breaks_nothing(body: Json) -> None:
+    finder, secrets = SecretFinder(), Secrets()
+
+    for path in (COMPLETE, "orders"):
+        finder.register(exchange_of(request_to(path, body), None), secrets)
+
+    assert finder.left_out <= 2
 
 
 def test_a_file_that_is_sent_elsewhere_stays(tmp_path: Path) -> None:

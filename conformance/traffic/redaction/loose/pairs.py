@@ -6,7 +6,9 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
+from itertools import islice
 
 LONGEST_VALUE = 20_000
 """Characters of one value."""
@@ -253,7 +255,6 @@ def _columns(text: str, wants: Wants) -> Iterator[Pair]:
     wanted = [at for at, name in enumerate(names) if _may_be_wanted(name) and wants(name)]
     if not wanted or not all(re.fullmatch(r"[\w .$-]{1,63}", name) for name in names):
         return
-    for number, row in enumerate(csv.reader(rest.splitlines(), delimiter=mark)):
-        if number > MOST_PAIRS:
-            return
-        yield from ((names[at], row[at].strip()) for at in wanted if at < len(row))
+    with suppress(csv.Error):  # a value longer than a table's may be
+        for row in islice(csv.reader(rest.splitlines(), delimiter=mark), MOST_PAIRS):
+            yield from ((names[at], row[at].strip()) for at in wanted if at < len(row))

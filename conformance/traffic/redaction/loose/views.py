@@ -58,7 +58,10 @@ def texts_in(message: Message) -> tuple[str, ...]:
         return readings(held["text"])
     if not isinstance(held.get("base64"), str):
         return ()
-    text = decoded(b64decode(f"{held['base64'].rstrip('=')}=="))
+    try:
+        text = decoded(b64decode(f"{held['base64'].rstrip('=')}=="))
+    except ValueError:
+        text = None
     return () if text is None else readings(text)
 
 
