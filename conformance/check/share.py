@@ -107,7 +107,7 @@ class _Lines:
         finder = self.finder
         self.secrets.add_from(exchange)
         finder.register(exchange, self.secrets)
-        if len(self.secrets) or finder.counts or finder.listed_counts:
+        if len(self.secrets) or finder.has_changed_any:
             self.holds_secrets = True
         else:
             self.log.write_clean(exchange)
@@ -210,7 +210,7 @@ def outlook(traffic: PortalTraffic) -> Outlook:
         finder.register(exchange, secrets)
         if traffic.count == PEEKED:
             break
-    has_secrets = bool(len(secrets) or finder.counts or finder.listed_counts)
+    has_secrets = bool(len(secrets) or finder.has_changed_any)
     return Outlook(tuple(dispatcher.ingresses), has_secrets)
 
 

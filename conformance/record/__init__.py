@@ -170,8 +170,8 @@ def run(
     profile: Profile | None = None,
     print_line: Callable[[str], None] = print,
 ) -> int:
-    """Records until interrupted, and prints what was recorded. Exit code 1 if ``judge`` found a FAIL, else
-    0."""
+    """Records until interrupted, and prints what was recorded. Exit code 4 if the capture could not be
+    written to the end, 1 if ``judge`` found a FAIL, else 0."""
     secrets, ledger = Secrets(), Ledger(REQUIREMENTS)
 
     def show(finding: Finding) -> None:
@@ -195,13 +195,21 @@ def run(
         with contextlib.suppress(KeyboardInterrupt):
             while recording.thread.is_alive():
                 recording.thread.join(timeout=0.5)
-    print_line(f"Recorded {recording.log.count} exchanges to {out}; redacted {len(secrets)} secrets.")
-    for line in recording.log.finder.lines():
+    for line in _closing(recording.log, out):
         print_line(line)
-    if recording.log.unanswered:
-        print_line(f"{recording.log.unanswered} of them got no answer from the portal.")
+    if recording.log.stopped:
+        return ExitCode.USAGE
     failed = any(finding.verdict is Verdict.FAIL for finding in ledger.findings)
     return ExitCode.FAILED if failed else ExitCode.CONFORMANT
+
+
+def _closing(log: Log, out: str | Path) -> Iterator[str]:
+    yield f"Recorded {log.count} exchanges to {out}; redacted {len(log.secrets)} secrets."
+    yield from log.finder.lines()
+    if log.unanswered:
+        yield f"{log.unanswered} of them got no answer from the portal."
+    if log.stopped:
+        yield "The recording is not complete: make room, or choose another --out."
 
 
 def _announcement(

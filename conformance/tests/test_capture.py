@@ -7,11 +7,14 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
+from secrets import token_urlsafe
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from conformance.errors import CaptureError
+from conformance.tests.full_disk import no_more_than
 from conformance.traffic import capture
 from conformance.traffic.capture.bodies import answered, body_of, bytes_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json, Plain, Request, Response
@@ -99,6 +102,26 @@ def test_a_line_is_in_the_file_when_write_returns(tmp_path: Path) -> None:
     writer.write(exchange())
 
     assert len(list(capture.read(tmp_path / "a.jsonl"))) == 1
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.har", "a.jsonl.gz", "a.har.gz", "a.jsonl.zst", "a.har.zst"])
+def test_where_there_is_no_more_room_the_file_ends_behind_the_last_whole_line(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    writer = capture.Writer(path)
+    told = [replace(exchange(number), client=token_urlsafe(500)) for number in range(20)]
+    with no_more_than(6_000), pytest.raises(CaptureError, match="cannot be written"):
+        any(map(writer.write, told))
+    with pytest.raises(CaptureError, match="any more"):
+        writer.write(exchange())
+    writer.close()
+
+    reader = capture.read(path)
+    kept = [each.client for each in reader]
+    assert kept == [each.client for each in told[: len(kept)]]
+    assert 2 < len(kept) < 20
+    assert reader.notes == []
 
 
 def lines(count: int) -> bytes:

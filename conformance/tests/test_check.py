@@ -120,7 +120,7 @@ def test_a_body_that_is_not_there_proves_nothing(tmp_path: Path, form: str) -> N
     assert is_advised == (form != "undecodable")
 
 
-OWN = [("x-api-key", "05fcb878d6457cdfcb38e68e58ce3b282b2c27f5")]
+OWN = [("x-vendor-key", "05fcb878d6457cdfcb38e68e58ce3b282b2c27f5")]
 
 
 @pytest.mark.parametrize("code, taken", [("[access-code-1]", 0), ("Zq81kfP0vR7x", 1)])

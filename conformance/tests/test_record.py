@@ -32,6 +32,7 @@ from conformance import record
 from conformance.errors import CaptureError, UsageError
 from conformance.judging import watch
 from conformance.spec import REQUIREMENTS
+from conformance.tests.full_disk import no_more_than
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
 from conformance.verdicts.findings import Finding, Ledger
@@ -214,6 +215,51 @@ def test_an_existing_recording_is_never_overwritten(upstream: str, out: Path) ->
     with pytest.raises(CaptureError, match="exists already"):
         record.serve(upstream, out)
     assert out.read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["traffic.jsonl", "traffic.har"])
+def test_without_room_recording_stops_and_says_so_while_the_traffic_passes(
+    upstream: str, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / name
+    with record.serve(upstream, out) as recording:
+        with no_more_than(5_000):
+            answers = [httpx.get(f"{recording.url}/{n}") for n in range(20)]
+        told = capsys.readouterr().err
+        late = httpx.get(f"{recording.url}/late")
+
+    kept = [exchange.request.path for exchange in recorded(out)]
+    assert {answer.status_code for answer in (*answers, late)} == {200}
+    assert kept == [f"/{n}" for n in range(len(kept))]
+    assert 2 < len(kept) < 20
+    assert told == (
+        f"{out} cannot be written: File too large. "
+        f"Recording stopped: {out} holds {len(kept)} exchanges; traffic passes on unrecorded.\n"
+    )
+    assert recording.log.count == len(kept)
+
+
+def test_a_recording_that_stopped_ends_with_exit_code_4(upstream: str, tmp_path: Path) -> None:
+    told = ["record", "--upstream", upstream, "--out", "traffic.jsonl", "--port", "0"]
+    recorder = subprocess.Popen(
+        ["bash", "-c", 'ulimit -f 1; exec "$@"', "bash", sys.executable, "-m", "conformance.cli", *told],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert recorder.stdout is not None
+    assert recorder.stderr is not None
+    listening = re.search(r"at (\S+) into", recorder.stdout.readline())
+    assert listening is not None
+    assert [httpx.get(f"{listening[1]}/{n}").status_code for n in range(3)] == [200] * 3
+    assert "Recording stopped: traffic.jsonl holds 1 exchange;" in recorder.stderr.readline()
+    recorder.send_signal(signal.SIGINT)
+    said, _ = recorder.communicate(timeout=30)
+
+    assert recorder.returncode == 4
+    assert said.splitlines()[-1] == "The recording is not complete: make room, or choose another --out."
+    assert len(recorded(tmp_path / "traffic.jsonl")) == 1
 
 
 def test_a_taken_port_is_told_by_its_number(upstream: str, out: Path) -> None:

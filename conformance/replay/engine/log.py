@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from conformance.replay.recording.fingerprint import REQUEST
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
+from conformance.traffic.redaction.loose.unreadable import without_unreadable
 from conformance.traffic.redaction.redact import Secrets
 
 BUFFER_BYTES = 1 << 20
@@ -68,7 +69,8 @@ class UncachedLog:
         self._secrets.add_from(logged)
         self._find(logged)
         self._note_new_secrets()
-        head, text = head_of(logged), f"{request_text(logged)},{response_text(logged)}"
+        shown, _ = without_unreadable(logged, self._secrets)
+        head, text = head_of(logged), f"{request_text(shown)},{response_text(shown)}"
         self._lines.append(head + self._redacted(text, "{"))
         return LogLine(logged)
 

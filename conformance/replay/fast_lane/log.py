@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,8 @@ from conformance.replay.fast_lane.line_template import NO_VALUES, LineTemplate, 
 from conformance.replay.fast_lane.redactor import CACHED_PIECES, CachingRedactor, pieces_of
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.log import RedactedLines
+from conformance.traffic.redaction.loose.unreadable import without_unreadable
+from conformance.traffic.redaction.loose.views import holds_loose_body
 from conformance.traffic.redaction.places import (
     in_headers_and_query,
     is_placeholder,
@@ -32,6 +35,9 @@ from conformance.traffic.redaction.places import (
 
 WAITING_CHARACTERS = 1 << 20
 """Characters of lines that wait to be written."""
+
+_PACKED_NAME = re.compile(r'([\w-]{1,64})\\{1,8}"\s?:')
+"""The name of a member in JSON that stands in a text."""
 
 
 class Templates(NamedTuple):
@@ -94,10 +100,14 @@ class CachingLog:
         is_cacheable = not shows_secrets
         new = templates if shows_secrets else [each for each in templates if not self._is_harmless(each)]
         if new or templates.request.personal not in self._clients:
+            if holds_loose_body(logged):
+                is_cacheable = False
             is_cacheable = is_cacheable and not any(self._names_a_secret(each.text) for each in new)
             for value, kind in _secrets_in(logged, by_place=not is_cacheable):
                 self._secrets.add(value, kind)
             self._find(logged)
+            shown, left_out = without_unreadable(logged, self._secrets)
+            templates = _templates_of(shown) if left_out else templates
             if is_cacheable:
                 self._harmless.update(hash(each.text) for each in new)
                 self._clients.add(templates.request.personal)
@@ -158,7 +168,12 @@ class CachingLog:
         return hash(template.text) in self._harmless
 
     def _names_a_secret(self, text: str) -> bool:
-        """Whether a member in some JSON without blanks has the name of a secret."""
+        """Whether a member in some JSON without blanks, or in JSON in a text of it, has the name of a
+        secret."""
+        if '\\":' in text or '\\" :' in text:
+            names = {match[1] for match in _PACKED_NAME.finditer(text)}
+            if any(map(names_a_secret, names)):
+                return True
         pieces = set(pieces_of(text))
         if len(self._searched) > self._cached_pieces:
             self._searched.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.places import Place, StoredStream, unreadable
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
 
 GZIP, ZSTANDARD, ZIP = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 CHUNK = 1 << 20
+
+
+class Written(NamedTuple):
+    """How many bytes were written to a file, and the checksum of them, before they were packed."""
+
+    size: int = 0
+    checksum: int = 0
+
+    def followed_by(self, more: bytes) -> Written:
+        return Written(self.size + len(more), zlib.crc32(more, self.checksum))
 
 
 @contextmanager
@@ -78,18 +89,31 @@ def damage_of(error: Exception) -> str | None:
 @contextmanager
 def appended(path: Path, mode: str) -> Iterator[BinaryIO]:
     """A file to write to, packed as its name asks for. ``mode`` is ``xb``, ``ab`` or ``wb``."""
+    with path.open(mode) as file, packed_into(file, path) as packed:
+        yield packed
+
+
+@contextmanager
+def packed_into(file: IO[bytes], path: Path) -> Iterator[BinaryIO]:
+    """An open file to write to, packed as its name asks for."""
     if path.suffix == ".gz":
-        with path.open(mode) as file, gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6) as packed:
+        with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=6) as packed:
             yield cast(BinaryIO, packed)
     elif path.suffix == ".zst":
-        with (
-            path.open(mode) as file,
-            zstandard(path).ZstdCompressor().stream_writer(file, closefd=False) as packed,
-        ):
-            yield packed
+        with zstandard(path).ZstdCompressor().stream_writer(file, closefd=False) as stream:
+            yield stream
     else:
-        with path.open(mode) as file:
-            yield cast(BinaryIO, file)
+        yield cast(BinaryIO, file)
+
+
+def ending(path: Path, text: bytes, written: Written) -> bytes:
+    """What ends a packed file behind what was flushed to it: one block that holds a text, and the trailer."""
+    size = len(text)
+    if path.suffix == ".gz":
+        whole = written.followed_by(text)
+        block = b"\x01" + struct.pack("<HH", size, size ^ 0xFFFF) + text
+        return block + struct.pack("<LL", whole.checksum, whole.size & 0xFFFFFFFF)
+    return (size << 3 | 1).to_bytes(3, "little") + text if path.suffix == ".zst" else text
 
 
 def zstandard(path: Place) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +14,7 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.bodies import bytes_of, text_of
-from conformance.traffic.capture.files import appended, opened
+from conformance.traffic.capture.files import Written, appended, ending, opened, packed_into
 from conformance.traffic.exchange import Exchange, Message, Request, Response
 
 Mode = Literal["new", "append", "overwrite"]
@@ -33,10 +34,14 @@ class Writer:
         self.is_har = ".har" in self.path.suffixes
         self._stack = ExitStack()
         self._between = b""
+        self._written = Written()
+        self._is_cut_back = False
         if mode == "append":
             self._must_end_in_a_whole_line()
         try:
-            self._file = self._stack.enter_context(appended(self.path, _OPEN[mode]))
+            self._handle = self._stack.enter_context(self.path.open(_OPEN[mode]))
+            self._whole = self._size()
+            self._file = self._stack.enter_context(packed_into(self._handle, self.path))
         except FileExistsError:
             raise CaptureError(
                 f"{path} exists already, and is not overwritten. Choose another name."
@@ -44,7 +49,7 @@ class Writer:
         except OSError as error:
             raise CaptureError(f"{path} cannot be written: {error.strerror or error}.") from error
         if self.is_har:
-            self._file.write(_HAR_HEAD)
+            self._put(_HAR_HEAD)
 
     def write(self, exchange: Exchange) -> None:
         """Appends one exchange. CaptureError: the disk is full, or the file went away."""
@@ -55,20 +60,54 @@ class Writer:
         return har_entry(exchange) if self.is_har else _ENCODE(exchange)
 
     def write_line(self, line: bytes) -> None:
-        """Appends what ``line`` gave, perhaps with something taken out of it. CaptureError: as ``write``."""
+        """Appends what ``line`` gave, perhaps with something taken out of it. CaptureError: as ``write``; the
+        file then ends behind the line before, and takes no more."""
         whole = self._between + line if self.is_har else line + b"\n"
+        self._put(whole)
         if self.is_har:
             self._between = b",\n"
+
+    def _put(self, whole: bytes) -> None:
+        if self._is_cut_back:
+            raise CaptureError(f"{self.path} cannot be written any more.")
         try:
             self._file.write(whole)
             self._file.flush()
         except OSError as error:
+            self._cut_back()
             raise CaptureError(f"{self.path} cannot be written: {error.strerror or error}.") from error
+        self._written = self._written.followed_by(whole)
+        self._whole = self._size()
+
+    def _size(self) -> int:
+        return os.fstat(self._handle.fileno()).st_size
+
+    def _cut_back(self) -> None:
+        """Ends the file behind its last whole line, so that it can be read, where it can be cut at all. What
+        is still in the buffers goes nowhere."""
+        self._is_cut_back = True
+        file = os.dup(self._handle.fileno())
+        try:
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), self._handle.fileno())
+            self._stack.close()
+            os.ftruncate(file, self._whole)
+            if self._written.size:
+                os.lseek(file, 0, os.SEEK_END)
+                os.write(file, ending(self.path, _HAR_END if self.is_har else b"", self._written))
+        except OSError:
+            pass  # it is no regular file, or has not room for its end: read with --salvage
+        finally:
+            os.close(file)
 
     def close(self) -> None:
-        if self.is_har and not self._file.closed:
-            self._file.write(b"\n]}}\n")
-        self._stack.close()
+        """CaptureError: the end cannot be written."""
+        if self.is_har and not self._file.closed and not self._is_cut_back:
+            self._put(_HAR_END)
+        try:
+            self._stack.close()
+        except OSError as error:
+            raise CaptureError(f"{self.path} cannot be written: {error.strerror or error}.") from error
 
     def __enter__(self) -> Self:
         return self
@@ -110,6 +149,7 @@ def rewrite(path: Path, change: Callable[[str], str]) -> None:
         raise CaptureError(f"{path} cannot be written anew: {error.strerror or error}.") from error
 
 
+_HAR_END = b"\n]}}\n"
 _HAR_HEAD = (
     b'{"log": {"version": "1.2", "creator": {"name": "portal-conformance", "version": "1"}, "entries": [\n'
 )

@@ -12,8 +12,10 @@ from conformance.errors import UsageError
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.listed import ListedSecrets, plain_name
 from conformance.traffic.redaction.looks import is_ordinary
+from conformance.traffic.redaction.loose.unreadable import without_unreadable
+from conformance.traffic.redaction.loose.views import holds_loose_body
 from conformance.traffic.redaction.places import is_placeholder
-from conformance.traffic.redaction.redact import Secrets
+from conformance.traffic.redaction.redact import Secrets, secrets_in
 from conformance.traffic.redaction.scan import SecretScan
 
 
@@ -26,29 +28,45 @@ class SecretFinder:
     listed: ListedSecrets = field(default_factory=ListedSecrets)
     counts: Counter[str] = field(default_factory=Counter)
     listed_counts: Counter[str] = field(default_factory=Counter)
+    left_out: int = 0
+    """Bodies that were left out, as what is secret in them could not be told."""
     is_late: bool = False
     """Whether a value was taken for a secret that an earlier response had returned."""
     _scan: SecretScan = field(default_factory=SecretScan)
     _taken: set[int] = field(default_factory=set)
 
     def register(self, exchange: Exchange, secrets: Secrets) -> Exchange:
-        """Registers what is listed and what looks like a secret in an exchange, and counts each value once;
-        what a recorder redacted already has only what was left in it on purpose.
-        Returns the exchange to be written: without what is listed, the same where nothing is."""
+        """Registers what is listed, what is secret by its place, and what looks like a secret in an exchange.
+        Counts each value once that no place shows; what a recorder redacted already has only what was left in
+        it on purpose.
+        Returns the exchange to be written: without what is listed, and without the bodies that would keep a
+        secret; the same where there is nothing of it."""
         if self.listed:
             exchange = self.listed.redacted(exchange, partial(self._listed_placeholder, secrets))
-        if is_redacted(exchange):
+        if not is_redacted(exchange):
+            self._register_likely(exchange, secrets)
+        if not holds_loose_body(exchange):
             return exchange
+        secrets.add_from(exchange)
+        clean, left_out = without_unreadable(exchange, secrets)
+        self.left_out += left_out
+        return clean
+
+    def _register_likely(self, exchange: Exchange, secrets: Secrets) -> None:
         for value, kind, name in self._scan.found(exchange):
             if is_ordinary(value) or plain_name(name) in self.listed.kept:
                 continue
             is_new = secrets.placeholder(value) is None
             secrets.add(value, kind)
             self.is_late |= is_new and hash(value) in self._scan.returned
-            if is_new and hash(value) not in self._taken:
+            if is_new and hash(value) not in self._taken and not _is_by_place(value, exchange):
                 self._taken.add(hash(value))
                 self.counts[name] += 1
-        return exchange
+
+    @property
+    def has_changed_any(self) -> bool:
+        """Whether some exchange may not be written as it is."""
+        return bool(self.counts or self.listed_counts or self.left_out)
 
     def has_returned(self, values: Iterable[tuple[str, str]], secrets: Secrets) -> bool:
         """Whether an earlier response returned one of these secrets, each with its kind, before it was
@@ -71,12 +89,21 @@ class SecretFinder:
             yield f"Redacted as listed: {_values(times)} of {name}."
         for name, times in self.counts.most_common():
             yield f"Taken for secrets by their look: {_values(times)} of {name}. Not a secret? --keep {name}"
+        if self.left_out:
+            bodies = "1 body" if self.left_out == 1 else f"{self.left_out} bodies"
+            was = "was" if self.left_out == 1 else "were"
+            yield f"{bodies} could not be read for secrets, and {was} left out."
 
 
 def is_redacted(exchange: Exchange) -> bool:
     """Whether a recorder wrote a placeholder in place of the access code or the token of a request."""
     code, token = exchange.request.header("x-portal-access-code"), exchange.request.bearer
     return any(value is not None and is_placeholder(value) for value in (code, token))
+
+
+def _is_by_place(value: str, exchange: Exchange) -> bool:
+    """Whether the specification names a value as a secret where it stands in an exchange."""
+    return any(value == shown for shown, _ in secrets_in(exchange))
 
 
 def _values(times: int) -> str:

@@ -109,7 +109,7 @@ def _pairs(text: str) -> Iterator[Pair]:
 
 def in_text_body(text: str) -> Iterator[Pair]:
     """The pairs of a body that is no JSON: a form's fields, and those of lines such as ``name: value``."""
-    if "=" in text and "\n" not in text and " " not in text:
+    if "=" in text and "\n" not in text and " " not in text and text[:1] not in OPENINGS:
         yield from parse_qsl(text)
     yield from pairs_in(text)
     yield from ((match[1], match[2].strip()) for match in MEMBER.finditer(text[:LONGEST]))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import parse_qsl
 
-from conformance.traffic.exchange import Exchange, Json, Message, split_url
+from conformance.traffic.exchange import Exchange, Json, Message, Request, split_url
 from conformance.traffic.facts import fact
+from conformance.traffic.redaction.loose.pairs import pairs_in
+from conformance.traffic.redaction.loose.views import is_loose, readings, texts_in
 
 HEADERS = {
     "x-portal-access-code": "access-code",
@@ -52,6 +54,9 @@ CODES = (
     "/password/change",
 )
 """Where a request's ``code`` is a secret: an answer's ``code`` never is one."""
+CODE_NAMES = frozenset({"code", "otp", "totp", "otpcode"})
+"""Fields that hold a code on these paths."""
+
 PLACEHOLDER = re.compile(r"\[[a-z-]+-\d+\]\Z")
 MASKED = re.compile(r"[*•●.·]+\Z|\[[a-z-]+-\d+\]\Z")
 
@@ -85,10 +90,10 @@ def _secrets_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     takes_code = path.endswith(CODES)
     yield from _in_headers(request)
     yield from _in_query(request.url)
-    yield from _in_json(request.json, takes_code=takes_code)
+    yield from _in_body(request, takes_code=takes_code)
     if response is not None:
         yield from _in_headers(response)
-        yield from _in_json(response.json, takes_code=False)
+        yield from _in_body(response, takes_code=False)
         if path.endswith(BACKUP_CODES) and exchange.success:
             yield from _backup_codes(exchange.data)
     if plain is not None:
@@ -121,7 +126,14 @@ def takes_secrets(path: str) -> bool:
     return path.rstrip("/").endswith((*CODES, BACKUP_CODES))
 
 
+def receives_secrets(path: str) -> bool:
+    """Whether requests to this path carry secrets: a sign-in, a password, a second factor, a token."""
+    return takes_secrets(path) or "/auth/" in path or "/mfa/" in path or "/password/" in path
+
+
 _ENDINGS = tuple(ENDINGS)
+_OPENINGS = frozenset("{[")
+"""How a text begins that is JSON itself."""
 
 
 def _backup_codes(data: Json) -> Iterator[tuple[str, str]]:
@@ -172,18 +184,56 @@ def _may_hold_secrets(names: tuple[str, ...]) -> bool:
     return any("%" in name or "+" in name or _kind(_plain(name.partition("#")[0])) for name in names)
 
 
+def _in_body(message: Message, *, takes_code: bool) -> Iterator[tuple[str, str]]:
+    if is_loose(message):
+        return in_loose_body(message, takes_code=takes_code)
+    return _in_json(message.json, takes_code=takes_code)
+
+
+def in_loose_body(message: Message, *, takes_code: bool) -> Iterator[tuple[str, str]]:
+    """The secrets in a body that is no JSON, or is a text in it."""
+    return _in_texts(texts_in(message), takes_code=takes_code, is_sent=isinstance(message, Request))
+
+
+def _in_texts(texts: Iterable[str], *, takes_code: bool, is_sent: bool) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        for name, value in pairs_in(text, _may_be_kind, is_sent=is_sent):
+            kind = _kind_named(name, takes_code)
+            if kind is not None and not MASKED.match(value):
+                yield value, kind
+
+
+def _may_be_kind(name: str) -> bool:
+    return _kind_named(name, True) is not None
+
+
+@lru_cache(maxsize=8192)
+def _kind_named(name: str, takes_code: bool) -> str | None:
+    """The kind of secret that a field of this name holds; None where it holds none."""
+    lower = _plain(name)
+    return "code" if takes_code and lower in CODE_NAMES else _kind(lower)
+
+
 def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
-    if isinstance(value, list):
-        for inner in value:
+    """The secrets in a JSON value, and in the JSON that texts in it hold."""
+    if type(value) is list:
+        for inner in filter(_holds_more, value):
             yield from _in_json(inner, takes_code=takes_code)
-    elif isinstance(value, dict):
+    elif type(value) is dict:
         for name, inner in value.items():
-            lower = _plain(name)
-            kind = "code" if takes_code and lower in ("code", "otp", "totp", "otpcode") else _kind(lower)
+            kind = _kind_named(name, takes_code)
             if kind is not None:
                 yield from _texts(inner, kind)
-            elif isinstance(inner, dict | list):
+            elif _holds_more(inner):
                 yield from _in_json(inner, takes_code=takes_code)
+    elif type(value) is str:
+        yield from _in_texts(readings(value), takes_code=takes_code, is_sent=True)
+
+
+def _holds_more(value: Json) -> bool:
+    """Whether there may be anything in a JSON value beside itself."""
+    kind = type(value)
+    return kind is dict or kind is list or (kind is str and value[:1] in _OPENINGS)
 
 
 @lru_cache(maxsize=4096)

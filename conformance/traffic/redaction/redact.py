@@ -282,6 +282,8 @@ class Secrets:
             start, end = match.span()
             if text[start - 1 : start] == "%":
                 start += 2
+                while text[start - 2 : start] == "25" and text[start:end] not in self._numbers:
+                    start += 2  # a percent sign that is encoded itself
             placeholder = self._numbers.get(text[start:end])
             if placeholder is not None and stands_alone(text, start, end):
                 yield start, end, placeholder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -20,6 +20,8 @@ from conformance.traffic.redaction.looks import (
     looks_like_code,
     looks_like_password,
 )
+from conformance.traffic.redaction.loose.pairs import pairs_in as named_in
+from conformance.traffic.redaction.loose.views import is_loose, texts_in
 from conformance.traffic.redaction.names import is_harmless, kind_of_name, words_of
 from conformance.traffic.redaction.packed import (
     in_text_body,
@@ -112,10 +114,13 @@ class SecretScan:
         state, body = message.state, message.body
         if state == "json":
             yield from self._in_body("", body, is_sent=True) if is_sent else self._in_response("", body)
-        elif state == "text" and isinstance(body, dict) and isinstance(body.get("text"), str):
-            for name, value in in_text_body(body["text"]):
+        if not is_loose(message):
+            return
+        for number, text in enumerate(texts_in(message)):
+            pairs = named_in(text, _may_be_secret, is_sent=is_sent)
+            for name, value in chain(in_text_body(text) if number == 0 and "\0" not in text else (), pairs):
                 yield from self._in_text(name, value, is_sent=is_sent)
-            yield from (LikelySecret(line, "key", PRIVATE) for line in key_lines(body["text"]))
+            yield from (LikelySecret(line, "key", PRIVATE) for line in key_lines(text))
 
     def _in_response(self, name: str, value: Json) -> Iterator[LikelySecret]:
         """What looks like a secret in a response; it is none of the client's later. Most responses have no

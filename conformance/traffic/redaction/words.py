@@ -30,7 +30,7 @@ PHRASE = 20
 LONGEST_ACRONYM = 12
 """From this length on capital letters are no word: an authenticator's secret, say."""
 
-ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
+ESCAPE = re.compile(r"%(?:25){0,3}[0-9A-Fa-f]{2}\Z|\\[nrt]\Z")
 
 
 def is_common(value: str | bytes) -> bool:
@@ -49,7 +49,7 @@ def may_be_words(text: str) -> bool:
 
 def stands_alone(text: str, start: int, end: int) -> bool:
     """Whether digits are no part of a longer word, a fraction or a date; an escape before them is none."""
-    before, after = text[max(0, start - 3) : start], text[end : end + 2]
+    before, after = text[max(0, start - 9) : start], text[end : end + 2]
     if after[:1].isalnum() or after[:1] == "_" or (after[:1] in (".", "-") and after[1:].isdigit()):
         return False
     if ESCAPE.search(before):
