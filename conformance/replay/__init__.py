@@ -229,7 +229,7 @@ def _run(
         has_crashed=has_crashed,
         unusable=unusable,
         blocked=blocked,
-        left_behind=tuple(_restored(changes, gone)),
+        left_behind=(*_restored(changes, gone), *changes.without_way_back()),
     )
 
 

@@ -249,11 +249,12 @@ class ChangeLedger:
             row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
             self._write(row if present is None else {**row, "present": present})
 
-    def leave(self, key: str, reason: str, present: Json = None) -> None:
+    def leave(self, key: str, reason: str, present: Json = None, *, account: str = "") -> None:
         """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
         with self._lock:
             self._unrestorable += 1
             row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
+            row |= {"account": account} if account else {}
             self._write(row if present is None else {**row, "present": present})
             if present is not None:
                 self._left.append(LeftValue(key, row["reason"], self.target))
