@@ -70,7 +70,7 @@ def replay(
     own_placeholders(secrets, options)
     with rarely_collected(), recording or AnalysedRecording(files, profile, options) as recording:
         plan = recording.plan
-        head = head_of_journal(files, profile)
+        head = head_of_journal(files, profile, options)
         earlier = earlier_part(head, options)
         earlier.omit_from(plan)
         journal = ReplayJournal(options.out / JOURNAL, head, secrets)
@@ -106,6 +106,7 @@ def _all_passes(
     meter = _meter(assembly.plan, options)
     measure = ignore if meter is None else meter.take
     ready = assembly.replay(_each(journal.add, on_step, measure))
+    journal.begin()
     earlier.count_in(ready)
     passing = partial(_pass, portal, journal, options, started=started, meter=meter)
     finished = passing(ready)
@@ -148,7 +149,7 @@ def _pass(
     def send() -> None:
         _measured(meter, driver, lambda: _to_the_end(driver.run(sessions), portal.clock))
 
-    return replace(_run(ready, driver, portal, send, started=started), meter=meter)
+    return replace(_run(ready, driver, portal, send, started=started, journal=journal), meter=meter)
 
 
 def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: ReplayOptions) -> bool:
@@ -194,7 +195,13 @@ def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
 
 
 def _run(
-    ready: Replay, driver: Any, portal: Portal, send: Callable[[], None], *, started: datetime
+    ready: Replay,
+    driver: Any,
+    portal: Portal,
+    send: Callable[[], None],
+    *,
+    started: datetime,
+    journal: ReplayJournal,
 ) -> FinishedReplay:
     """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
     what it changed."""
@@ -218,6 +225,8 @@ def _run(
         has_crashed = True
         ready.ledger.errors["replay"] = f"an internal error ended it ({type(error).__name__}: {error})"
     finally:
+        ready.log.flush()
+        journal.flush()  # from here on only the reports are missing
         ready.log.close()
     lag: Lag = driver.lag
     return FinishedReplay(

@@ -32,7 +32,7 @@ from conformance.target.portal.transport import verification
 from conformance.target.profile.model import Profile
 
 SWEEP_SECONDS = 0.5
-SWEEPS_PER_TICK = 4
+SWEEPS_PER_TICK = 2
 REFUSALS = 3
 """Refused connections one after the other, after which the target is gone."""
 
@@ -57,7 +57,7 @@ class Driver:
         on_tick: Callable[[], None] = lambda: None,
         on_latency: Callable[[int, float], None] | None = None,
     ) -> None:
-        """``probe`` asks whether the target answers at all; ``on_tick`` is called every two seconds.
+        """``probe`` asks whether the target answers at all; ``on_tick`` is called every second.
         ``on_latency`` gets the position of each request and its latency in ms, from when it was due."""
         self.on_latency = on_latency
         self.profile = profile
