@@ -157,3 +157,22 @@ def test_a_record_of_another_kind_with_the_id_of_one_that_the_replay_made_is_not
 
     assert [change.key for change in changes.ledger.pending] == [INVITE]
     assert any(CHANNEL_DELETE in note for note in changes.notes())
+
+
+def test_what_an_earlier_replay_left_is_named_before_it_is_restored_also_by_one_that_only_reads(
+    tmp_path: Path,
+) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", lambda walker: walker.get("/profile"))
+    told: list[str] = []
+    with reference.start() as portal:
+        ledger = ChangeLedger(tmp_path / LEDGER, run_id="suite-1", target=portal.url)
+        ledger.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "As it was"}, account="spare")
+        ledger.close()
+        options = options_for(tmp_path, impact="read-only")
+        for _ in range(2):
+            replay([recording], profile_of(portal), options, on_notice=told.append)
+        after = state_of(portal)
+
+    assert after[f"spare {PROFILE}"] == "As it was"
+    change = f"what {PROFILE_UPDATE} changed for [accounts.spare]"
+    assert told == [f"Restores first, whatever --impact allows, 1 change of an earlier run: {change}."]

@@ -193,7 +193,7 @@ def test_a_replay_that_is_killed_while_its_reports_are_written_is_resumed_to_its
     (tmp_path / "report.html").mkdir()
     with reference.start() as portal:
         profile = parse(portal.profile(), {})
-        with pytest.raises(OSError, match=r"report\.html"):
+        with pytest.raises(UsageError, match=r"report\.html"):
             replay([recording], profile, options_for(tmp_path))
         (tmp_path / "report.html").rmdir()
         exchanges = lines_of(tmp_path / "exchanges.jsonl")

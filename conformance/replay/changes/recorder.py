@@ -20,6 +20,7 @@ from conformance.replay.changes.ways import (
     SwitchUndo,
 )
 from conformance.replay.rebuild.actions import NoteChange
+from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
@@ -217,6 +218,15 @@ class ReplayChanges:
         if change.key == OTP_VERIFY and change.account in self._issued:
             return {"account": change.account, "issued": self._issued[change.account]}
         return None
+
+    def left_by_earlier(self) -> Iterator[str]:
+        """Says what ``restore_earlier`` is about to restore, in a sentence."""
+        pending = self.ledger.pending
+        if pending:
+            changes = plural(len(pending), "change")
+            subjects = listed(dict.fromkeys(change.subject for change in pending))
+            sentence = f"Restores first, whatever --impact allows, {changes} of an earlier run: {subjects}."
+            yield self._portal.secrets.redact(sentence)
 
     def restore_earlier(self) -> None:
         """Restores what a replay that was killed left in the same ledger, before anything is sent."""

@@ -222,11 +222,18 @@ class Driver:
             self.gone = _gone_silent(self.profile.portal.url, DOUBTFUL_SILENCES, error)
             self.fail(TargetUnreachable(self.gone))
 
+    def _tick(self) -> None:
+        """Ends the replay where the disk takes no more."""
+        try:
+            self._on_tick()
+        except OSError as error:
+            self.fail(error)
+
     async def _sweep(self) -> None:
         for sweep in itertools.count(1):
             await asyncio.sleep(SWEEP_SECONDS)
             if sweep % SWEEPS_PER_TICK == 0:
-                self._on_tick()
+                self._tick()
             now = self.loop.time()
             for connection in [each for each in self._connections if each.deadline < now]:
                 connection.expire()

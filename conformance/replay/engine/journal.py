@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
@@ -61,6 +62,8 @@ class ReplayJournal:
 
     def begin(self) -> TextIO:
         """Writes the head, or goes on with the journal of the replay that is resumed."""
+        if self._file is not None:
+            return self._file
         self.path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not self.path.exists()
         if not is_new:
@@ -74,15 +77,16 @@ class ReplayJournal:
     def flush(self) -> None:
         if not self._waiting:
             return
-        file = self._file or self.begin()
-        file.writelines(self._waiting)
-        self._waiting.clear()
+        file = self.begin()
+        waiting, self._waiting = self._waiting, []  # what a full disk does not take is sent again
+        file.writelines(waiting)
         file.flush()
 
     def remove(self) -> None:
         """Removes the journal of a replay that has ended."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()
         self.path.unlink(missing_ok=True)
 
     def _text(self, step: ReplayStep) -> str:
