@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from conformance.spec.endpoints import (
     INVITE,
     IP_WHITELIST,
     IP_WHITELIST_ENABLE,
+    PASSWORD_CHANGE,
     PROFILE,
     PROFILE_UPDATE,
     SESSIONS_CONFIG,
@@ -176,3 +178,23 @@ def test_what_an_earlier_replay_left_is_named_before_it_is_restored_also_by_one_
     assert after[f"spare {PROFILE}"] == "As it was"
     change = f"what {PROFILE_UPDATE} changed for [accounts.spare]"
     assert told == [f"Restores first, whatever --impact allows, 1 change of an earlier run: {change}."]
+
+
+def test_a_password_that_only_the_recorded_portal_refused_is_set_back(tmp_path: Path) -> None:
+    recording = recorded(tmp_path / "traffic.jsonl", by_two_accounts)
+    lines = [json.loads(line) for line in recording.read_text().splitlines()]
+    for line in lines:
+        if line["request"]["url"].endswith("/password/change"):
+            line["response"] |= {
+                "status": 403,
+                "body": {"code": "AUTH.FORBIDDEN", "success": False, "data": None},
+            }
+    recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    with reference.start() as portal:
+        told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
+        state_of(portal)  # signs in with the profile's passwords
+
+    keys = [json.loads(row).get("key") for row in (tmp_path / "out" / LEDGER).read_text().splitlines()]
+    assert keys.count(PASSWORD_CHANGE) == 2
+    assert told.run.ending.left_behind == []

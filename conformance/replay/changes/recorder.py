@@ -27,6 +27,10 @@ from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring import cleanup_command, restored_in_words
 from conformance.traffic.exchange import Exchange, Json, dig, steps
 
+FOREIGN = 0
+"""The number of a password that the replay did not make: no clean-up can make it again, so that it stands in
+the ledger once the target has accepted it."""
+
 KINDS = ("channel-types", "channels", "invitations", "currency-grants")
 """The parts of paths that tell which records an operation is about."""
 
@@ -154,11 +158,14 @@ class ReplayChanges:
             return
         account = self._portal.account(change.account)
         new = _new_password(change.body, account.password)
-        made = self._passwords.get(new or "")
-        if made is not None:
-            self._open[change.position] = [self.ledger.changing_password(account.name, made[1], change.key)]
-        if new is not None and (made is not None or new == account.profile_password):
-            self._set[change.position] = (account.name, new)
+        if new is None:
+            self._losses.note(change, "the request shows no new password")
+            return
+        owner, number = self._passwords.get(new, ("", 0))
+        if owner or new not in (account.profile_password, account.password):
+            number = number if owner == account.name else FOREIGN
+            self._open[change.position] = [self.ledger.changing_password(account.name, number, change.key)]
+        self._set[change.position] = (account.name, new)
 
     def finish(self, position: int, live: Exchange) -> None:
         """Takes the response to a request that was noted: what was refused has changed nothing."""
@@ -206,6 +213,10 @@ class ReplayChanges:
     def _take_password(self, name: str, password: str) -> None:
         account = self._portal.account(name)
         account.password_changed_to(password)
+        present = {"email": account.email, "password": password}
+        for change in self.ledger.pending:
+            if change.kind == "password" and change.account == name and change.number == FOREIGN:
+                self.ledger.not_restored(change.id, "it is restored at the end of the replay", present)
         if password == account.profile_password:
             for change in self.ledger.pending:
                 if change.kind == "password" and change.account == name:
