@@ -28,10 +28,16 @@ def no_file_above(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(tmp_path_factory.mktemp("recording") / "traffic.jsonl", leaves_things)
+
+
 @pytest.mark.parametrize("size", [100, 1000, 12_000])
-def test_what_a_replay_changed_is_restored_where_the_disk_is_full(tmp_path: Path, size: int) -> None:
-    """The journal's head alone, or some of the ledger, or some of the log is still written."""
-    recording = recorded(tmp_path / "traffic.jsonl", leaves_things)
+def test_what_a_replay_changed_is_restored_where_the_disk_is_full(
+    recording: Path, tmp_path: Path, size: int
+) -> None:
+    """Nothing is written, or some of the ledger, or some of the log as well."""
     with reference.start() as portal:
         before = state_of_portal(portal)
         with no_file_above(size), pytest.raises(UsageError, match="Nothing is left changed at the target"):
