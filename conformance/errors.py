@@ -5,8 +5,9 @@ SuiteError                 a message for the user; no traceback
  │   ├─ ProfileError       the profile
  │   ├─ CaptureError       a recorded file
  │   └─ LedgerError        the ledger of changes
- └─ TargetUnreachable      exit code 6: nothing answers
-     └─ NotTls             something does, but not by TLS
+ ├─ TargetUnreachable      exit code 6: nothing answers
+ │   └─ NotTls             something does, but not by TLS
+ └─ LeftBehind             exit code 7: not everything is restored, and no report can say so
 
 Untestable                 something cannot be tried, and why; never held against the target
  ├─ NotAllowed             above the allowed impact
@@ -74,6 +75,12 @@ class TargetUnreachable(SuiteError):
 
 class NotTls(TargetUnreachable):
     """The address has https, and what answers there speaks no TLS."""
+
+
+class LeftBehind(SuiteError):
+    """What was changed at the target is not all restored, and the reports cannot be written."""
+
+    exit_code = ExitCode.LEFT_BEHIND
 
 
 class Untestable(Exception):

@@ -18,15 +18,16 @@ from conformance.replay.engine.journal import JOURNAL, ReplayJournal
 from conformance.replay.engine.lookup import Lookups
 from conformance.replay.engine.sessions import ignore, sessions_of
 from conformance.replay.engine.step import ReplayStep
+from conformance.replay.full_disk import unwritable, without_reports, written
 from conformance.replay.load.meter import LoadMeter
 from conformance.replay.load.schedule import Schedule
 from conformance.replay.notes import FinishedReplay
-from conformance.replay.options import Lag, ReplayOptions, ReplayResult
+from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.result import finish_replay
 from conformance.replay.resume import EarlierPart, earlier_part, head_of_journal
 from conformance.replay.sharing import AnalysedRecording, OnShare, of_worker, own_placeholders
-from conformance.report.across.baseline import initial_baseline
+from conformance.report.across.baseline import Baseline, initial_baseline
 from conformance.report.latency.histograms import histogram
 from conformance.report.latency.limits import LatencyLimit
 from conformance.spec.endpoints import PROFILE
@@ -54,6 +55,7 @@ def replay(
     """Replays the recorded exchanges against the profile's portal, and writes the reports.
 
     ``on_step`` is called after each exchange, ``on_notice`` before the first with what cannot be restored,
+    and with what an earlier run left and is restored now;
     ``on_share`` with the share of a worker, which is empty where there are more workers than shares.
     ``recording`` is what the files hold, where it was analysed before: it serves one replay.
     CaptureError: a recording cannot be read. UsageError: an option, or nothing to replay. A target that does
@@ -70,7 +72,7 @@ def replay(
     own_placeholders(secrets, options)
     with rarely_collected(), recording or AnalysedRecording(files, profile, options) as recording:
         plan = recording.plan
-        head = head_of_journal(files, profile)
+        head = head_of_journal(files, profile, options)
         earlier = earlier_part(head, options)
         earlier.omit_from(plan)
         journal = ReplayJournal(options.out / JOURNAL, head, secrets)
@@ -82,14 +84,24 @@ def replay(
             clock.move(0)
         with Portal.connect(profile, impact="disruptive", clock=clock, secrets=secrets) as portal:
             changes = ReplayChanges(portal, options.out)
+            for notice in changes.left_by_earlier():
+                on_notice(notice)
             assembly = Assembly(plan, profile, options, clock, secrets, changes, kept=earlier.lines)
             finished = _all_passes(assembly, earlier, portal, journal, on_step, started=started)
-        result = finish_replay(finished, profile, options, baseline=baseline)
+        result = _reported(finished, profile, options, baseline)
         if finished.is_whole:
             journal.remove()
-        else:
-            journal.flush()
         return result
+
+
+def _reported(
+    finished: FinishedReplay, profile: Profile, options: ReplayOptions, baseline: Baseline | None
+) -> ReplayResult:
+    """Writes the reports. UsageError, LeftBehind: they cannot be written."""
+    try:
+        return finish_replay(finished, profile, options, baseline=baseline)
+    except (OSError, UsageError) as problem:
+        raise without_reports(problem, finished, options.out) from None
 
 
 def _all_passes(
@@ -148,7 +160,7 @@ def _pass(
     def send() -> None:
         _measured(meter, driver, lambda: _to_the_end(driver.run(sessions), portal.clock))
 
-    return replace(_run(ready, driver, portal, send, started=started), meter=meter)
+    return replace(_run(ready, driver, portal, send, started=started, journal=journal), meter=meter)
 
 
 def _is_due_again(finished: FinishedReplay, meter: LoadMeter | None, options: ReplayOptions) -> bool:
@@ -194,7 +206,13 @@ def _each_time(*calls: Callable[[], None]) -> Callable[[], None]:
 
 
 def _run(
-    ready: Replay, driver: Any, portal: Portal, send: Callable[[], None], *, started: datetime
+    ready: Replay,
+    driver: Any,
+    portal: Portal,
+    send: Callable[[], None],
+    *,
+    started: datetime,
+    journal: ReplayJournal,
 ) -> FinishedReplay:
     """Runs a replay until all sessions have ended, the target is gone, or the user interrupts; then restores
     what it changed."""
@@ -204,6 +222,7 @@ def _run(
     unusable = ""
     changes = ready.machine.changes
     try:
+        journal.begin()
         changes.restore_earlier()
         blocked = _blocked(portal)
         if blocked is None:
@@ -212,25 +231,30 @@ def _run(
         gone = error
     except KeyboardInterrupt:
         interrupted = True
-    except UsageError as error:
-        unusable = str(error)
     except Exception as error:
-        has_crashed = True
-        ready.ledger.errors["replay"] = f"an internal error ended it ({type(error).__name__}: {error})"
-    finally:
-        ready.log.close()
-    lag: Lag = driver.lag
+        unusable = _ended_by(error, ready)
+        has_crashed = not unusable
+    finally:  # once the journal is whole, only the reports are missing
+        unwritten = written(ready.log.path.parent, ready.log.flush, journal.flush, ready.log.close)
     return FinishedReplay(
         ready,
-        lag,
+        driver.lag,
         started,
         gone=gone,
         interrupted=interrupted,
         has_crashed=has_crashed,
-        unusable=unusable,
+        unusable=unusable or unwritten,
         blocked=blocked,
-        left_behind=tuple(_restored(changes, gone)),
+        left_behind=(*_restored(changes, gone), *changes.without_way_back()),
     )
+
+
+def _ended_by(error: Exception, ready: Replay) -> str:
+    """What of the command, the profile or a file ended a replay; empty where the suite's own error did."""
+    unusable = str(error) if isinstance(error, UsageError) else unwritable(error, ready.log.path.parent)
+    if not unusable:
+        ready.ledger.errors["replay"] = f"an internal error ended it ({type(error).__name__}: {error})"
+    return unusable
 
 
 def _measured(meter: LoadMeter | None, driver: Any, run: Callable[[], None]) -> None:

@@ -106,7 +106,7 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
         unreachable=str(finished.gone or ""),
         left_behind=list(finished.left_behind),
         cleanup=changes.cleanup_command if finished.left_behind else "",
-        unusable=finished.unusable or unusable_profile(blocked, finished.left_behind),
+        unusable="" if finished.left_behind else finished.unusable or unusable_profile(blocked, ()),
         inconclusive=too_little if blocked is None else blocked.reason,
         too_slow=[str(result) for result in limits if result.decision == "exceeded"],
     )

@@ -49,9 +49,9 @@ class EarlierPart:
                 judge(replace(exchange, n=number))
 
 
-def head_of_journal(files: Sequence[str | Path], profile: Profile) -> JournalHead:
+def head_of_journal(files: Sequence[str | Path], profile: Profile, options: ReplayOptions) -> JournalHead:
     names = [f"{Path(file).absolute()} {Path(file).stat().st_size}" for file in files]
-    return JournalHead(names, profile.portal.url)
+    return JournalHead(names, profile.portal.url, options.impact)
 
 
 def earlier_part(head: JournalHead, options: ReplayOptions) -> EarlierPart:

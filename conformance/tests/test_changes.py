@@ -179,9 +179,10 @@ def test_what_cannot_be_put_back_is_said_with_its_reason() -> None:
     portal.changes.created(change, "b-1")
     portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {"accountName": "before"})
 
+    refused = "was refused: HTTP 403, ACCESS.PERMISSION_DENIED"
     assert portal.restore() == [
-        f"what {PROFILE_UPDATE} changed: {PROFILE_UPDATE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
-        f"b-1, made by {CHANNEL_CREATE}: {CHANNEL_DELETE} was refused: HTTP 403, ACCESS.PERMISSION_DENIED",
+        f"what {PROFILE_UPDATE} changed for [accounts.admin]: {PROFILE_UPDATE} {refused}",
+        f"b-1, made by {CHANNEL_CREATE}: {CHANNEL_DELETE} {refused}",
     ]
     assert len(portal.changes.pending) == 2
 

@@ -106,9 +106,9 @@ def test_what_a_recording_leaves_is_removed_and_set_back(tmp_path: Path) -> None
 
     with reference.start() as portal:
         profile = profile_of(portal)
-        before = _state(portal)
+        before = state_of_portal(portal)
         told = replay([recording], profile, options_for(tmp_path / "out"))
-        after = _state(portal)
+        after = state_of_portal(portal)
 
     assert told.run.exit_code == 0
     assert told.run.regressions == []
@@ -263,9 +263,9 @@ def test_a_change_that_was_refused_when_recorded_and_is_accepted_now_is_restored
     recording.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
     with reference.start() as portal:
-        before = _state(portal)
+        before = state_of_portal(portal)
         told = replay([recording], profile_of(portal), options_for(tmp_path / "out"))
-        after = _state(portal)
+        after = state_of_portal(portal)
 
     keys = [json.loads(row).get("key") for row in (tmp_path / "out" / LEDGER).read_text().splitlines()]
     assert PROFILE_UPDATE in keys
@@ -297,10 +297,10 @@ def test_a_replay_that_ends_in_an_error_restores_what_it_changed(tmp_path: Path,
             raise error
 
     with reference.start() as portal:
-        before = _state(portal)
+        before = state_of_portal(portal)
         options = options_for(tmp_path / "out")
         told = replay([recording], profile_of(portal), options, on_step=fail_after_invitation)
-        after = _state(portal)
+        after = state_of_portal(portal)
 
     assert after == before
     assert "created" in (tmp_path / "out" / LEDGER).read_text()
@@ -340,7 +340,7 @@ def several_people(base: str, profile_text: str, ahead: float) -> None:
     people[0].get("/invitations")
 
 
-def _state(portal: reference.Running) -> object:
+def state_of_portal(portal: reference.Running) -> object:
     """What a visitor of the portal sees of the records that the recording changes."""
     with Portal.connect(profile_of(portal), impact="read-only") as visitor:
         token = visitor.account("admin").token

@@ -170,7 +170,43 @@ def test_a_replay_that_is_resumed_with_another_recording_is_refused(recording: P
     assert told.run.exit_code == 6
 
 
-HEAD = JournalHead(["traffic.jsonl 1"], "http://portal.example.test")
+def test_the_journal_exists_before_the_first_request(recording: Path, tmp_path: Path) -> None:
+    """A replay that is killed with its first answer can be resumed."""
+    seen: list[bool] = []
+    with reference.start() as portal:
+        profile = parse(portal.profile(), {})
+        replay(
+            [recording],
+            profile,
+            options_for(tmp_path),
+            on_step=lambda step: seen.append((tmp_path / JOURNAL).exists()),
+        )
+
+    assert seen[0]
+    assert not (tmp_path / JOURNAL).exists()
+
+
+def test_a_replay_that_is_killed_while_its_reports_are_written_is_resumed_to_its_reports(
+    recording: Path, tmp_path: Path
+) -> None:
+    """Without its last step: a directory in the place of a report stands for the end of the process."""
+    (tmp_path / "report.html").mkdir()
+    with reference.start() as portal:
+        profile = parse(portal.profile(), {})
+        with pytest.raises(UsageError, match=r"report\.html"):
+            replay([recording], profile, options_for(tmp_path))
+        (tmp_path / "report.html").rmdir()
+        exchanges = lines_of(tmp_path / "exchanges.jsonl")
+        told = replay([recording], profile, options_for(tmp_path, resume=True))
+
+    assert told.run.exit_code == 0
+    assert told.tally.share == 1.0
+    assert told.run.regressions == []
+    assert lines_of(tmp_path / "exchanges.jsonl") == exchanges
+    assert (tmp_path / "report.html").is_file()
+
+
+HEAD = JournalHead(["traffic.jsonl 1"], "http://portal.example.test", "mutating")
 
 
 def note_steps(path: Path, *positions: int, reason: str = "") -> None:
@@ -193,6 +229,15 @@ def test_a_line_that_a_crash_cut_costs_the_journal_no_other(tmp_path: Path) -> N
     note_steps(path, 1, 2)
 
     assert [entry.position for entry in entries_of(path, HEAD, lines=9)] == [0, 1, 2]
+
+
+def test_a_journal_of_another_impact_is_refused_and_both_are_named(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    note_steps(path, 0)
+    assert len(list(entries_of(path, HEAD, lines=9))) == 1
+
+    with pytest.raises(UsageError, match="had --impact mutating, and this one has read-only"):
+        list(entries_of(path, JournalHead(HEAD.recordings, HEAD.target, "read-only"), lines=9))
 
 
 def test_a_line_separator_in_a_reason_ends_no_line_of_the_journal(tmp_path: Path) -> None:

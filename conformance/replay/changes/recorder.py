@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.errors import NoAnswer, TargetUnreachable, Untestable
+from conformance.replay.changes.losses import Losses
 from conformance.replay.changes.reading import body_before, id_in, is_named, new_name, record_before
 from conformance.replay.changes.ways import (
     NO_WAY_BACK,
@@ -19,18 +20,25 @@ from conformance.replay.changes.ways import (
     SwitchUndo,
 )
 from conformance.replay.rebuild.actions import NoteChange
+from conformance.report.model.words import listed, plural
 from conformance.spec.endpoints import ACCOUNT_PASSWORD_RESET, INVITATION_ACCEPT, OTP_SETUP, OTP_VERIFY
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER, ChangeLedger
 from conformance.target.portal.restoring import cleanup_command, restored_in_words
 from conformance.traffic.exchange import Exchange, Json, dig, steps
 
+FOREIGN = 0
+"""The number of a password that the replay did not make: no clean-up can make it again, so that it stands in
+the ledger once the target has accepted it."""
+
+KINDS = ("channel-types", "channels", "invitations", "currency-grants")
+"""The parts of paths that tell which records an operation is about."""
+
 
 class ReplayChanges:
     """Notes what the requests of a replay change, as the cases of a run do, and restores it.
 
-    ``lost`` counts what cannot be restored, by endpoint and reason. The ledger is ``changes.jsonl`` under
-    ``out``; raises LedgerError where it holds changes at another target.
+    The ledger is ``changes.jsonl`` under ``out``. LedgerError: it holds changes at another target.
     """
 
     def __init__(self, portal: Portal, out: Path) -> None:
@@ -42,7 +50,7 @@ class ReplayChanges:
             target=portal.url,
             secrets=portal.secrets,
         )
-        self.lost: Counter[tuple[str, str]] = Counter()
+        self._losses = Losses(self.ledger, self._new_value)
         self._numbers: Counter[str] = Counter()
         self._passwords: dict[str, tuple[str, int]] = {}
         """By password that the replay made: whose it is, and its number."""
@@ -50,12 +58,11 @@ class ReplayChanges:
         """By position, the ledger's entries of the request that is on its way."""
         self._set: dict[int, tuple[str, str]] = {}
         """By position, the account that gets another password, and that password."""
-        self._unforeseen: dict[int, tuple[NoteChange, str]] = {}
-        """By position, a change that the recorded portal refused and nothing restores, and why."""
-        self._created: dict[str, int] = {}
-        """By id of a record that the replay created, the ledger's entry."""
-        self._noted: dict[tuple[str, str | None, frozenset[str]], int] = {}
-        """By operation, record and fields, the ledger's entry of what was there before all."""
+        self._created: dict[tuple[str, str], int] = {}
+        """By kind and id of a record that the replay created, the ledger's entry."""
+        self._noted: dict[tuple[str, str, str | None, frozenset[str]], int] = {}
+        """By account, operation, record and fields, the ledger's entry of what was there before all: where no
+        record is named, each account changes its own."""
         self._holders: Counter[int] = Counter()
         """By entry, how many equal requests are on their way."""
         self._kept: set[int] = set()
@@ -64,8 +71,6 @@ class ReplayChanges:
         """By position, the account that is about to be issued a new authenticator secret."""
         self._issued: dict[str, Json] = {}
         """By account, that secret as the target issued it: it is needed once the account uses it."""
-        self._valued: set[str] = set()
-        """The operations whose new value stands in the ledger."""
         self._noting = threading.Lock()
         self._lock = threading.RLock()
         self._left_before = self.ledger.left
@@ -91,17 +96,17 @@ class ReplayChanges:
             try:
                 self._note(change)
             except (Untestable, NoAnswer) as problem:
-                self._lose(change, problem.reason)
+                self._losses.note(change, problem.reason)
 
     def _note(self, change: NoteChange) -> None:
-        own = self._created.get(id_in(change.body) or "") or self._own_by_name(change)
+        own = self._created.get(_record(change.key, id_in(change.body))) or self._own_by_name(change)
         if change.key in PASSWORDS:
             self._note_password(change)
         elif own is not None and change.key != INVITATION_ACCEPT:
             if change.key in REMOVALS:
                 self._open[change.position] = [-own]
         elif change.key in NO_WAY_BACK:
-            self._lose(change, NO_WAY_BACK[change.key])
+            self._losses.note(change, NO_WAY_BACK[change.key])
         elif change.account is None:
             raise Untestable("the recording does not show whose session it is")
         else:
@@ -125,7 +130,7 @@ class ReplayChanges:
             self._open[change.position] = [number]
             return
         sent = change.body if isinstance(change.body, dict) else {}
-        signature = change.key, id_in(change.body), frozenset(sent)
+        signature = account, change.key, id_in(change.body), frozenset(sent)
         with self._lock:
             if signature in self._noted:  # the first of them holds what was there before all
                 self._hold(change.position, self._noted[signature])
@@ -149,21 +154,22 @@ class ReplayChanges:
 
     def _note_password(self, change: NoteChange) -> None:
         if change.account is None:
-            self._lose(change, "the account is none of the profile's")
+            self._losses.note(change, "the account is none of the profile's")
             return
         account = self._portal.account(change.account)
         new = _new_password(change.body, account.password)
-        made = self._passwords.get(new or "")
-        if made is not None:
-            self._open[change.position] = [self.ledger.changing_password(account.name, made[1], change.key)]
-        if new is not None and (made is not None or new == account.profile_password):
-            self._set[change.position] = (account.name, new)
+        if new is None:
+            self._losses.note(change, "the request shows no new password")
+            return
+        owner, number = self._passwords.get(new, ("", 0))
+        if owner or new not in (account.profile_password, account.password):
+            number = number if owner == account.name else FOREIGN
+            self._open[change.position] = [self.ledger.changing_password(account.name, number, change.key)]
+        self._set[change.position] = (account.name, new)
 
     def finish(self, position: int, live: Exchange) -> None:
         """Takes the response to a request that was noted: what was refused has changed nothing."""
-        unforeseen = self._unforeseen.pop(position, None)
-        if unforeseen is not None and live.success:
-            self._write_loss(*unforeseen)
+        self._losses.finish(position, live)
         account = self._setups.pop(position, None)
         if account is not None and live.success:
             self._issued[account] = live.data
@@ -202,34 +208,36 @@ class ReplayChanges:
         id = live.at((settings.result_id if settings else None) or "data.bizId")
         if isinstance(id, str):
             self.ledger.created(number, id)
-            self._created[id] = number
+            self._created[_record(key, id)] = number
 
     def _take_password(self, name: str, password: str) -> None:
         account = self._portal.account(name)
         account.password_changed_to(password)
+        present = {"email": account.email, "password": password}
+        for change in self.ledger.pending:
+            if change.kind == "password" and change.account == name and change.number == FOREIGN:
+                self.ledger.not_restored(change.id, "it is restored at the end of the replay", present)
         if password == account.profile_password:
             for change in self.ledger.pending:
                 if change.kind == "password" and change.account == name:
                     self.ledger.undone(change.id)
 
-    def _lose(self, change: NoteChange, reason: str) -> None:
-        """Notes what is not restored; what the recorded portal refused, only once the target accepts it."""
-        if change.is_expected:
-            self._write_loss(change, reason)
-        else:
-            self._unforeseen[change.position] = change, reason
-
-    def _write_loss(self, change: NoteChange, reason: str) -> None:
-        """Notes a loss; a secret that the replay sets there stands in the ledger alone."""
-        self.lost[change.key, reason] += 1
-        present: Json = None
+    def _new_value(self, change: NoteChange) -> Json:
+        """The new value of a change that nothing restores, where it is a secret; None where it is none."""
         if change.key in (ACCOUNT_PASSWORD_RESET, *PASSWORDS):
-            present = change.body
-        elif change.key == OTP_VERIFY and change.account in self._issued:
-            present = {"account": change.account, "issued": self._issued[change.account]}
-        if present is not None:
-            self._valued.add(change.key)
-        self.ledger.leave(change.key, reason, present)
+            return change.body
+        if change.key == OTP_VERIFY and change.account in self._issued:
+            return {"account": change.account, "issued": self._issued[change.account]}
+        return None
+
+    def left_by_earlier(self) -> Iterator[str]:
+        """Says what ``restore_earlier`` is about to restore, in a sentence."""
+        pending = self.ledger.pending
+        if pending:
+            changes = plural(len(pending), "change")
+            subjects = listed(dict.fromkeys(change.subject for change in pending))
+            sentence = f"Restores first, whatever --impact allows, {changes} of an earlier run: {subjects}."
+            yield self._portal.secrets.redact(sentence)
 
     def restore_earlier(self) -> None:
         """Restores what a replay that was killed left in the same ledger, before anything is sent."""
@@ -239,6 +247,10 @@ class ReplayChanges:
     def restore(self) -> list[str]:
         """Restores what is pending; what could not be, as sentences. TargetUnreachable is one of them."""
         return self._attempt_restore(run=None) if self.ledger.pending else []
+
+    def without_way_back(self) -> list[str]:
+        """What the target accepted although no way back had been found, as sentences."""
+        return [self._portal.secrets.redact(sentence) for sentence in self._losses.unforeseen()]
 
     def _attempt_restore(self, *, run: str | None) -> list[str]:
         try:
@@ -252,19 +264,22 @@ class ReplayChanges:
 
     @property
     def cleanup_command(self) -> str:
-        """The command line that restores what is left."""
-        return cleanup_command(self._portal, self.ledger) or ""
+        """The command line that restores what is left; empty where it would restore nothing."""
+        return (cleanup_command(self._portal, self.ledger) or "") if self.ledger.pending else ""
 
     def notes(self) -> Iterator[str]:
         """What was not restored because nothing restores it, as sentences."""
-        for (key, reason), times in sorted(self.lost.items()):
-            values = f" The values are in {self.ledger.path}." if key in self._valued else ""
-            yield f"Not restored, {times} times {key}: {reason}.{values}"
+        yield from self._losses.notes()
         for value in self._left_before:
             yield f"Left by an earlier run: {value.sentence(self.ledger.path)}."
 
     def close(self) -> None:
         self.ledger.close()
+
+
+def _record(key: str, id: str | None) -> tuple[str, str]:
+    """A record by its kind and id: two of different kinds may have the same id."""
+    return next((kind for kind in KINDS if kind in key), ""), id or ""
 
 
 def _is_set(before: object, undo: SwitchUndo) -> bool:

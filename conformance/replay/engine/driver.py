@@ -32,7 +32,7 @@ from conformance.target.portal.transport import verification
 from conformance.target.profile.model import Profile
 
 SWEEP_SECONDS = 0.5
-SWEEPS_PER_TICK = 4
+SWEEPS_PER_TICK = 2
 REFUSALS = 3
 """Refused connections one after the other, after which the target is gone."""
 
@@ -57,7 +57,7 @@ class Driver:
         on_tick: Callable[[], None] = lambda: None,
         on_latency: Callable[[int, float], None] | None = None,
     ) -> None:
-        """``probe`` asks whether the target answers at all; ``on_tick`` is called every two seconds.
+        """``probe`` asks whether the target answers at all; ``on_tick`` is called every second.
         ``on_latency`` gets the position of each request and its latency in ms, from when it was due."""
         self.on_latency = on_latency
         self.profile = profile
@@ -225,11 +225,18 @@ class Driver:
             self.gone = _gone_silent(self.profile.portal.url, DOUBTFUL_SILENCES, error)
             self.fail(TargetUnreachable(self.gone))
 
+    def _tick(self) -> None:
+        """Ends the replay where the disk takes no more."""
+        try:
+            self._on_tick()
+        except OSError as error:
+            self.fail(error)
+
     async def _sweep(self) -> None:
         for sweep in itertools.count(1):
             await asyncio.sleep(SWEEP_SECONDS)
             if sweep % SWEEPS_PER_TICK == 0:
-                self._on_tick()
+                self._tick()
             now = self.loop.time()
             for connection in [each for each in self._connections if each.deadline < now]:
                 connection.expire()

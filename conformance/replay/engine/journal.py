@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
@@ -29,6 +30,7 @@ class JournalHead(msgspec.Struct):
 
     recordings: list[str]
     target: str
+    impact: str = ""
 
 
 class JournalEntry(msgspec.Struct, omit_defaults=True):
@@ -42,7 +44,10 @@ class JournalEntry(msgspec.Struct, omit_defaults=True):
 
 @dataclass
 class ReplayJournal:
-    """Appends entries, and has them written by ``flush``: after the log's lines that they name."""
+    """Appends entries, and has them written by ``flush``: after the log's lines that they name.
+
+    It exists from ``begin`` on, which comes before the first request: a replay that is killed then can go on.
+    """
 
     path: Path
     head: JournalHead
@@ -59,25 +64,33 @@ class ReplayJournal:
         else:
             self._waiting.append(self._text(step.position, outcome))
 
+    def begin(self) -> TextIO:
+        """Writes the head, or goes on with the journal of the replay that is resumed."""
+        if self._file is not None:
+            return self._file
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not self.path.exists()
+        if not is_new:
+            _remove_cut_line(self.path)
+        self._file = self.path.open("a", encoding="utf-8")
+        if is_new:
+            self._file.write(_ENCODE(self.head).decode() + "\n")
+            self._file.flush()
+        return self._file
+
     def flush(self) -> None:
         if not self._waiting:
             return
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            is_new = not self.path.exists()
-            if not is_new:
-                _remove_cut_line(self.path)
-            self._file = self.path.open("a", encoding="utf-8")
-            if is_new:
-                self._file.write(_ENCODE(self.head).decode() + "\n")
-        self._file.writelines(self._waiting)
-        self._waiting.clear()
-        self._file.flush()
+        file = self.begin()
+        waiting, self._waiting = self._waiting, []  # what a full disk does not take is sent again
+        file.writelines(waiting)
+        file.flush()
 
     def remove(self) -> None:
         """Removes the journal of a replay that has ended."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()
         self.path.unlink(missing_ok=True)
 
     def _text(self, position: int, outcome: ExchangeOutcome) -> str:
@@ -100,8 +113,14 @@ def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[Journal
         *whole, _cut = path.read_bytes().split(b"\n")
     except OSError:
         raise UsageError(f"{path.parent}: there is no replay to resume. Leave out --resume.") from None
-    if not whole or _decoded(whole[0], JournalHead) != head:
+    found = _decoded(whole[0], JournalHead) if whole else None
+    if not isinstance(found, JournalHead) or with_fields(found, impact=head.impact) != head:
         raise UsageError(f"{path}: it is of another recording or target. Choose another --out.")
+    if found.impact not in ("", head.impact):
+        raise UsageError(
+            f"{path}: the interrupted replay had --impact {found.impact}, and this one has {head.impact}. "
+            f"Resume it with --impact {found.impact}, or choose another --out."
+        )
     for line in whole[1:]:
         entry = _decoded(line, JournalEntry)
         if isinstance(entry, JournalEntry) and (entry.line is None or entry.line <= lines):

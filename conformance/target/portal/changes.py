@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal
@@ -49,7 +50,7 @@ class TargetChange:
         """What is changed, in words."""
         return {
             "creating": f"{self.result or self.name or 'a record'}, made by {self.key}",
-            "changing": f"what {self.key} changed",
+            "changing": f"what {self.key} changed for [accounts.{self.account}]",
             "password": f"the password of [accounts.{self.account}]",
         }[self.kind]
 
@@ -79,7 +80,8 @@ class ChangeCounts:
 
 
 class ChangeLedger:
-    """Append-only, a line for each step, on the disk before the request is sent. It holds no secret.
+    """Append-only, a line for each step, on the disk before the request is sent. It holds no secret. Where
+    the disk is full, what was restored may stand there as pending: to restore it again does no harm.
 
     ``check_way_back`` raises Untestable where a change could not be restored: then it is not made.
     Without a path it is kept in memory only. The file appears with the first change. What an earlier run left
@@ -222,8 +224,8 @@ class ChangeLedger:
     def created(self, id: int, result_id: str) -> None:
         """Notes the id of the record that was made."""
         with self._lock:
-            self._write({"event": "created", "id": id, "result": result_id})
             self._changes[id] = replace(self._changes[id], result=result_id)
+            self._write({"event": "created", "id": id, "result": result_id})
 
     def changed(self, key: str, undo_key: str, undo_body: Json = ABSENT, *, account: str = "admin") -> int:
         """Notes, before it is sent, a change that ``undo_key`` with ``undo_body`` restores."""
@@ -239,21 +241,22 @@ class ChangeLedger:
         """Notes that a change was restored, or never took place."""
         with self._lock:
             if id not in self._undone:
-                self._write({"event": "undone", "id": id})
                 self._undone.add(id)
+                self._write_if_possible({"event": "undone", "id": id})
 
-    def not_restored(self, id: int, reason: str, present: Json = None) -> None:
+    def not_restored(self, id: int, reason: str, present: Json = None) -> bool:
         """Notes that a change could not be restored. ``present`` is the value there now, where the suite made
-        it: a secret, in a file that only its owner may read."""
+        it: a secret, in a file that only its owner may read. Whether that could be written."""
         with self._lock:
             row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
-            self._write(row if present is None else {**row, "present": present})
+            return self._write_if_possible(row if present is None else {**row, "present": present})
 
-    def leave(self, key: str, reason: str, present: Json = None) -> None:
+    def leave(self, key: str, reason: str, present: Json = None, *, account: str = "") -> None:
         """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
         with self._lock:
             self._unrestorable += 1
             row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
+            row |= {"account": account} if account else {}
             self._write(row if present is None else {**row, "present": present})
             if present is not None:
                 self._left.append(LeftValue(key, row["reason"], self.target))
@@ -268,7 +271,8 @@ class ChangeLedger:
     def close(self) -> None:
         with self._lock:
             if self._file is not None:
-                self._file.close()
+                with suppress(OSError):  # each line was written before, if it could be
+                    self._file.close()
                 self._file = None
 
     def _note(self, change: TargetChange) -> int:
@@ -281,6 +285,14 @@ class ChangeLedger:
             self._write({"event": "change", **row, "at": self._clock.iso() if self._clock else ""})
             self._changes[change.id] = change
             return change.id
+
+    def _write_if_possible(self, row: Json) -> bool:
+        """Writes what no request waits for: a full disk keeps no other change from being restored."""
+        try:
+            self._write(row)
+        except LedgerError:
+            return False
+        return True
 
     def _write(self, row: Json) -> None:
         if self.path is None:

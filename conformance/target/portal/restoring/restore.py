@@ -128,8 +128,8 @@ class Restoring:
                 self._ledger.undone(change.id)
             else:
                 present = self._present(change)
-                self._ledger.not_restored(change.id, reason, present)
-                yield NotRestored(change, reason, present)
+                is_written = self._ledger.not_restored(change.id, reason, present)
+                yield NotRestored(change, reason, present if is_written else None)
 
     def _restored(self, change: TargetChange) -> str | None:
         """None where it is as it was, else why not. A refusal is tried anew from scratch: the session, the
