@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from conformance.errors import UsageError
+from conformance.traffic.capture.placeholders import BLOCK
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.listed import ListedSecrets, plain_name
 from conformance.traffic.redaction.looks import is_ordinary
@@ -28,6 +29,8 @@ class SecretFinder:
     listed_counts: Counter[str] = field(default_factory=Counter)
     is_late: bool = False
     """Whether a value was taken for a secret that an earlier response had returned."""
+    files: int = 1
+    """How many files are read together, each of which may have placeholders of its own."""
     _scan: SecretScan = field(default_factory=SecretScan)
     _taken: set[int] = field(default_factory=set)
 
@@ -38,6 +41,8 @@ class SecretFinder:
         if self.listed:
             exchange = self.listed.redacted(exchange, partial(self._listed_placeholder, secrets))
         if is_redacted(exchange):
+            if self.files > 1:
+                secrets.number_after(self.files * BLOCK)
             return exchange
         for value, kind, name in self._scan.found(exchange):
             if is_ordinary(value) or plain_name(name) in self.listed.kept:
