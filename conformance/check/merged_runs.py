@@ -37,6 +37,9 @@ BUFFER = 1 << 20
 
 MERGED = ("check", "replay")
 REGENERATED = (
+    " exchange was judged.",
+    " exchanges were judged.",
+    " not judged: record with --open-channel",
     " operations were answered.",
     " fields that their answers may have were seen.",
     " error codes were seen.",
@@ -181,7 +184,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         impact=max((folder.run.impact for folder in folders), key=IMPACTS.index),
         strict=first.strict,
         command=first.command,
-        ending=_ending([folder.run.ending for folder in folders], details, beside),
+        ending=_ending(folders, details, beside),
         scope=first.scope,
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic) if is_check else _replay_notes(folders, details)),
@@ -411,7 +414,8 @@ def _details(
     return {"replay": replay_details(replays, numbers), "parts": parts}
 
 
-def _ending(endings: Sequence[Ending], details: Mapping[str, Any], beside: Beside) -> Ending:
+def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Beside) -> Ending:
+    endings = [folder.run.ending for folder in folders]
     reasons = [beside.lost, too_little(details, beside.least_share)]
     reasons += [row.inconclusive for row in endings if row.inconclusive != NOTHING_TESTED]
     why = dict.fromkeys(filter(None, reasons))
@@ -423,7 +427,14 @@ def _ending(endings: Sequence[Ending], details: Mapping[str, Any], beside: Besid
         inconclusive=" ".join(why),
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
+        outdated_rows=_outdated_rows([folder.run for folder in folders]),
     )
+
+
+def _outdated_rows(runs: Sequence[Run]) -> list[str]:
+    """The accepted differences that one part should have shown, and none did."""
+    rows = dict.fromkeys(row for run in runs for row in run.ending.outdated_rows)
+    return [row for row in rows if all(row in run.notes for run in runs)]
 
 
 def _replay_notes(folders: Sequence[Folder], details: Mapping[str, Any]) -> Iterator[str]:

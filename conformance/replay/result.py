@@ -46,7 +46,7 @@ def finish_replay(
         impact=options.impact,
         strict=options.strict,
         command="replay",
-        ending=ending,
+        ending=ending.model_copy(update={"outdated_rows": decision.outdated}),
         regressions=decision.regressions,
         notes=notes,
     )
