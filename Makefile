@@ -9,7 +9,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 2))")
 # Hundreds of tests start a command of their own: it finds its modules compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test check generate generated docs serve selftest bench format clean fuzz mutants
+.PHONY: run test types check generate generated docs serve selftest bench format clean fuzz mutants
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -58,12 +58,15 @@ generated: $(READY)
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+types: $(READY)
+	$(BIN)/mypy
+
+# The tests build the documentation site as `make docs` does. What takes long goes side by side.
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(MAKE) --jobs 2 --output-sync=target test generated docs
+	$(MAKE) --jobs 3 --output-sync=target test generated types
 
 clean:
 	rm -rf $(VENV) .venv-peers site reports/* .mypy_cache .ruff_cache .pytest_cache

@@ -26,16 +26,30 @@ class Tokens(Protocol):
 _UNTIMED = {"verify_exp": False, "verify_iat": False, "verify_nbf": False}
 
 
+VERIFIED_KEPT = 1000
+
+
 @dataclass(frozen=True, slots=True)
 class Signed:
     algorithm: str
     signing: Any = field(repr=False)
     verifying: Any = field(repr=False)
+    verified: dict[str, Claims] = field(default_factory=dict, repr=False)
+    """The claims of tokens whose signature was verified: it stays valid."""
 
     def issue(self, claims: Claims) -> str:
         return jwt.encode(claims, self.signing, self.algorithm)
 
     def read(self, token: str) -> Claims:
+        claims = self.verified.get(token)
+        if claims is None:
+            claims = self._verified(token)
+            if len(self.verified) >= VERIFIED_KEPT:
+                self.verified.clear()
+            self.verified[token] = claims
+        return dict(claims)
+
+    def _verified(self, token: str) -> Claims:
         try:
             claims: Claims = jwt.decode(token, self.verifying, [self.algorithm], options=_UNTIMED)  # type: ignore[arg-type]
         except (jwt.PyJWTError, ValueError, RecursionError):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from conformance.checks.envelope import is_mask
+from conformance.checks.model.places import viewer_of
 from conformance.checks.records import (
     are_alike,
     asks_for_text,
@@ -19,13 +21,13 @@ from conformance.checks.records import (
     records,
     sent_fields,
 )
-from conformance.checks.registry import check, reading, successes, with_data
+from conformance.checks.registry import Memory, check, reading, successes, with_data
 from conformance.spec.endpoints import ACCOUNTS_QUERY, PROFILE, PROFILE_UPDATE, WORKSPACES_MINE
 from conformance.spec.tables import PORTAL_TYPES, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.facts import data_fact
-from conformance.verdicts.comparisons import equal, holds
-from conformance.verdicts.findings import HELD, Comparison
+from conformance.verdicts.comparisons import contradicts, equal, holds
+from conformance.verdicts.findings import HELD, Comparison, OtherPlace
 
 ACCOUNT_KEYS = with_data("Profile", "AccountPage")
 
@@ -123,6 +125,26 @@ _text_filter_rule("ACCOUNT-024", "name", "accountName", has_a_word)
 
 
 # The caller's own.
+
+
+@check("PROFILE-001", on=successes(PROFILE).at_its_moment(), remembers=True)
+def a_token_shows_one_profile(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+    """A token is one caller's. Another workspace may have a record of its own of the same person, an email
+    may change, and an id may be written otherwise each time: both together are another account's."""
+    viewer, id, email = viewer_of(exchange), exchange.at("data.bizId"), exchange.at("data.accountEmail")
+    if viewer is None or not (isinstance(id, str) and isinstance(email, str)) or is_mask(email):
+        return
+    key = f"{viewer} {exchange.request.header('x-workspace-id')}"
+    if key not in memory:
+        memory[key] = id, email, exchange.n
+        return
+    shown, address, first = memory[key]
+    if id == shown or email.casefold() == address.casefold():
+        yield HELD
+        return
+    message = f"the token that was shown the profile of account {shown} is shown that of account {id}"
+    compared = contradicts(exchange, "data.bizId", shown, id, message)
+    yield replace(compared, other=OtherPlace(first, PROFILE, shown, "bizId"))
 
 
 @check("PROFILE-002", on=successes(PROFILE))

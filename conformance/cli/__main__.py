@@ -3,5 +3,7 @@
 import sys
 
 from conformance.cli import main
+from conformance.traffic.collector import settings_of_a_command
 
-sys.exit(main())
+with settings_of_a_command():
+    sys.exit(main())

@@ -130,7 +130,7 @@ class Assembly:
                 learns=self.options.learn is not None,
                 reveals=rebuilder.channels.reveals,
                 credentials=CredentialCheck(self.profile.bot_challenge, rebuilder.context.stand_ins),
-                meanings=Meanings(frozenset(rebuilder.context.stand_ins)),
+                meanings=Meanings(frozenset(rebuilder.context.stand_ins), self.plan.taken_from),
             ),
             watch(self.ledger, judge=judge_of(no_cache=not self.options.cache, model=False)),
             parts.log,

@@ -31,7 +31,7 @@ from conformance.report.model.words import listed, plural
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
-DRIFT_BASIS = "state, time or data: it differs from one replay of the same build to the next"
+DRIFT_BASIS = "state, time or data: replays of one build differ here"
 MOST_NAMED = 20
 """Rows without a reason that a note names."""
 LONGEST_CODE = 60
@@ -256,6 +256,10 @@ def groups_of(
             "kind": kind,
             "basis": DRIFT_BASIS,
             "times": times,
+            "recorded": None,
+            "replayed": None,
+            "exchanges": [],
+            "accepted": None,
         }
     return sorted(groups.values(), key=lambda group: GRAVEST_FIRST.index(Meaning(group["meaning"])))
 
@@ -285,7 +289,7 @@ def _place(group: Mapping[str, Json]) -> str:
     """Such as ``status 200 is now 404``, ``data.total value``. Values of other places than the status and the
     code may be somebody's data, and stand in the reports only."""
     path, kind = group["path"] or "body", group["kind"]
-    if path not in ("status", "code") or "recorded" not in group:
+    if path not in ("status", "code"):
         return path if path == kind else f"{path} {kind}"
     return f"{path} {_shown(group['recorded'])} is now {_shown(group['replayed'])}"
 

@@ -76,6 +76,9 @@ def notes_of(finished: FinishedReplay) -> Iterator[str]:
     yield from _end(finished)
     yield from finished.replay.machine.changes.notes()
     yield from _counts(finished)
+    for endpoint, seconds in finished.replay.machine.rate_limited.items():
+        refused = f"{endpoint} was refused for a rate limit that the recording does not show"
+        yield f"{refused}: it was sent again after {seconds} s."
     yield from _weaknesses(finished.replay)
     if finished.meter is None:
         yield from _lateness(finished.lag)
@@ -117,11 +120,12 @@ def skipped_for_the_profile(finished: FinishedReplay) -> Iterator[str]:
 
 def _end(finished: FinishedReplay) -> Iterator[str]:
     plan, tally = finished.plan, finished.tally
+    number = plan.size - tally.counts.total() - plan.ignored.total()
+    left = f"{number} of the recorded exchanges were not replayed."
     if finished.interrupted:
-        left = plan.size - tally.counts.total() - plan.ignored.total()
-        yield f"Interrupted: {left} of the recorded exchanges were not replayed."
+        yield f"Interrupted: {left}"
     if finished.gone is not None:
-        yield str(finished.gone)
+        yield f"{finished.gone} {left}"
     if finished.unusable:
         yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:
@@ -148,6 +152,9 @@ def _weaknesses(replay: Replay) -> Iterator[str]:
     if excused:
         count, places = plural(excused.total(), "difference"), plural(len(excused), "place")
         yield f"{count} at {places} left out as noise: compared by type, shape or range only."
+    others = replay.correlation.other_forms
+    if others:
+        yield f"{plural(others, 'id')} of another form: recorded as UUIDs, and paired with those of now."
     for value, lives in list(replay.correlation.ambiguous.items())[:10]:
         yield f"{value!r} is ambiguous: {len(lives)} live values stand for it, and the first was sent."
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 
 import pytest
@@ -77,18 +78,25 @@ def _row(item: pytest.Item) -> CaseRow:
 def pytest_arguments() -> list[str]:
     """What makes pytest find the cases and nothing of the folder it is called in.
 
-    Other plugins that happen to be installed are not loaded: they take time, and could change a run.
+    Other plugins that happen to be installed are not loaded: they take time, and could change a run. The two
+    of pytest that look for errors nobody can catch search the whole memory twice at the end.
     """
     return [
         str(files("cases")), "--disable-plugin-autoload", "-p", "conformance.plugin", "--assert=plain",
+        "-p", "no:unraisableexception", "-p", "no:threadexception",
         "-c", str(files("conformance.run") / "cases.ini"),
         "--rootdir", os.path.dirname(str(files("cases"))), "-p", "no:cacheprovider",
     ]  # fmt: skip
 
 
 def collect() -> list[CaseRow]:
-    """Every case. Raises RuntimeError where one cannot be collected, with pytest's words, and
-    KeyboardInterrupt."""
+    """Every case; they are collected once in a process. Raises RuntimeError where one cannot be collected,
+    with pytest's words, and KeyboardInterrupt."""
+    return list(_rows())
+
+
+@cache
+def _rows() -> tuple[CaseRow, ...]:
     collector, said = _Collector(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = pytest.main(
@@ -96,7 +104,7 @@ def collect() -> list[CaseRow]:
         )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"the cases cannot be collected:\n{said.getvalue()}")
-    return collector.rows
+    return tuple(collector.rows)
 
 
 def deciders() -> dict[str, list[str]]:

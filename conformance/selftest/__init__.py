@@ -48,7 +48,7 @@ AT_ONCE = 6
 PROOFS = "proofs.json"
 QUIET = (
     "--collect-only", "--capture=no", "-p", "no:terminal", "-p", "no:logging", "-p", "no:warnings",
-    "-p", "no:html", "-p", "no:unraisableexception", "-p", "no:threadexception",
+    "-p", "no:html",
 )  # fmt: skip
 
 Printer = Callable[[str], None]

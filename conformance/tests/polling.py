@@ -31,3 +31,21 @@ def _look(walker: Walker) -> None:
     walker.get("/security/mfa")
     walker.post("/notifications/channels/query", {"page": 0, "size": 20})
     walker.look_at_orders(walker.get("/workspaces/current")["data"]["bizId"])
+
+
+def crowd(url: str, profile_text: str) -> None:
+    """Four clients, three of them of one account, who look at the same pages: each at all of them, twice."""
+    profile = tomllib.loads(profile_text)
+    walkers = [Walker(url, profile, hash=f"fingerprint-{number}") for number in range(4)]
+    for walker, name in zip(walkers, ("admin", "admin", "spare", "admin"), strict=True):
+        walker.sign_in({**profile["accounts"][name], "mfa": "EMAIL"})
+    institution = walkers[0].get("/workspaces/current")["data"]["institutionBizId"]
+    for _ in range(2):
+        for walker in walkers:
+            walker.get("/profile")
+            walker.get("/security/sessions")
+            walker.get(f"/institutions/{institution}")
+            walker.get("/constants/countries")
+            filters = {"page": 0, "size": 5, "email": None, "name": walker.hash}
+            walker.post("/accounts/admin/query", filters)
+            _look(walker)

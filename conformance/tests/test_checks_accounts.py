@@ -50,6 +50,20 @@ PROOFS = [
         accounts(account(), account(createdAt=at(days=1), updatedAt=at(days=2))),
     ),
     Proof(
+        "PROFILE-001",
+        [
+            answer(PROFILE, account()),
+            answer(PROFILE, account()),
+            answer(PROFILE, account(bizId="account-2"), headers={"authorization": "Bearer another"}),
+            answer(PROFILE, account(bizId="account-3"), headers={"x-workspace-id": "another"}),
+            answer(PROFILE, account(bizId="account-1 written otherwise")),
+        ],
+        [
+            answer(PROFILE, account()),
+            answer(PROFILE, account(bizId="account-2", accountEmail="another@example.test")),
+        ],
+    ),
+    Proof(
         "ACCOUNT-020",
         [
             accounts(account(), accountStatus="10010202"),

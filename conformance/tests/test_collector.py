@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 
-from conformance.traffic.collector import NEW_OBJECTS, rarely_collected
+from conformance.traffic.collector import (
+    NEW_OBJECTS,
+    NEW_OBJECTS_OF_A_COMMAND,
+    rarely_collected,
+    settings_of_a_command,
+)
 
 
 @pytest.fixture(autouse=True)
-def thawed() -> None:
-    """Without frozen objects of somebody else, which the settings would thaw as well."""
+def thawed() -> Iterator[None]:
+    """Without frozen objects of somebody else."""
     gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 def test_the_collector_runs_rarely_and_skips_older_objects_for_a_while() -> None:
@@ -33,3 +41,25 @@ def test_the_settings_are_restored_after_an_error() -> None:
         raise ValueError("a broken capture")
 
     assert (gc.get_threshold(), gc.get_freeze_count()) == (before, 0)
+
+
+def test_what_somebody_else_has_frozen_stays_frozen() -> None:
+    gc.freeze()
+    frozen = gc.get_freeze_count()
+
+    with rarely_collected():
+        assert gc.get_threshold()[0] == NEW_OBJECTS
+
+    assert gc.get_freeze_count() > frozen / 2
+
+
+def test_a_command_collects_rarely_and_not_at_its_end() -> None:
+    before = gc.get_threshold()
+    try:
+        with settings_of_a_command():
+            assert gc.get_threshold()[0] == NEW_OBJECTS_OF_A_COMMAND
+            assert gc.get_freeze_count() == 0
+
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.set_threshold(*before)

@@ -606,3 +606,10 @@ def test_a_plan_without_an_access_code_says_that_nothing_may_be_tested(
     assert main(["plan", "--target", "http://127.0.0.1:1", "--only", "ACCOUNT-005"]) == 0
 
     assert " ".join(capsys.readouterr().out.split()).endswith(NO_CODE)
+
+
+def test_the_cases_are_collected_once_in_a_process() -> None:
+    first, second = collect(), collect()
+
+    assert first is not second
+    assert [id(row) for row in first] == [id(row) for row in second]

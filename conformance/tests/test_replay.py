@@ -22,6 +22,7 @@ from conformance.tests.traffic import answer
 from conformance.traffic import capture
 from conformance.traffic.redaction.redact import Secrets
 from reference_impl import serve as reference
+from reference_impl.limits import Limits
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +278,7 @@ def test_a_target_that_is_not_there_ends_with_exit_code_6_and_reports(
 
     assert told.run.exit_code == 6
     assert told.run.regressions == []
+    assert any(note.endswith("of the recorded exchanges were not replayed.") for note in told.notes)
     assert (tmp_path / "report.html").exists()
 
 
@@ -354,3 +356,12 @@ def test_a_repaired_fault_is_a_change_not_a_regression(tmp_path: Path) -> None:
 
     assert told.run.regressions == []
     assert told.tally.counts[State.CHANGED] == 1
+
+
+def test_a_rate_limit_that_the_recording_does_not_show_is_noted(recording: Path, tmp_path: Path) -> None:
+    with reference.start(limits=Limits(login_initiations=1)) as portal:
+        told = replay([recording], profile_of(portal), options_for(tmp_path))
+
+    (note,) = (note for note in told.notes if "rate limit" in note)
+    assert note.startswith("POST /web/v1/system/auth/login/initiate was refused for a rate limit that")
+    assert told.run.exit_code == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance import record
-from conformance.tests.polling import poll
+from conformance.tests.polling import crowd, poll
 from conformance.tests.replay_logs import conclusions, log_of
 from conformance.tests.replays import steps_of
 from conformance.tests.scripted_client import walk
@@ -24,6 +24,12 @@ FAULTS = [
     "issued-token-is-not-accepted",
     "inactive-channels-tell-their-password",
 ]
+CROWD_FAULTS = [
+    "a-method-twice",
+    "profile-is-another-from-the-second-call",
+    "a-read-updates-the-institution",
+    "issued-token-is-not-accepted",
+]
 VARIANTS = ["gzip", "chunked", "header-case", "further-headers", "numeric-ids", "opaque-tokens", "cookies"]
 
 
@@ -32,6 +38,15 @@ def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("polled") / "polled.jsonl"
     with reference.start(seed=SEED) as portal, record.serve(portal.url, out) as recorder:
         poll(recorder.url, portal.profile())
+    return out
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Several clients who look at the same pages."""
+    out = tmp_path_factory.mktemp("crowded") / "crowded.jsonl"
+    with reference.start(seed=SEED) as portal, record.serve(portal.url, out) as recorder:
+        crowd(recorder.url, portal.profile())
     return out
 
 
@@ -66,6 +81,13 @@ def test_a_polled_portal_with_a_fault_is_reported_alike_without_caches(
     fault: str | None, polled: Path, tmp_path: Path
 ) -> None:
     assert differs_nowhere(polled, tmp_path, faults=(fault,) if fault else ())
+
+
+@pytest.mark.parametrize("fault", [None, *CROWD_FAULTS])
+def test_clients_who_see_the_same_are_reported_alike_without_caches(
+    fault: str | None, crowded: Path, tmp_path: Path
+) -> None:
+    assert differs_nowhere(crowded, tmp_path, faults=(fault,) if fault else ())
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

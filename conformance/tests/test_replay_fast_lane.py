@@ -10,7 +10,7 @@ from conformance import record
 from conformance.replay.compare.outcome import State
 from conformance.replay.engine.step import Attempt, ReplayStep
 from conformance.replay.fast_lane.lane import RepeatedStep
-from conformance.tests.polling import poll
+from conformance.tests.polling import crowd, poll
 from conformance.tests.replays import steps_of
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
@@ -25,9 +25,21 @@ def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("crowded") / "crowded.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        crowd(recorder.url, portal.profile())
+    return out
+
+
 def from_templates(steps: list[ReplayStep]) -> list[Attempt]:
     """The attempts whose request was not rebuilt."""
     return [step.attempt for step in steps if step.attempt is not None and step.attempt.rebuilt is None]
+
+
+def hash_of(attempt: Attempt) -> str:
+    return attempt.live.request.header("x-client-hash") or ""
 
 
 def recognised(steps: list[ReplayStep]) -> list[Exchange]:
@@ -93,10 +105,42 @@ def test_what_goes_over_the_wire_is_what_is_recorded_of_it(polled: Path, tmp_pat
         assert all(f"\r\n{name}: {value}\r\n" in head for name, value in send.request.headers)
 
 
-def test_the_response_to_a_request_of_another_time_is_decoded_and_compared(
+def test_a_request_with_times_is_sent_with_the_times_of_its_moment_and_its_response_recognised(
     polled: Path, tmp_path: Path
 ) -> None:
     _, steps = steps_of(polled, tmp_path)
 
-    assert recognised(steps)
-    assert not [live.request.url for live in recognised(steps) if "startTime" in live.request.url]
+    timed = [live.request.url for live in recognised(steps) if "startTime" in live.request.url]
+    assert len(timed) >= 2
+    assert all(url.partition("?")[2].startswith("startTime=20") for url in timed)
+    written = {exchange.n: exchange.request.url for exchange in capture.read(tmp_path / "exchanges.jsonl")}
+    assert all(written[live.n] == live.request.url for live in recognised(steps))
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_what_another_client_of_the_account_has_sent_goes_out_with_ones_own_token(
+    concurrency: int, crowded: Path, tmp_path: Path
+) -> None:
+    result, steps = steps_of(crowded, tmp_path, concurrency=concurrency)
+
+    assert result.tally.counts == {State.SAME: result.tally.wanted}
+    asked = [each for step in steps if (each := step.attempt) and "/constants/" in each.live.request.path]
+    rebuilt = [hash_of(attempt) for attempt in asked if attempt.rebuilt is not None]
+    assert len(rebuilt) == 2  # one client of each account
+    assert "fingerprint-2" in rebuilt
+    assert len({hash_of(attempt) for attempt in asked}) == 4
+    assert len({(hash_of(attempt), attempt.send.request.bearer) for attempt in from_templates(steps)}) == 4
+    for attempt in from_templates(steps):
+        head = attempt.send.head.decode()
+        assert all(f"\r\n{name}: {value}\r\n" in head for name, value in attempt.send.request.headers)
+
+
+def test_a_fingerprint_that_stands_in_a_body_too_is_each_clients_own(crowded: Path, tmp_path: Path) -> None:
+    _, steps = steps_of(crowded, tmp_path, impact="disruptive")
+
+    queries = [
+        each for step in steps if (each := step.attempt) and each.live.request.path.endswith("/admin/query")
+    ]
+    assert len(queries) == 8
+    assert all(attempt.live.request.body["name"] == hash_of(attempt) for attempt in queries)
+    assert all(hash_of(attempt).encode() in attempt.send.body for attempt in queries)

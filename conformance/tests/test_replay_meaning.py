@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.errors import UsageError
 from conformance.replay.compare.comparer import Comparer
-from conformance.replay.compare.difference import Difference, Meaning
+from conformance.replay.compare.difference import Difference, Kind, Meaning
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise, save
 from conformance.replay.compare.noise import load as load_noise
@@ -24,13 +24,16 @@ from conformance.replay.rebuild.correlation import Correlation
 from conformance.report.across.accepted import AcceptedDifference, against_rows, load
 from conformance.report.model.run import Regression
 from conformance.spec.endpoints import (
+    CHANNELS_QUERY,
     COUNTRIES,
     INVITE,
     LOGIN_INITIATE,
+    LOGIN_MFA_SEND,
     MFA,
     OWN_INVITATIONS,
     PROFILE,
     PROFILE_UPDATE,
+    PUBLIC_KEY,
     ROLES,
     SESSIONS,
     TRANSFER_ORDERS,
@@ -48,6 +51,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 BREAKING = {
+    "answers-an-empty-object",
+    "answers-null",
     "constants-as-seen",
     "credentials-400",
     "my-workspaces-in-pages",
@@ -63,8 +68,6 @@ BREAKING = {
 PERMITTED = {
     "a-third-factor",
     "account-status-told",
-    "answers-an-empty-object",
-    "answers-null",
     "bare-envelope",
     "created-is-201",
     "data-left-out",
@@ -319,6 +322,54 @@ def test_the_specification_decides_what_a_difference_means(
     assert decided.basis
 
 
+@pytest.mark.parametrize(
+    ("shown", "meaning"),
+    [
+        ("••••••••", Meaning.PERMITTED),
+        ("hidden", Meaning.PERMITTED),
+        ("", Meaning.PERMITTED),
+        ("s****t9", Meaning.BREAKING),
+        ("smtp-pass-9", Meaning.BREAKING),
+        ("correct-horse-battery", Meaning.BREAKING),
+    ],
+)
+def test_what_may_be_a_password_in_place_of_a_mask_is_no_permitted_change(
+    shown: str, meaning: Meaning
+) -> None:
+    place = ("data", "items", 0, "emailConfig", "password")
+
+    decided = Meanings().of(pair_of(CHANNELS_QUERY), Difference("value", place, "******", shown))
+
+    assert decided.meaning is meaning
+
+
+def test_a_response_that_lost_what_a_recorded_request_takes_from_it_breaks_the_client() -> None:
+    meanings = Meanings(taken_from={"id-of-the-invitation": 1, "of an earlier one": 0}.get)
+    made = {"bizId": "id-of-the-invitation", "message": "Welcome"}
+
+    def meaning(key: str, recorded: object, replayed: object, kind: Kind = "type") -> Meaning:
+        return meanings.of(pair_of(key), Difference(kind, ("data",), recorded, replayed)).meaning
+
+    assert meaning(INVITE, made, None) is Meaning.BREAKING
+    assert meaning(INVITE, made, {}) is Meaning.BREAKING
+    assert meaning(INVITE, {**made, "bizId": "another"}, None) is Meaning.PERMITTED
+    assert meaning(INVITE, {**made, "bizId": "of an earlier one"}, None) is Meaning.PERMITTED
+    assert meaning(INVITE, "id-of-the-invitation", None, "missing") is Meaning.BREAKING
+    assert meaning(PUBLIC_KEY, {**made, "publicKey": "key"}, None) is not Meaning.BREAKING
+
+
+def test_a_refusal_that_is_stated_and_gone_names_the_rules_that_state_it() -> None:
+    refused = answer(
+        LOGIN_MFA_SEND, body=envelope(None, code="AUTH.MFA_SEND_COOLDOWN", success=False), status=429
+    )
+    sent = answer(LOGIN_MFA_SEND, {"sent": True})
+
+    decided = Meanings().of(ReplayedExchange(1, refused, sent), Difference("status", ("status",), 429, 200))
+
+    assert decided.meaning is Meaning.BREAKING
+    assert decided.basis.startswith("AUTH.MFA_SEND_COOLDOWN is stated here (LOGIN-025")
+
+
 def test_a_session_of_another_account_in_a_list_breaks_and_an_own_one_does_not() -> None:
     owners = SessionOwners()
     entry = {"sessionId": "5d473325-1067-464f-ad5b-a50f4f0a1117"}
@@ -485,6 +536,40 @@ def test_a_time_of_a_record_that_answers_showed_alike_is_expected_alike() -> Non
     assert paths(role(2), role(7)) == []
 
 
+@pytest.mark.parametrize("id", ["{portal}-portal-{name}-0123456789", "{name} {portal}"])
+def test_records_in_another_order_say_nothing_of_each_others_ids_and_times(id: str) -> None:
+    """Ids that are long, and such that records of several kinds may share."""
+    hours = {"reader": 1, "writer": 2, "owner": 3}
+
+    def listed(portal: str, *names: str) -> Exchange:
+        roles = [
+            {
+                "bizId": id.format(portal=portal, name=name),
+                "roleName": name,
+                "createdAt": f"2031-01-01T0{hours[name]}:00:00Z",
+            }
+            for name in names
+        ]
+        return answer(ROLES, roles)
+
+    comparer = Comparer(Correlation(used={}), Noise())
+
+    def kinds(recorded: Exchange, live: Exchange) -> list[str]:
+        return [each.kind for each in comparer.compare(ReplayedExchange(1, recorded, live)).differences]
+
+    assert kinds(listed("old", "reader", "writer", "owner"), listed("new", "owner", "writer", "reader")) == [
+        "order"
+    ]
+    assert kinds(listed("old", "reader"), listed("new", "reader")) == []
+
+
+def test_ids_of_another_form_are_noted(recording: Path, tmp_path: Path) -> None:
+    told = replayed(recording, tmp_path, variants=("ulid-ids",))
+
+    assert any("of another form: recorded as UUIDs" in note for note in told.notes)
+    assert told.run.exit_code == 0
+
+
 def test_a_learned_count_may_go_on_in_the_direction_in_which_it_moved(tmp_path: Path) -> None:
     def listed(number: int) -> Difference:
         return Difference("length", ("data",), 3, number)
@@ -518,6 +603,9 @@ def test_results_hold_each_difference_with_its_meaning(recording: Path, tmp_path
     assert (regression["meaning"], regression["kind"]) == ("breaking", "status")
     assert "AUTH.MFA_CODE_INVALID" in regression["basis"]
     assert results["replay"]["fail_on"] == "breaking"
+    keys = {frozenset(group) for group in results["replay"]["differences"]}
+    assert len(keys) == 1, "those of drift have the same keys"
+    assert {"recorded", "replayed", "exchanges", "accepted"} <= set(*keys)
 
 
 def test_a_changed_code_is_shown_in_one_visible_line() -> None:

@@ -143,6 +143,18 @@ def test_times_of_activity_and_lists_of_sessions_are_left_out() -> None:
     assert broken(pairs(PROFILE, *moved)) == ["data.passwordChangedAt"]
 
 
+def test_the_first_read_may_be_known_from_an_equal_one_of_another_client() -> None:
+    repetitions = Repetitions()
+    first, other = pairs(FILE, ({"sentAt": EARLY}, {"sentAt": EARLY}), ({"sentAt": EARLY}, {"sentAt": LATE}))
+    assert list(repetitions.broken(first)) == []
+    remembered = repetitions.first(1)
+    assert remembered is not None
+    repetitions.adopt(2, remembered, first.recorded.time)
+
+    later = replace(other, repeats=2)
+    assert [each.path for each in repetitions.broken(later)] == ["data.sentAt"]
+
+
 def test_no_more_is_remembered_than_has_room() -> None:
     repetitions = Repetitions()
     items = [{"sentAt": EARLY}] * (MOST_PLACES + 1)

@@ -104,6 +104,31 @@ def test_a_replay_right_after_another_does_not_take_its_code_for_refused(tmp_pat
     assert [one.tally.counts[State.SAME] for one in told] == [one.tally.wanted for one in told]
 
 
+@pytest.mark.parametrize("clients", [1, 2])
+def test_a_refused_resend_that_is_mailed_now_contradicts_and_does_not_spoil_the_sign_in(
+    tmp_path: Path, clients: int
+) -> None:
+    out = tmp_path / "resend.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        spare = profile["accounts"]["spare"]
+        for other in range(1, clients):
+            Walker(recorder.url, profile, hash=f"client-{other}").sign_in(profile["accounts"]["admin"])
+        walker = Walker(recorder.url, profile)
+        begun = walker.post("/auth/login/initiate", {"email": spare["email"], "password": spare["password"]})
+        by_mail = {"sessionId": begun["data"]["sessionId"], "method": 10011001}
+        for _ in range(2):
+            walker.post("/auth/login/mfa/send", by_mail)
+        done = walker.post("/auth/login/complete", {**by_mail, "code": walker.code(spare)})
+        walker.token = done["data"]["accessToken"]
+        walker.get("/profile")
+
+    told = replayed(out, tmp_path / "reports", faults=("no-cooldown",))
+
+    assert {(each.meaning, each.basis) for each in told.run.regressions} == {("contradiction", "LOGIN-025")}
+    assert told.tally.counts[State.SAME] == told.tally.wanted - 1
+
+
 def test_secrets_that_were_refused_and_taken_out_are_not_replayed_as_good_ones(tmp_path: Path) -> None:
     out = tmp_path / "refused.jsonl"
     with (

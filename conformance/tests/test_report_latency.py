@@ -9,6 +9,7 @@ from conformance.report.formats.html.latency import latencies
 from conformance.report.formats.write import write_all
 from conformance.report.model import evidence
 from conformance.report.model.run import OperationTime
+from conformance.report.model.words import in_figures
 from conformance.tests.sample_run import PROFILE, ROLES, Sample, conformant, envelope, exchange
 
 
@@ -56,3 +57,14 @@ def test_the_page_has_a_row_for_each_endpoint(tmp_path: Path) -> None:
     write_all(made.run(), tmp_path, exchanges=made.write(tmp_path / "exchanges.jsonl"))
 
     assert (tmp_path / "report.html").read_text(encoding="utf-8").count('<svg class="small-plot"') == 3
+
+
+def test_a_measured_number_has_no_exponent() -> None:
+    assert [in_figures(number) for number in (0.0123, 1.25, 35.83, 99.96, 512.4, 22_450.0)] == [
+        "0.0123",
+        "1.25",
+        "35.8",
+        "100",
+        "512",
+        "22,450",
+    ]

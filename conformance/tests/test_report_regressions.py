@@ -75,7 +75,21 @@ def test_a_ci_server_sees_which_endpoints_regressed_and_which_were_not_compared(
     assert root.get("failures") == "1"
     failure = suite.find("testcase/failure")
     assert failure is not None
-    assert failure.get("message") == ('data[*].roleName type: recorded "Owner", now null (exchanges 4, 7)')
+    assert failure.get("message") == (
+        'data[*].roleName: another type: recorded "Owner", now null (exchanges 4, 7).'
+    )
+
+
+def test_ci_sees_what_a_difference_means_and_that_a_field_is_gone() -> None:
+    told = {"kind": "missing", "meaning": "breaking", "basis": "some samples omit fields"}
+    gone = lost(4, 0).model_copy(update=told)
+    run = replayed(gone)
+
+    for text in (junit.document(run), json.dumps(ctrf.document(run)), summary.markdown(run)):
+        assert "field missing: recorded" in text
+        assert "now left out" in text
+        assert "some samples omit fields" in text
+        assert "breaking" in text.lower()
 
 
 def test_a_run_of_cases_has_no_such_suite() -> None:

@@ -1,4 +1,4 @@
-"""The settings of Python's garbage collector for whoever reads much traffic.
+"""The settings of Python's garbage collector for a command, and for whoever reads much traffic.
 
 Exchanges hold no cycles: they are freed without the collector, which would look through the same objects
 again and again.
@@ -13,20 +13,41 @@ from contextlib import contextmanager
 NEW_OBJECTS = 100_000
 """New objects after which the collector looks through the new ones."""
 
+NEW_OBJECTS_OF_A_COMMAND = 10_000
+"""The same for any command: what it imports and collects before it begins is no garbage."""
+
+
+@contextmanager
+def settings_of_a_command() -> Iterator[None]:
+    """The settings of a process that ends with the block: at its end the interpreter would look through all
+    objects three times."""
+    gc.set_threshold(NEW_OBJECTS_OF_A_COMMAND, *gc.get_threshold()[1:])
+    try:
+        yield
+    finally:
+        gc.freeze()
+
 
 def collect_rarely() -> None:
     """Has the collector skip the objects of now, and run less often, until the process ends."""
     gc.freeze()
-    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
+    _set_new_objects()
 
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
-    """The same for a while."""
-    before = gc.get_threshold()
-    collect_rarely()
+    """The same for a while. Where somebody else has the collector skip objects, it skips those alone."""
+    before, is_ours = gc.get_threshold(), gc.get_freeze_count() == 0
+    if is_ours:
+        gc.freeze()
+    _set_new_objects()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if is_ours:
+            gc.unfreeze()
         gc.set_threshold(*before)
+
+
+def _set_new_objects() -> None:
+    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])

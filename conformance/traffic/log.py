@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Protocol, TextIO
@@ -45,6 +45,12 @@ class RedactedLines:
         """Writes one line, given without its end."""
         self.count += 1
         self._file.write(f"{line}\n")
+
+    def extend(self, lines: Sequence[str]) -> None:
+        """Writes several lines, one at least."""
+        self.count += len(lines)
+        self._file.write("\n".join(lines))
+        self._file.write("\n")
 
     def flush(self) -> None:
         self._file.flush()

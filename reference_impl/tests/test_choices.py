@@ -7,8 +7,12 @@ import jwt
 import pytest
 
 from reference_impl.choices import Choices
+from reference_impl.draw import Draw
+from reference_impl.errors import Refusal
 from reference_impl.tests.client import AUTH, INVALID, METHODS, Client, data_of, refusal_of
 from reference_impl.tests.conftest import Portals
+from reference_impl.tokens import VERIFIED_KEPT, Signed
+from reference_impl.tokens import tokens as signed
 
 PROFILE = "/web/v1/system/profile"
 SESSIONS = "/web/v1/system/security/sessions"
@@ -63,6 +67,25 @@ def test_access_tokens_are_signed_as_chosen(portal_with: Portals, algorithm: str
 
     assert jwt.get_unverified_header(token(admin))["alg"] == algorithm
     assert admin.ask("GET", PROFILE).status_code == 200
+
+
+def test_a_token_is_verified_once_and_one_with_another_signature_is_none() -> None:
+    tokens = signed(Choices(), Draw(1))
+    token = tokens.issue({"sid": "1"})
+    tokens.read(token)["sid"] = "2"
+
+    assert tokens.read(token) == {"sid": "1"}
+    with pytest.raises(Refusal):
+        tokens.read(f"{token[:-6]}AAAAAA")
+
+
+def test_only_so_many_verified_tokens_are_kept() -> None:
+    tokens = signed(Choices(access_token="HS256"), Draw(1))
+    for number in range(VERIFIED_KEPT + 5):
+        tokens.read(tokens.issue({"sid": str(number)}))
+
+    assert isinstance(tokens, Signed)
+    assert len(tokens.verified) == 5
 
 
 def test_access_tokens_may_be_opaque(portal_with: Portals) -> None:

@@ -139,7 +139,9 @@ class Assessor:
         """What a difference means: the judge decides first, then the specification's gaps."""
         if difference.kind == "extra" and self.reveals(difference.replayed):
             return self.meanings.contradicted(pair, KEYS_STAY_SECRET, is_stated=True)
-        speaking = [finding for finding in after if _is_about(finding, difference)]
+        speaking = [
+            each for each in after if _is_about(each, difference) or _is_of_a_refusal(each, difference)
+        ]
         if speaking:
             stated = (finding for finding in speaking if finding.verdict is Verdict.FAIL)
             return self._against(pair, next(stated, speaking[0]))
@@ -237,6 +239,14 @@ def _weighed_outcome(
         requirements=requirements,
         meanings=meanings,
     )
+
+
+OF_A_REFUSAL = frozenset({"status", "code", "success"})
+
+
+def _is_of_a_refusal(finding: Finding, difference: Difference) -> bool:
+    """Whether both say that a request was refused, or not, or in another way: in any part of the response."""
+    return finding.path in OF_A_REFUSAL and difference.path in OF_A_REFUSAL
 
 
 def _is_about(finding: Finding, difference: Difference) -> bool:

@@ -113,14 +113,15 @@ class JsonComparison:
             span = other_span(old, new, self._clocks)
             if span is not None:
                 yield span
-        record = old.get("bizId")
-        if type(record) is not str:
+        records = old.get("bizId"), new.get("bizId")
+        if records[0] is None or records[1] is None:
             return
+        ids = str(records[0]), str(records[1])
         for name in STAYING:
             recorded, live = old.get(name), new.get(name)
             if type(recorded) is not str or type(live) is not str:
                 continue
-            if not self._correlation.keeps_time(record, name, recorded, live):
+            if not self._correlation.keeps_time(ids, name, recorded, live):
                 yield Difference("value", (name,), recorded, live)
 
     def _lists(self, old: list[Json], new: list[Json], name: str) -> list[Difference]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from conformance.replay.compare.difference import Difference, Meaning, MeaningOfDifference, breaking, drift
@@ -9,6 +10,7 @@ from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.rules import GAPS, RULES, gap_of_value
 from conformance.replay.recording.omissions import area_of
 from conformance.replay.recording.turns import OWN_AREAS
+from conformance.replay.recording.values import leaves
 from conformance.spec.endpoints import PUBLIC_KEY, WORKSPACES_CURRENT, WORKSPACES_MINE
 
 GRAVEST_FIRST = tuple(Meaning)
@@ -37,9 +39,11 @@ NOTHING_THERE = frozenset({400, 403, 404})
 @dataclass(frozen=True, slots=True)
 class Meanings:
     """Decides the meaning of what contradicts nothing. ``stand_ins`` are the accounts that stand for other
-    people than those who were recorded."""
+    people than those who were recorded. ``taken_from`` gives the number of the exchange whose response first
+    showed an id or a token that a recorded request sent; None of any other text."""
 
     stand_ins: frozenset[str] = frozenset()
+    taken_from: Callable[[str], int | None] = lambda text: None
 
     def contradicted(
         self, pair: ReplayedExchange, requirement: str, *, is_stated: bool
@@ -56,6 +60,8 @@ class Meanings:
         """The meaning of a difference, by the first rule that speaks of it."""
         decided = (rule(pair, difference) for rule in RULES)
         meaning = next((each for each in decided if each is not None), None)
+        if self._lacks_what_is_taken(pair, difference):
+            return breaking("a recorded request takes an id or a token from here, and it is gone")
         if meaning is not None and meaning.meaning is not Meaning.BREAKING:
             return meaning
         if self.stand_ins and difference.place and difference.place[-1] in PEOPLE:
@@ -63,6 +69,14 @@ class Meanings:
         if pair.account in self.stand_ins and _is_of_own_account(pair, difference):
             return drift(f"{STAND_IN}, and this is its own")
         return meaning or breaking(gap_of_value(pair))
+
+    def _lacks_what_is_taken(self, pair: ReplayedExchange, difference: Difference) -> bool:
+        """Whether nothing stands any more where the recorded client took an id or a token from. A public key
+        may be found elsewhere in its response."""
+        is_gone = difference.kind in ("missing", "type") and difference.replayed in (None, {}, [])
+        if not is_gone or pair.operation == PUBLIC_KEY:
+            return False
+        return any(self.taken_from(text) == pair.number for _, text in leaves(difference.recorded, ""))
 
 
 def _is_of_own_account(pair: ReplayedExchange, difference: Difference) -> bool:

@@ -44,5 +44,9 @@ def names(items: list[Json]) -> list[Json]:
 def _name(item: Json) -> Json:
     if not isinstance(item, dict):
         return item
-    named = (value for key, value in item.items() if key.endswith(("Name", "Email", "Code", "code", "bizId")))
-    return next((value for value in named if isinstance(value, str)), item)
+    named = [value for key, value in item.items() if key.endswith(NAMING) and isinstance(value, str)]
+    return next((value for value in named if not is_opaque(value)), named[0] if named else item)
+
+
+NAMING = ("Name", "Email", "Code", "code", "bizId")
+"""The ends of the names of fields that name a record; an id does so where nothing else does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from conformance.judging.fields import field_of, item_of, model_of
@@ -13,7 +14,8 @@ from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
 from conformance.replay.compare.owners import IDS
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import ENDS
-from conformance.spec import BY_KEY, Operation
+from conformance.report.model.words import listed
+from conformance.spec import BY_KEY, REQUIREMENTS, Operation
 from conformance.spec.endpoints import (
     CURRENCY_GRANTS,
     IP_WHITELIST,
@@ -80,6 +82,8 @@ SUCCESSES = range(200, 300)
 VERSIONS = ("2.0.0", "1.3.0")
 SHOWN_IN_PART = re.compile(r"(?=.*[*•●·])(?=.*[A-Za-z0-9]{2}).+")
 """A mask beside letters or digits."""
+NOT_A_MASK = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^*•●·\s]{6,}|[^*•●·\s]{16,}")
+"""What may be a password: letters and digits, or a long word."""
 
 NEW_KEYS = "a secure channel has new keys, and when they are replaced is not stated"
 MASK = "a password is returned masked, and how is not shown"
@@ -88,12 +92,12 @@ SAMPLES = {
     "expiresIn": "its value is that of samples",
     "codeExpiresIn": "its value is that of samples",
     "cooldownSeconds": "its value is that of samples",
-    "maxSessions": "its value is that of samples",
+    "maxSessions": "how many sessions an account may have is a setting of each portal",
     "loginResult": "the meaning of its values is unspecified",
     "paginated": "when it is true is not stated",
     "refreshToken": "whether a refresh replaces the refresh token is not stated",
 }
-"""Fields whose values the specification only shows."""
+"""Fields whose values the specification only shows, or leaves to the portal."""
 
 
 Rule = Callable[[ReplayedExchange, Difference], MeaningOfDifference | None]
@@ -136,9 +140,28 @@ def _status_and_code(pair: ReplayedExchange, difference: Difference) -> MeaningO
         return breaking(STATUSES[before])
     if after == CHALLENGE_FAILED and pair.recorded.success:
         return breaking("which further endpoints require a bot challenge is not shown")
+    stating = _rules_with(before, pair.operation) if not pair.recorded.success else ""
+    if stating:
+        return breaking(
+            f"{before} is stated here ({stating}), and one response does not show whether its cause was met"
+        )
     is_shown = after in ERROR_BY_CODE
     otherwise = f"{CATALOGUE}: which code a cause has may differ" if is_shown else CATALOGUE
     return breaking(SYNONYMS.get(frozenset({before, after}), otherwise))
+
+
+@lru_cache(maxsize=512)
+def _rules_with(code: str, operation: str) -> str:
+    """The rules that state a refusal of this code at an endpoint, the first three by id; empty: none."""
+    words = (f"`{code}`", "as an invalid parameter") if code in INVALID_PARAMETER else (f"`{code}`",)
+    rules = [
+        row.id
+        for row in REQUIREMENTS.values()
+        if row.level != "open"
+        and operation in row.operations
+        and any(word in row.statement for word in words)
+    ]
+    return listed(rules, 3)
 
 
 def _envelope(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:
@@ -221,9 +244,12 @@ def _masked(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifferen
     is_password = bool(difference.place) and difference.place[-1] == "password" and difference.kind == "value"
     if not is_password or not all(isinstance(value, str) for value in values):
         return None
-    if MASKED.match(str(difference.recorded)) and SHOWN_IN_PART.match(str(difference.replayed)):
-        return breaking(f"{MASK}: a part of it may be shown now")
-    return permitted(MASK)  # one that is not masked contradicts the specification
+    if MASKED.match(str(difference.recorded)):
+        if NOT_A_MASK.fullmatch(str(difference.replayed)):
+            return breaking(f"{MASK}: what is here now may be the password itself")
+        if SHOWN_IN_PART.match(str(difference.replayed)):
+            return breaking(f"{MASK}: a part of it may be shown now")
+    return permitted(MASK)  # one that the recording itself set is a contradiction where it is shown
 
 
 def _reason(pair: ReplayedExchange, difference: Difference) -> MeaningOfDifference | None:

@@ -201,11 +201,14 @@ class Driver:
 
     def note_silence(self, response: WireResponse) -> None:
         """Stops the replay where nobody listens any more, or nothing is answered."""
+        if not response.error:
+            self._refusals = self._silences = 0
+            self._answers += 1
+            return
         url = self.profile.portal.url
         self._refusals = self._refusals + 1 if response.is_refused else 0
-        self._silences = self._silences + 1 if response.error else 0
-        self._answers += not response.error
-        self._last_error = response.error or self._last_error
+        self._silences += 1
+        self._last_error = response.error
         if self._refusals >= REFUSALS:
             self.gone = unreachable(url, OSError(response.error or ""))
         elif self._silences >= SILENCES:
@@ -298,24 +301,28 @@ class Runner:
 
     def _when_due(self, send: Send) -> None:
         self._send = send
-        wait = 0.0 if send.due is None else self._driver.due_in(send.due)
-        self._due = None if send.due is None else self._driver.loop.time() + wait
+        if send.due is None:
+            self._transmit(send)
+            return
+        wait = self._driver.due_in(send.due)
+        self._due = self._driver.loop.time() + wait
         if wait > 0:
             self._driver.loop.call_later(wait, self._transmit_on_time)
         else:
-            self._transmit()
+            self._transmit(send)
 
     def _transmit_on_time(self) -> None:
         """Sends what nothing held up: where it is late, the driver is."""
         self._driver.own_lag.note(max(0.0, self._driver.loop.time() - (self._due or 0.0)))
-        self._transmit()
+        assert self._send is not None
+        self._transmit(self._send)
 
-    def _transmit(self) -> None:
-        driver, send = self._driver, self._send
-        assert send is not None
+    def _transmit(self, send: Send) -> None:
+        driver = self._driver
         if self._connection is None:
             self._connection = driver.connection()
-        self._late = 0.0 if self._due is None else max(0.0, driver.loop.time() - self._due)
+        if self._due is not None:
+            self._late = max(0.0, driver.loop.time() - self._due)
         self._started = driver.lookups.clock.iso()
         self._ticks = time.perf_counter()
         self._connection.send(send.head + send.body, self._answered, timeout=driver.profile.portal.timeout)
@@ -352,6 +359,8 @@ class Runner:
 
 
 def _gone_silent(url: str, requests: int, error: str | None) -> str:
+    if error is not None and "refused" in error.lower():
+        return unreachable(url, OSError(error))
     return went_away(url, f"{requests} requests in a row had no answer ({error})")
 
 

@@ -53,7 +53,11 @@ class ReplayJournal:
         self._file: TextIO | None = None
 
     def add(self, step: ReplayStep) -> None:
-        self._waiting.append(self._text(step))
+        outcome = step.outcome
+        if outcome.state is State.SAME:
+            self._waiting.append(f'{{"position":{step.position},"line":{outcome.line}}}\n')
+        else:
+            self._waiting.append(self._text(step.position, outcome))
 
     def flush(self) -> None:
         if not self._waiting:
@@ -76,12 +80,9 @@ class ReplayJournal:
             self._file.close()
         self.path.unlink(missing_ok=True)
 
-    def _text(self, step: ReplayStep) -> str:
-        outcome = step.outcome
-        if outcome.state is State.SAME:
-            return f'{{"position":{step.position},"line":{outcome.line}}}\n'
+    def _text(self, position: int, outcome: ExchangeOutcome) -> str:
         plain = with_fields(outcome, differences=tuple(map(_plain, outcome.differences)))
-        text = _ENCODE(JournalEntry(step.position, outcome.line, plain)).decode()
+        text = _ENCODE(JournalEntry(position, outcome.line, plain)).decode()
         return self.secrets.redact_line(text) + "\n"
 
 

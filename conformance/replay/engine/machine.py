@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+import math
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -38,6 +40,12 @@ ASSUMED_WINDOW_SECONDS = 60.0
 PAUSE_SECONDS = 1.0
 MOST_TURNED_AWAY = 10
 
+OnRebuilt = Callable[[Send, Exchange, Rebuilt], None]
+
+
+def ignore_rebuilt(send: Send, recorded: Exchange, rebuilt: Rebuilt) -> None:
+    """Takes no notice of a request."""
+
 
 @dataclass
 class ReplayMachine:
@@ -52,6 +60,8 @@ class ReplayMachine:
     timing: Timing
     changes: ReplayChanges
     find: Find = find_nothing
+    on_rebuilt: OnRebuilt = ignore_rebuilt
+    """Is called with each request that was rebuilt, before it is sent."""
 
     def __post_init__(self) -> None:
         self.context = self.rebuilder.context
@@ -63,6 +73,8 @@ class ReplayMachine:
             refused=self.assessor.credentials.refused,
         )
         self._largest_body = self.context.profile.limits.max_answer
+        self.rate_limited: Counter[str] = Counter()
+        """Seconds of waiting for a rate limit that the recording does not show, by endpoint."""
         self._turned_away = 0
         """How many requests in a row were answered by what stands before the portal."""
         self._sourced: dict[int, list[str]] = {}
@@ -132,6 +144,7 @@ class ReplayMachine:
                 seconds = _window_of(live)
                 if retry == RETRIES or seconds > LONGEST_WAIT:
                     break
+                self.rate_limited[self.plan.line(position).endpoint] += math.ceil(seconds)
                 yield PassTime(seconds, "the target's rate limit to pass")
             elif not renames and _is_name_taken(recorded, live):
                 renames = self._other_names(recorded)
@@ -184,6 +197,7 @@ class ReplayMachine:
             rebuilt.channel,
             recorded.client,
         )
+        self.on_rebuilt(send, recorded, rebuilt)
         received = yield send
         assert isinstance(received, Received)
         attempt = self.attempt(send, received, recorded, rebuilt)

@@ -25,6 +25,8 @@ FRESH_SECONDS = 2.0
 """Seconds after which an idle connection is given up, before the server does."""
 
 
+NEVER = float("inf")
+
 OnResponse = Callable[[WireResponse], None]
 
 
@@ -56,7 +58,7 @@ class Connection:
         self._request = b""
         self._is_reused, self._has_waited = False, is_trusted
         self._idle_since = 0.0
-        self.deadline = float("inf")
+        self.deadline = NEVER
 
     def send(self, request: bytes, on_response: OnResponse, *, timeout: float) -> None:
         """Sends the bytes of a request; ``on_response`` is called once, from the event loop."""
@@ -87,14 +89,15 @@ class Connection:
             return
         if not reusable:
             self._drop()
-        if response.error and self._is_reused and pipe and not pipe.received and self._may_be_repeated():
-            # The server gave up the idle connection as the request went out: nothing of it was answered.
-            self._is_reused = False
-            self._connect()
-            return
+        if response.error:
+            if self._is_reused and pipe and not pipe.received and self._may_be_repeated():
+                # The server gave up the idle connection as the request went out: nothing of it was answered.
+                self._is_reused = False
+                self._connect()
+                return
+            self._has_waited = self._has_waited and response.error != EARLY
         self._idle_since = self._loop.time()
-        self._has_waited = self._has_waited and response.error != EARLY
-        self.deadline = float("inf")
+        self.deadline = NEVER
         on_response, self._on_response = self._on_response, None
         if on_response is not None:
             on_response(response)
@@ -142,25 +145,24 @@ class _Pipe(asyncio.Protocol):
         self._owner = owner
         self._transport: asyncio.Transport | None = None
         self._parser: Any = None
-        self._response = WireResponse()
+        self._status = 0
+        self._headers: list[tuple[bytes, bytes]] = []
         self._chunks: list[bytes] = []
-        self._size = 0
-        self.received = 0
+        self._size = self.received = 0
         self._bound = LARGEST_HEAD
         self._has_no_body = False
-        self._is_whole = False
+        self._is_whole = self._is_cut = False
         self._is_unasked = False
         self._is_kept_alive = False
 
     def send(self, request: bytes) -> None:
         if self._parser is None or self._has_no_body:
             self._parser = httptools.HttpResponseParser(self)
-        self._response = WireResponse()
-        self._chunks = []
+        self._status, self._headers, self._chunks = 0, [], []
         self._size = self.received = 0
         self._bound = LARGEST_HEAD
         self._has_no_body = request.startswith(b"HEAD ")
-        self._is_whole = False
+        self._is_whole = self._is_cut = False
         assert self._transport is not None
         self._transport.write(request)
 
@@ -196,7 +198,7 @@ class _Pipe(asyncio.Protocol):
                 self._owner.finish(self, WireResponse(error=f"this is not an HTTP response ({error})"))
                 return
             self._is_unasked = True
-        if self._is_unasked and not self._response.is_cut:
+        if self._is_unasked and not self._is_cut:
             self._owner.finish(self, WireResponse(error=UNASKED))
         elif self._is_whole:
             self._end()
@@ -205,8 +207,8 @@ class _Pipe(asyncio.Protocol):
 
     def _overflow(self) -> None:
         """An response beyond the bound is cut; one that never began is none."""
-        if self._response.status:
-            self._response.is_cut = True
+        if self._status:
+            self._is_cut = True
             self._is_kept_alive = False
             self._end()
         else:
@@ -221,19 +223,22 @@ class _Pipe(asyncio.Protocol):
         elif not self._is_whole:
             reason = str(error or "the connection was closed before the response ended")
             self._owner.finish(self, WireResponse(error=reason))
-        self._parser, self._response, self._chunks = None, WireResponse(), []  # pipe and parser are a cycle
+        self._parser = None  # pipe and parser are a cycle
+        self._status, self._headers, self._chunks = 0, [], []
 
     def _ends_with_connection(self) -> bool:
         """Whether an response has begun whose end nothing else tells."""
-        names = {name.lower() for name, _ in self._response.raw_headers}
-        begun = self._response.status > 0 and not self._is_whole
+        names = {name.lower() for name, _ in self._headers}
+        begun = self._status > 0 and not self._is_whole
         return begun and names.isdisjoint((b"content-length", b"transfer-encoding"))
 
     def _end(self) -> None:
         """Outside of the parser, so that the next request may begin."""
         self._is_whole = True
-        self._response.body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-        self._owner.finish(self, self._response, reusable=self._is_kept_alive and not self._has_no_body)
+        chunks = self._chunks
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        response = WireResponse(self._status, self._headers, body, self._is_cut)
+        self._owner.finish(self, response, reusable=self._is_kept_alive and not self._has_no_body)
 
     # --- what the parser calls
 
@@ -241,15 +246,15 @@ class _Pipe(asyncio.Protocol):
         self._is_unasked = self._is_whole
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._response.status:  # what comes after the body is no header
-            self._response.raw_headers.append((name, value))
+        if not self._status:  # what comes after the body is no header
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if status < 200:
-            self._response.raw_headers.clear()
+            self._headers.clear()
             return
-        self._response.status = status
+        self._status = status
         self._bound = self._owner.most + LARGEST_HEAD
         self._is_kept_alive = self._parser.should_keep_alive()
         self._is_whole = self._has_no_body
@@ -258,8 +263,8 @@ class _Pipe(asyncio.Protocol):
         self._size += len(chunk)
         self._chunks.append(chunk)
         if self._size > self._owner.most:
-            self._response.is_cut = True
+            self._is_cut = True
 
     def on_message_complete(self) -> None:
-        if self._response.status:
+        if self._status:
             self._is_whole = True

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from conformance.judging.cache import cached_verdicts
 from conformance.replay.engine.step import Attempt
-from conformance.replay.fast_lane.line_template import Values
-from conformance.replay.fast_lane.log import TemplatedLine, Templates
-from conformance.replay.rebuild.actions import Received, WireResponse
+from conformance.replay.fast_lane.line_template import LineTemplate
+from conformance.replay.fast_lane.log import TemplatedLine
+from conformance.replay.rebuild.actions import Received, Send, WireResponse
 from conformance.replay.recording.fingerprint import DATE, REQUEST_ID, TIMESTAMP
 from conformance.traffic.capture.bodies import LARGEST_ANSWER, body_of, unpacked
-from conformance.traffic.exchange import Exchange, Header, Request, Response
+from conformance.traffic.exchange import Exchange, Header, Response
 from conformance.traffic.facts import Facts, data_facts
 from conformance.verdicts.findings import endpoint_of
 
@@ -21,23 +21,25 @@ _PLAIN = re.compile(r"[ !#-\[\]-~]{12,}")
 
 _ID_MARK = REQUEST_ID.encode()
 
+ZERO = ord("0")
+
 
 class Repeated(NamedTuple):
     """A repeated exchange, and the values of the marks in its line templates."""
 
     exchange: Exchange
-    values: Values
+    values: dict[str, str]
 
 
 class CachedResponse:
     """A response that was the recorded one: another one that differs in its id and times only is the same.
 
-    ``endpoint`` is the exchange's, ``templates`` are those of its line.
+    ``endpoint`` is the exchange's, ``line`` the template of the response's part of its line. Requests of
+    whatever clients share it.
     """
 
     __slots__ = (
         "_body",
-        "_client",
         "_contains_id",
         "_date_at",
         "_encoding",
@@ -46,37 +48,33 @@ class CachedResponse:
         "_id",
         "_raw_headers",
         "_response",
+        "_size",
         "endpoint",
-        "templates",
+        "line",
     )
 
-    def __init__(self, live: Exchange, wire: WireResponse, body: bytes, templates: Templates) -> None:
+    def __init__(self, live: Exchange, wire: WireResponse, body: bytes, line: LineTemplate) -> None:
         assert live.response is not None
-        values = dict(templates.response.values)
+        values = dict(line.values)
         text = _without(values.get(REQUEST_ID), body)
         self.endpoint = endpoint_of(live)
-        self.templates = templates
-        self._client = live.client
+        self.line = line
         self._response = live.response
         self._raw_headers = wire.raw_headers
         self._id = values.get(REQUEST_ID)
         self._contains_id = text != body
         stamp = values.get(TIMESTAMP)
         self._body = (text, b"", b"") if stamp is None else text.partition(stamp.encode())
+        self._size = len(text)
         self._date_at = live.response.layout.get("date") if DATE in values else None
         self._encoding = live.response.sought("content-encoding")
         self._facts = Facts({}) if self._contains_id else data_facts(live)
         self._entry = cached_verdicts.stored(live)
 
-    def shares(self, other: CachedResponse) -> bool:
+    def equals(self, other: CachedResponse) -> bool:
         """Whether the response has the bytes of another of the endpoint, but for its id and times, and the
-        judge caches the same verdicts for both: then what was decoded is held once."""
-        if self._entry is not other._entry or self._bytes() != other._bytes():
-            return False
-        self._raw_headers, self._response, self._facts = other._raw_headers, other._response, other._facts
-        self._body, self._id = other._body, other._id
-        self.templates = Templates(self.templates.request, other.templates.response)
-        return True
+        judge caches the same verdicts for both."""
+        return self._entry is other._entry and self._bytes() == other._bytes()
 
     def _bytes(self) -> tuple[object, ...]:
         """All of the response that is not its id or a time, and the endpoint."""
@@ -88,10 +86,8 @@ class CachedResponse:
         shape = self.endpoint, self._response.status, self._encoding, self._contains_id
         return *shape, headers, first, last
 
-    def repeated(
-        self, request: Request, request_id: str, received: Received, *, number: int
-    ) -> Repeated | None:
-        """The exchange of a request that differs in its id only; None where its response differs in more."""
+    def repeated(self, send: Send, request_id: str, received: Received, *, number: int) -> Repeated | None:
+        """The exchange of such a request; None where its response differs in more than its id and times."""
         wire = received.response
         raw = (
             wire.body if self._encoding is None else unpacked(wire.body, self._encoding, most=LARGEST_ANSWER)
@@ -106,8 +102,8 @@ class CachedResponse:
             n=number,
             started=received.started,
             elapsed_ms=received.elapsed_ms,
-            client=self._client,
-            request=request,
+            client=send.client,
+            request=send.request,
             response=self._with(headers, raw, values.get(TIMESTAMP)),
         )
         self._facts.copy_to(exchange)
@@ -145,15 +141,13 @@ class CachedResponse:
         values."""
         first, stamp, last = self._body
         text = _without(values[REQUEST_ID], raw) if self._contains_id else raw
-        begin = len(first)
-        end = begin + len(stamp)
-        if len(text) != end + len(last) or text[:begin] != first or text[end:] != last:
+        if len(text) != self._size or not text.startswith(first) or not text.endswith(last):
             return False
         if not stamp:
             return True
-        stamp = text[begin:end]
+        stamp = text[len(first) : self._size - len(last)]
         values[TIMESTAMP] = stamp.decode("latin-1")
-        return stamp.isdigit() and not stamp.startswith(b"0")
+        return stamp.isdigit() and stamp[0] != ZERO
 
 
 def cached_response_of(attempt: Attempt) -> CachedResponse | None:
@@ -176,7 +170,7 @@ def cached_response_of(attempt: Attempt) -> CachedResponse | None:
         places = raw.count(id.encode()) + sum(value == id for _, value in response.headers)
         if places != template.text.count(REQUEST_ID):
             return None
-    return CachedResponse(live, wire, raw, line.templates)
+    return CachedResponse(live, wire, raw, template)
 
 
 def _is_only_timestamp(stamp: str | None, body: bytes, response: Response) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.judging.cache import cached_verdicts
 from conformance.replay.compare.outcome import ExchangeOutcome, State
 from conformance.replay.engine.log import LogLine
 from conformance.replay.engine.machine import ReplayMachine
@@ -9,9 +10,13 @@ from conformance.replay.engine.step import Attempt, ReplayStep, StepActions
 from conformance.replay.fast_lane.cached_response import CachedResponse, cached_response_of
 from conformance.replay.fast_lane.comparer import CachingComparer
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.log import CachingLog
-from conformance.replay.fast_lane.request_templates import RequestTemplate, RequestTemplates
+from conformance.replay.fast_lane.line_template import MOVED
+from conformance.replay.fast_lane.log import CachingLog, TemplatedLine, Templates
+from conformance.replay.fast_lane.models import Model, Models
+from conformance.replay.fast_lane.request_template import RequestTemplate
+from conformance.replay.fast_lane.request_templates import RequestTemplates
 from conformance.replay.rebuild.actions import Received, Send
+from conformance.replay.recording.repeats import UNREPEATED
 
 MOST_RESPONSES = 2_000
 """Different responses that requests share."""
@@ -34,9 +39,12 @@ class FastLane:
         self._machine = machine
         self._comparer = comparer
         self._log = log
-        self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epoch)
+        self._repetitions = machine.assessor.repetitions
+        models = Models(machine.plan, machine.progress, epoch.correlation)
+        self._templates = RequestTemplates(machine.plan, machine.rebuilder, machine.timing, epoch, models)
+        machine.on_rebuilt = self._templates.propose
         self._responses: dict[tuple[str, str], CachedResponse] = {}
-        """By endpoint and line template, a response that others share."""
+        """By endpoint and line template, a response that requests share."""
 
     def step(self, position: int) -> StepActions:
         """As ``ReplayMachine.step``."""
@@ -56,6 +64,8 @@ class FastLane:
         elif not attempt.findings:
             number, line = self._machine.plan.number_of(position), attempt.line.exchange.n
             outcome = ExchangeOutcome(number, State.SAME, cached.endpoint, line=line)
+            if template.first_read is not None:
+                self._remember(template, position)
             return RepeatedStep(position, outcome, attempt)
         step = yield from self._machine.step(position, attempt)
         self._learn(step, template)
@@ -63,40 +73,82 @@ class FastLane:
 
     def _response_of(self, template: RequestTemplate, position: int) -> CachedResponse | None:
         """The cached response, where it is still valid and later requests take nothing from this one."""
+        if template.response is None and template.model is not None:
+            self._take_response(template, template.model, position)
         cached = template.response
         if cached is None or self._machine.is_source(position) or not self._templates.is_valid(template):
             return None
         return cached
 
+    def _take_response(self, template: RequestTemplate, model: Model, position: int) -> None:
+        """Takes over the response to the same request of another client, where one is cached by now."""
+        if model.response is None or model.lines is None or not self._log.knows(template.personal):
+            return
+        repeats = self._machine.plan.repeats[position] if model.is_remembered else UNREPEATED
+        first = self._repetitions.first(repeats)
+        if first is not None and first.fingerprints != model.fingerprints:
+            return
+        if repeats and first is None:
+            if model.first_read is None and not self._repetitions.is_full:
+                return  # what is to be remembered of it is known only once it is compared
+            template.first_read = model.first_read
+        request, response = model.lines
+        marks = [mark for mark, _ in request.personal]
+        personal = tuple(pair for pair in template.personal if pair[0] in marks)
+        template.response = model.response
+        template.lines = Templates(request._replace(personal=personal), response)
+
     def _repeated(
         self, cached: CachedResponse, template: RequestTemplate, send: Send, received: Received
     ) -> Attempt | None:
         """The attempt whose response repeats the cached one, logged and judged; None where it does not."""
+        assert template.lines is not None
         request_id = template.request_id(send)
-        repeated = cached.repeated(send.request, request_id, received, number=self._log.count + 1)
+        repeated = cached.repeated(send, request_id, received, number=self._log.count + 1)
         if repeated is None:
             return None
         exchange, values = repeated
-        self._log.add_repeated(exchange, cached.templates, values)
+        if template.moved is not None:
+            times = template.moved.times_in(send.request.parts.query)
+            if times is None:
+                return None
+            values.update(zip(MOVED, times, strict=False))
+            cached_verdicts.store(exchange, None)  # they may depend on the times that were asked for
+        self._log.add_repeated(exchange, template.lines, values)
         findings = self._machine.judge(exchange)
         return Attempt(None, send, received, LogLine(exchange), None, findings)
 
+    def _remember(self, template: RequestTemplate, position: int) -> None:
+        """Has it remembered that the first of some reads was the same as that of another client's."""
+        first, template.first_read = template.first_read, None
+        assert first is not None
+        plan = self._machine.plan
+        self._repetitions.adopt(plan.repeats[position], first, plan.started[position])
+
     def _learn(self, step: ReplayStep, template: RequestTemplate | None) -> None:
         """Caches the response to a template's request, where it was the recorded one."""
-        if template is None or step.attempt is None or template.recorded is not None:
+        pair, attempt = step.pair, step.attempt
+        if template is None or attempt is None or pair is None:
             return
-        cached = self._shared(self._cacheable_response(step))
-        if cached is not None:
-            template.response = cached
+        cached, line = self._cacheable_response(step), attempt.line
+        if cached is None or not isinstance(line, TemplatedLine) or line.templates is None:
+            return
+        moved, request = template.moved, line.templates.request
+        marked = request if moved is None else moved.marked(request, attempt.live.request.parts.query)
+        if marked is None:
+            return
+        template.response = self._shared(cached)
+        template.lines = Templates(marked, template.response.line)
+        if template.model is not None:
+            first = self._repetitions.first(pair.repeats)
+            template.model.take(template.response, template.lines, pair, first)
 
-    def _shared(self, cached: CachedResponse | None) -> CachedResponse | None:
-        """The same with what it has in common with an equal response to another request, held once."""
-        if cached is None:
-            return None
-        key = cached.endpoint, cached.templates.response.text
+    def _shared(self, cached: CachedResponse) -> CachedResponse:
+        """The response, or an equal one to another request: it is held once."""
+        key = cached.endpoint, cached.line.text
         other = self._responses.get(key)
-        if other is not None and cached.shares(other):
-            return cached
+        if other is not None and cached.equals(other):
+            return other
         if len(self._responses) >= MOST_RESPONSES:
             self._responses.clear()
         self._responses[key] = cached

@@ -14,6 +14,11 @@ STAMP_DIGITS = 13
 TOKEN, CLIENT = ("\3", "\4")
 """Marks in place of what differs from client to client: control characters, as those of the fingerprints."""
 
+MOVED = ("\5", "\6")
+"""Marks in place of times in a query that are moved each time."""
+
+MARKS = (REQUEST_ID, DATE, TIMESTAMP, TOKEN, CLIENT, *MOVED)
+
 Values = Mapping[str, str]
 Personal = tuple[tuple[str, str], ...]
 """Marks, and the values of one client for them."""
@@ -29,18 +34,9 @@ class LineTemplate(NamedTuple):
     values: tuple[tuple[str, str], ...]
     personal: Personal = ()
 
-    def filled(self, text: str, values: Values = NO_VALUES) -> str:
-        """The text of the template, or its redacted form, with values in place of the marks."""
-        for mark, first in self.values:
-            text = text.replace(mark, values.get(mark, first))
-        return text
-
     def raw(self, values: Values = NO_VALUES) -> str:
         """The text of the template as it was, with its values and those of its client."""
-        text = self.filled(self.text, values)
-        for mark, value in self.personal:
-            text = text.replace(mark, value)
-        return text
+        return as_format(self.text) % {**dict(self.values), **values, **dict(self.personal)}
 
 
 def template_of(
@@ -61,6 +57,14 @@ def template_of(
         values.append((TIMESTAMP, text[begin:end]))
         text = f"{text[:begin]}{TIMESTAMP}{text[end:]}"
     return LineTemplate(text, tuple(values), tuple(personal))
+
+
+def as_format(text: str) -> str:
+    """The text of a template, or its redacted form, as a format whose fields are the marks in it."""
+    text = text.replace("%", "%%")
+    for mark in MARKS:
+        text = text.replace(mark, f"%({mark})s")
+    return text
 
 
 def _marked(text: str, marks: Iterable[tuple[str, str | None]]) -> tuple[str, list[tuple[str, str]]]:

@@ -104,6 +104,10 @@ class CachingLog:
         self._wait(_WaitingLine(head_of(logged), templates, NO_VALUES, is_cacheable))
         return TemplatedLine(logged, hash(templates.response.text), templates, is_cacheable)
 
+    def knows(self, personal: Personal) -> bool:
+        """Whether the values of a client were looked through for secrets."""
+        return personal in self._clients
+
     def add_repeated(self, exchange: Exchange, templates: Templates, values: Values) -> None:
         """Logs an exchange, of the next number, whose line has the templates of an earlier, cacheable one."""
         self.count = exchange.n
@@ -133,9 +137,8 @@ class CachingLog:
         if not self._waiting:
             return
         self._redactor.refresh()
-        append, redacted = self._lines.append, self._redacted
-        for line in self._waiting:
-            append(redacted(*line))
+        redacted = self._redacted
+        self._lines.extend([redacted(*line) for line in self._waiting])
         self._waiting.clear()
         self._size = 0
 

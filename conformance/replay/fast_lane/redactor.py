@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 
 from conformance.replay.fast_lane.epoch import Epoch
-from conformance.replay.fast_lane.line_template import LineTemplate, Values
+from conformance.replay.fast_lane.line_template import LineTemplate, Personal, Values, as_format
 
 CACHED_PIECES = 100_000
 """Pieces of text that are cached as searched."""
 
 CACHED_CHARACTERS = 1 << 22
 """Characters of line templates that are cached, with their redacted form."""
+
+CACHED_CLIENTS = 1_000
+"""Clients whose own values are cached without secrets."""
 
 _QUOTE = re.compile(r'(?<!\\)"')
 
@@ -37,33 +40,48 @@ class CachingRedactor:
         self._names: dict[str, str] = {}
         """Pieces that are redacted otherwise as the name of a member: a word of letters stays there."""
         self._unquoted: set[str] = set()
-        self._templates: dict[str, str] = {}
+        self._formats: dict[str, str] = {}
+        """By the text of a template, the same without secrets, to be filled."""
+        self._personal: dict[Personal, Values] = {}
+        """What is a client's own, without secrets."""
         self._size = 0
 
     def redact_template(self, template: LineTemplate, values: Values, is_cached: bool) -> str | None:
         """The filled template without secrets; None where a number would have to go, which only a whole line
         can lose."""
-        text = self._templates.get(template.text)
+        text = self._formats.get(template.text)
         if text is None:
             text = self._redact_pieces(template.text)
             if text is None:
                 return None
+            text = as_format(text)
             if is_cached:
-                self._templates[template.text] = text
+                self._formats[template.text] = text
                 self._size += len(text) + len(template.text)
-        text = template.filled(text, values)
-        for mark, value in template.personal:
-            redacted = self._redact_value(value)
-            if redacted is None:
+        filling = dict(template.values)
+        filling.update(values)
+        if template.personal:
+            personal = self._redact_personal(template.personal)
+            if personal is None:
                 return None
-            text = text.replace(mark, redacted)
-        return text
+            filling.update(personal)
+        return text % filling
 
-    def _redact_value(self, value: str) -> str | None:
-        """A text that stands for itself within a piece, without secrets; None as ``redact_template``."""
-        if value not in self._searched:
-            self._search({value})
-        return None if value in self._unquoted else self._redacted.get(value, value)
+    def _redact_personal(self, personal: Personal) -> Values | None:
+        """Values that stand for themselves within a piece, without secrets; None as ``redact_template``."""
+        redacted = self._personal.get(personal)
+        if redacted is None:
+            values = dict(personal)
+            new = set(values.values()) - self._searched
+            if new:
+                self._search(new)
+            if not self._unquoted.isdisjoint(values.values()):
+                return None
+            redacted = {mark: self._redacted.get(value, value) for mark, value in personal}
+            if len(self._personal) >= CACHED_CLIENTS:
+                self._personal.clear()
+            self._personal[personal] = redacted
+        return redacted
 
     def redact_line(self, text: str, *, opening: str = "") -> str:
         """A line without secrets. It stays JSON, also where a number had to go; ``opening`` makes it JSON
@@ -78,20 +96,31 @@ class CachingRedactor:
             self._search_again()
         if len(self._searched) > self._cached_pieces or self._size > CACHED_CHARACTERS:
             self._was_emptied = True
-            for cache in (self._searched, self._redacted, self._names, self._unquoted, self._templates):
+            for cache in (self._searched, self._redacted, self._names, self._unquoted, self._formats):
                 cache.clear()
+            self._personal.clear()
             self._size = 0
 
     def _search_again(self) -> None:
         searched, redacted, unquoted = self._searched, self._redacted, self._unquoted
-        self._searched, self._redacted, self._names, self._unquoted = set(), {}, {}, set()
+        lasting = self._lasting()
+        self._personal.clear()
+        self._searched, self._redacted, self._names, self._unquoted = set(lasting), lasting, {}, set()
         with_secrets = searched & (redacted.keys() | unquoted)
         self._search(searched - with_secrets)
-        self._search(with_secrets)
+        self._search(with_secrets - lasting.keys())
         if redacted != self._redacted or unquoted != self._unquoted:
             self.is_stale = True
-            self._templates.clear()
+            self._formats.clear()
         self.is_stale |= self._was_emptied
+
+    def _lasting(self) -> dict[str, str]:
+        """The pieces that are secrets themselves, as tokens are: whatever else is one, they are named so."""
+        return {
+            piece: text
+            for piece, text in self._redacted.items()
+            if piece not in self._names and text == self._secrets.placeholder(piece)
+        }
 
     def _redact_pieces(self, text: str) -> str | None:
         pieces = pieces_of(text)

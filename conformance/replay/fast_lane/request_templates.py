@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from conformance.replay.engine.step import Attempt
 from conformance.replay.engine.timing import Timing
-from conformance.replay.fast_lane.cached_response import CachedResponse
 from conformance.replay.fast_lane.epoch import Epoch
+from conformance.replay.fast_lane.models import ClientValues, Model, Models, with_headers
+from conformance.replay.fast_lane.moved_query import MovedQuery, moved_query
+from conformance.replay.fast_lane.request_template import RequestTemplate
 from conformance.replay.rebuild.actions import Send
 from conformance.replay.rebuild.rebuild import Rebuilder, Rebuilt
 from conformance.replay.rebuild.values import RequestValues
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.spec import Operation
-from conformance.traffic.exchange import Exchange, Request
-from conformance.traffic.facts import copy_request_facts
+from conformance.traffic.exchange import Exchange
 
 CACHED_BYTES = 16_000_000
 """Bytes of requests and recorded exchanges that are cached, with about as much of their responses."""
@@ -29,40 +29,28 @@ Key = tuple[int, int]
 
 
 @dataclass(slots=True)
-class RequestTemplate:
-    """A request that was sent, without its head, and how it is sent anew. ``recorded`` is what it was for,
-    where the query has times that are moved."""
+class SessionTemplates:
+    """The templates of one session, by the fingerprints of the recorded exchange, and their bytes."""
 
-    recorded: Exchange | None
-    send: Send
-    generation: int
-    """The correlation's generation in which it was rebuilt: it holds no longer than that."""
-    id_at: int | None
-    """Where among the headers its own id stands; None where it has none."""
-    before_id: bytes
-    after_id: bytes
-    """The head on the wire before and after that id; all of it is before where there is none."""
-    response: CachedResponse | None = None
-
-    def request_id(self, send: Send) -> str:
-        """The id of a request that was sent from the template; empty where it has none."""
-        if self.id_at is None:
-            return send.request.header("x-request-id") or ""
-        return send.request.headers[self.id_at][1]
+    templates: dict[Key, RequestTemplate] = field(default_factory=dict)
+    size: int = 0
+    client: ClientValues | None = None
+    proposed: Model | None = None
+    """The model of the request that was rebuilt last, until its response is compared."""
 
 
 class RequestTemplates:
-    """The templates by session and fingerprints of the recorded exchange."""
+    """The templates by session. What another client has sent is taken from ``models``."""
 
-    def __init__(self, plan: ReplayPlan, rebuilder: Rebuilder, timing: Timing, epoch: Epoch) -> None:
+    def __init__(
+        self, plan: ReplayPlan, rebuilder: Rebuilder, timing: Timing, epoch: Epoch, models: Models
+    ) -> None:
         self._plan = plan
         self._rebuilder = rebuilder
         self._timing = timing
         self._epoch = epoch
-        self._templates: dict[int, dict[Key, RequestTemplate]] = {}
-        """By session, and by the fingerprints of the recorded exchange."""
-        self._sizes: Counter[int] = Counter()
-        """By session, the bytes of its templates."""
+        self._models = models
+        self._sessions: dict[int, SessionTemplates] = {}
         self._size = 0
         self._last = {plan.session_of[position]: position for position in plan.order}
         """By session, its last exchange."""
@@ -72,14 +60,16 @@ class RequestTemplates:
     def find(self, position: int) -> RequestTemplate | None:
         """The template of an exchange, where the request would be rebuilt so in this epoch. With the last one
         of a session its templates are dropped."""
-        session = self._plan.session_of[position]
-        templates = self._templates.get(session)
-        if templates is None:
+        number = self._plan.session_of[position]
+        session = self._sessions.get(number)
+        if session is None:
             return None
-        if self._last[session] == position:
-            del self._templates[session]
-            self._size -= self._sizes.pop(session)
-        template = templates.get(self._key(position))
+        template = session.templates.get(self._key(position))
+        if template is None:
+            template = self._from_model(session, position)
+        if self._last[number] == position:
+            del self._sessions[number]
+            self._size -= session.size
         return template if template is not None and self.is_valid(template) else None
 
     def is_valid(self, template: RequestTemplate) -> bool:
@@ -94,47 +84,90 @@ class RequestTemplates:
             id = self._rebuilder.headers.next_id()
             headers[at] = (headers[at][0], id)
             head = b"%b%b%b" % (template.before_id, id.encode(), template.after_id)
-            request = _with_headers(request, headers)
-        if template.recorded is not None:
-            before, query = request.parts.query, self._shifted_query(template.recorded, position)
+            request = with_headers(request, headers)
+        if template.moved is not None:
+            before, query = template.moved.sent, template.moved.at(self._timing.shift(position))
             head = head.replace(f"?{before} ".encode(), f"?{query} ".encode(), 1)
             request = replace(request, url=f"{request.url.removesuffix(before)}{query}")
         return Send(position, request, head, send.body, self._timing.due(position), client=send.client)
 
-    def _shifted_query(self, recorded: Exchange, position: int) -> str:
-        values = RequestValues(recorded, self._rebuilder.context, shift=self._timing.shift(position))
-        return values.query(recorded.request.parts.query)
+    def _moved(self, send: Send, recorded: Exchange) -> MovedQuery | None:
+        values = RequestValues(recorded, self._rebuilder.context, shift=self._timing.shift(send.position))
+        return moved_query(recorded, send.request.parts.query, values)
+
+    def propose(self, send: Send, recorded: Exchange, rebuilt: Rebuilt) -> None:
+        """Takes a request that was rebuilt, and is about to be sent: other clients may send the same before
+        its response comes."""
+        number = self._plan.session_of[send.position]
+        if self._last[number] == send.position or not _is_repeatable(rebuilt, recorded):
+            return
+        moved = self._moved(send, recorded) if rebuilt.has_shifted else None
+        if rebuilt.has_shifted and moved is None:
+            return
+        client, model = self._models.learn(send, recorded, rebuilt, moved)
+        session = self._sessions.setdefault(number, SessionTemplates())
+        session.proposed = model
+        if client is not None and client.tells_more_than(session.client):
+            session.client = client
 
     def learn(self, attempt: Attempt) -> RequestTemplate | None:
         """The template of a request that was rebuilt, where it only reads and repeats; it is cached."""
         rebuilt, recorded, send = attempt.rebuilt, attempt.recorded, attempt.send
         if rebuilt is None or recorded is None or not _is_repeatable(rebuilt, recorded):
             return None
-        session = self._plan.session_of[send.position]
-        if self._last[session] == send.position:
+        session = self._sessions.get(self._plan.session_of[send.position])
+        if session is None:
             return None
-        live = self._rebuilder.context.correlation.live
-        if not live.keys().isdisjoint(rebuilt.uncorrelated):
+        model, session.proposed = session.proposed, None
+        if model is not None:
+            self._models.settle(model)
+        correlation = self._rebuilder.context.correlation
+        if not correlation.live.keys().isdisjoint(rebuilt.uncorrelated):
             return None
+        moved = self._moved(send, recorded) if rebuilt.has_shifted else None
+        if rebuilt.has_shifted and moved is None:
+            return None
+        template = self._template(send, rebuilt.generation, moved)
+        template.model = model
         size = len(send.head) + len(send.body) + self._plan.store.length(send.position)
-        if not self._has_room(size, rebuilt.generation):
+        if not self._keep(template, session, send.position, size):
             return None
-        self._size += size
-        self._sizes[session] += size
-        self._rebuilder.context.correlation.watch(rebuilt.uncorrelated)
-        at, before, after = self._around_id(send)
-        shifted = recorded if rebuilt.has_shifted else None
-        bare = replace(send, head=b"")  # its head is held in parts
-        template = RequestTemplate(shifted, bare, rebuilt.generation, at, before, after)
-        self._templates.setdefault(session, {})[self._key(send.position)] = template
+        correlation.watch(rebuilt.uncorrelated)
         return template
+
+    def _from_model(self, session: SessionTemplates, position: int) -> RequestTemplate | None:
+        """The template of a request that another client has sent as well."""
+        client = session.client
+        model = None if client is None else self._models.find(client, position)
+        if client is None or model is None:
+            return None
+        template = self._template(model.send_of(client), model.generation, model.moved)
+        template.model, template.personal = model, client.personal
+        if model.is_settled:
+            self._keep(template, session, position, model.size)
+        return template
+
+    def _template(self, send: Send, generation: int, moved: MovedQuery | None) -> RequestTemplate:
+        at, before, after = self._around_id(send)
+        bare = replace(send, head=b"")  # its head is held in parts
+        return RequestTemplate(moved, bare, generation, at, before, after)
+
+    def _keep(self, template: RequestTemplate, session: SessionTemplates, position: int, size: int) -> bool:
+        """Caches a template of a session, where there is room."""
+        if not self._has_room(size, template.generation):
+            return False
+        self._size += size
+        session.size += size
+        session.templates[self._key(position)] = template
+        return True
 
     def _has_room(self, size: int, generation: int) -> bool:
         """Whether there is room for a template; those of an earlier generation give way to it, others stay:
         where sessions take turns, the oldest is the next to be used."""
         if self._size + size > CACHED_BYTES and generation > self._oldest:
-            self._templates.clear()
-            self._sizes.clear()
+            for session in self._sessions.values():
+                session.templates.clear()
+                session.size = 0
             self._size, self._oldest = 0, generation
         return self._size + size <= CACHED_BYTES
 
@@ -163,17 +196,3 @@ def _is_repeatable(rebuilt: Rebuilt, recorded: Exchange) -> bool:
 
 def _may_repeat(operation: Operation) -> bool:
     return operation.impact == "read-only" and not operation.path.startswith(NEVER_REPEATED)
-
-
-def _with_headers(request: Request, headers: list[tuple[str, str]]) -> Request:
-    """The request with other values of the same headers. It shares the facts of the first."""
-    repeated = Request(
-        headers=headers,
-        body=request.body,
-        form=request.form,
-        lacks=request.lacks,
-        method=request.method,
-        url=request.url,
-    )
-    copy_request_facts(request, repeated)
-    return repeated

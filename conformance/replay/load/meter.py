@@ -12,6 +12,7 @@ from conformance.replay.options import Lag
 from conformance.report.latency.histograms import Latencies
 from conformance.report.latency.limits import LatencyLimit, LimitResult
 from conformance.report.latency.slices import LatencySlices
+from conformance.report.model.words import in_figures
 from conformance.traffic.exchange import Json
 
 BEHIND_SECONDS, BUSY = 0.05, 0.9
@@ -84,8 +85,8 @@ class LoadMeter:
     def notes(self) -> Iterator[str]:
         times = "once" if self.passes == 1 else f"{self.passes} times"
         yield (
-            f"The recording was sent {times}: {self.requests} requests at {self.rate:.3g}/s, where "
-            f"{self.schedule.rate:.3g}/s were asked for; latency counts from when a request was due."
+            f"The recording was sent {times}: {self.requests} requests at {in_figures(self.rate)}/s, where "
+            f"{in_figures(self.schedule.rate)}/s were asked for; latency counts from when a request was due."
         )
         if self.mean_lag > BEHIND_SECONDS or self.share_of_a_core > BUSY:
             yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
@@ -31,13 +31,12 @@ class Send(msgspec.Struct, frozen=True, gc=False):
     client: str = ""
 
 
-@dataclass(slots=True)
-class WireResponse:
+class WireResponse(msgspec.Struct, gc=False):
     """A response as it came over the wire. ``error`` says why none came, or not all of it; ``is_refused``:
     nobody listens there."""
 
     status: int = 0
-    raw_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    raw_headers: list[tuple[bytes, bytes]] = []
     body: bytes = b""
     is_cut: bool = False
     error: str | None = None

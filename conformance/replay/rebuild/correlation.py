@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,6 +13,7 @@ from conformance.traffic.exchange import ABSENT, Json
 ROOM = 500_000
 """Pairs that are kept; the oldest are dropped first."""
 
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOST_TIMES = 50_000
 ROUNDING_SECONDS = 1.0
 QUARTER, FARTHEST_ZONE = 900, 14 * 3600
@@ -29,18 +31,22 @@ class Correlation:
     recorded: dict[str, str] = field(default_factory=dict)
     ambiguous: dict[str, set[str]] = field(default_factory=dict)
     """Recorded values that two places of the recording share, and live ones do not."""
-    journal: list[str] = field(default_factory=list)
+    journal: list[str | tuple[str, str]] = field(default_factory=list)
+    """What was paired, in its order: a recorded value, or the kind and the recorded id of a record whose ids
+    are counted for each kind."""
     generation: int = 0
     """Increases when a pair is replaced or dropped, and when a watched value gets a counterpart: a request
     that was rebuilt in this generation would be rebuilt alike."""
+    other_forms: int = 0
+    """How many recorded UUIDs are paired with ids of another form."""
     counts_ids: bool = False
     """Whether the recording has ids that records of two kinds may share: then equal ones are paired too."""
     counted: dict[tuple[str, str], str] = field(default_factory=dict)
     """The live ids of records, by kind and recorded id, where ids are counted for each kind."""
     _counted_back: dict[tuple[str, str], str] = field(default_factory=dict)
     _watched: set[str] = field(default_factory=set)
-    _times: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
-    """By record and field, its recorded and its live time."""
+    _times: dict[tuple[str, str, str], tuple[str, str]] = field(default_factory=dict)
+    """By recorded and live record, and field, its recorded and its live time."""
 
     def pair(self, recorded: str, live: str) -> bool:
         """Adds a pair; False where either value is paired with another one."""
@@ -62,6 +68,7 @@ class Correlation:
             self.generation += recorded != live
             self.counted[kind, recorded] = live
             self._counted_back[kind, live] = recorded
+            self.journal.append((kind, recorded))
         if self.live.get(recorded, live) == live and self.recorded.get(live, recorded) == recorded:
             self.set(recorded, live)
         return True
@@ -70,6 +77,8 @@ class Correlation:
         """Adds a pair in place of earlier ones, and the pairs that are packed into both values."""
         if self.live.get(recorded, live) != live or self.recorded.get(live, recorded) != recorded:
             self.generation += 1
+        if recorded not in self.live and UUID.fullmatch(recorded) and not UUID.fullmatch(live):
+            self.other_forms += 1
         self._add(recorded, live)
         self.recorded[live] = recorded
         self.journal.append(recorded)
@@ -104,19 +113,28 @@ class Correlation:
     def forget_since(self, mark: int) -> None:
         """Drops the pairs that were added since the journal had ``mark`` entries."""
         self.generation += len(self.journal) > mark
-        for recorded in self.journal[mark:]:
-            live = self.live.pop(recorded, None)
-            if live is not None and self.recorded.get(live) == recorded:
+        for paired in self.journal[mark:]:
+            if isinstance(paired, tuple):
+                kind, _ = paired
+                self._counted_back.pop((kind, self.counted.pop(paired)), None)
+                continue
+            live = self.live.pop(paired, None)
+            if live is not None and self.recorded.get(live) == paired:
                 del self.recorded[live]
         del self.journal[mark:]
 
-    def keeps_time(self, record: str, name: str, recorded: str, live: str) -> bool:
-        """Whether a time of a record stays in the live responses where it does in the recorded ones."""
-        before = self._times.get((record, name))
+    def keeps_time(self, records: tuple[str, str], name: str, recorded: str, live: str) -> bool:
+        """Whether a time of a record stays in the live responses where it does in the recorded ones.
+
+        ``records`` are the ids of both: records that stood at the same position of two lists in different
+        orders do not correspond, and say nothing of each other's times.
+        """
+        key = (*records, name)
+        before = self._times.get(key)
         if before is not None and before[0] == recorded:
             return _is_near(before[1], live)
         if before is not None or len(self._times) < MOST_TIMES:
-            self._times[record, name] = recorded, live
+            self._times[key] = recorded, live
         return True
 
     def _add(self, recorded: str, live: str) -> None:

@@ -129,11 +129,7 @@ class SignInCodes:
     def read_mail(self, recorded: Exchange) -> Actions:
         """Where several clients sign in, a mail is read before the next is sent to the same account."""
         operation = recorded.request.operation
-        if (
-            operation is None
-            or operation.key not in (LOGIN_MFA_SEND, PASSWORD_FORGOT)
-            or not recorded.success
-        ):
+        if operation is None or operation.key not in (LOGIN_MFA_SEND, PASSWORD_FORGOT):
             return
         account = self.account_for(recorded.sent)
         if account is not None and self.context.profile.accounts[account].inbox is not None:

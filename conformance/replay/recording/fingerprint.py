@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ _HEAD = re.compile(
 _REQUEST_ID = re.compile(rb'\["[Xx]-[Rr]equest-[Ii][Dd]", *"([^"\\]+)"')
 _DATE = re.compile(rb'\["[Dd]ate", *"([^"\\]+)"')
 _STAMP = re.compile(rb'"timestamp":\s*(\d{13})\b')
-_REQUEST, _RESPONSE, _BODY = REQUEST.encode(), RESPONSE.encode(), b'"body":'
+_REQUEST, _RESPONSE, _BODY, _CLIENT = REQUEST.encode(), RESPONSE.encode(), b'"body":', b'"client":'
 _ID_MARK, _DATE_MARK, _STAMP_MARK = REQUEST_ID.encode(), DATE.encode(), TIMESTAMP.encode()
 
 ENVELOPE = 400
@@ -62,6 +63,20 @@ def epoch(started: str) -> float:
         return datetime.fromisoformat(started).timestamp()
     except ValueError:
         return 0.0
+
+
+def impersonal(raw: bytes, own: Iterable[tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
+    """What a line says of its client, and its request with marks in place of its id and of a client's own
+    texts, which are given with their marks."""
+    start = raw.find(_REQUEST)
+    end = raw.find(_RESPONSE, start)
+    client, request = raw.find(_CLIENT, 0, start), raw[start:end]
+    id = _REQUEST_ID.search(request)
+    if id is not None:
+        request = b"%b%b%b" % (request[: id.start(1)], _ID_MARK, request[id.end(1) :])
+    for text, mark in own:
+        request = request.replace(text, mark)
+    return raw[client:start] if client >= 0 else b"", request
 
 
 def fingerprint_of(raw: bytes) -> Fingerprint:

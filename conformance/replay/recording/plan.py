@@ -115,6 +115,11 @@ class ReplayPlan:
         """How many exchanges were recorded, without those that other workers replay."""
         return len(self.store) - self.elsewhere
 
+    def taken_from(self, text: str) -> int | None:
+        """The number of the exchange whose response first showed an id or a token that a later request sent;
+        None of any other text."""
+        return self._numbers[self.sources[text]] if text in self.handles else None
+
     def number_of(self, position: int) -> int:
         return self._numbers[position]
 

@@ -246,5 +246,13 @@ def packed_values(text: bytes) -> Iterator[bytes]:
 
 def is_only_a_name(raw: bytes, text: bytes) -> bool:
     """Whether a text stands in some JSON as the name of members only."""
-    quoted = re.escape(b'"' + text + b'"')
-    return re.search(quoted + rb"(?!\s*:)", raw) is None and re.search(quoted, raw) is not None
+    quoted = b'"%b"' % text
+    at = first = raw.find(quoted)
+    while at >= 0:
+        end = at + len(quoted)
+        while raw[end : end + 1].isspace():
+            end += 1
+        if raw[end : end + 1] != b":":
+            return False
+        at = raw.find(quoted, at + 1)
+    return first >= 0

@@ -19,6 +19,7 @@ from conformance.report.across.compare import (
 from conformance.report.formats.page import render, spelled
 from conformance.report.formats.summary import code, quoted
 from conformance.report.model.marked import literal
+from conformance.report.model.regressions import change_of
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import json_text, one_line
 from conformance.report.model.words import day_and_time, listed, plural
@@ -190,8 +191,8 @@ def _change_line(change: VerdictChange, safe: Safe) -> str:
 
 
 def _regression_line(regression: Regression, safe: Safe) -> str:
-    values = f"{safe(literal(regression.recorded, 80))} is now {safe(literal(regression.replayed, 80))}"
-    return f"{safe(regression.endpoint)} {safe(regression.path)} {regression.kind}: {values}"
+    change = change_of(regression, 80, quoted=safe)
+    return f"{safe(regression.endpoint)} {safe(regression.path)} {regression.kind}: {change}"
 
 
 def _time_line(change: TimeChange, safe: Safe) -> str:

@@ -12,8 +12,13 @@ from xml.etree import ElementTree
 
 from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
 from conformance.report.model.again import rerun, rerun_finding
-from conformance.report.model.marked import literal
-from conformance.report.model.regressions import RegressedPlace, ReplayedEndpoint, by_endpoint
+from conformance.report.model.regressions import (
+    KINDS,
+    RegressedPlace,
+    ReplayedEndpoint,
+    by_endpoint,
+    change_of,
+)
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.visible import visible
 from conformance.report.model.words import (
@@ -135,10 +140,9 @@ def _endpoint(endpoint: ReplayedEndpoint) -> ElementTree.Element:
 
 
 def _difference(place: RegressedPlace) -> str:
-    first = place.first
-    values = f"recorded {literal(first.recorded, 200)}, now {literal(first.replayed, 200)}"
+    change = f"{KINDS.get(place.kind, place.kind)}: {change_of(place.first, 200)}"
     numbers = ", ".join(map(str, place.exchanges[:20]))
-    return f"{place.path or 'the answer'} {place.kind}: {values} (exchanges {numbers})"
+    return f"{place.path or 'the answer'}: {change} (exchanges {numbers}). {place.meaning}".rstrip()
 
 
 def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> ElementTree.Element:

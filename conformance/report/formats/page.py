@@ -107,7 +107,13 @@ def spelled(text: str) -> list[tuple[str, bool]]:
 def breaks(text: str) -> Markup:
     """The text, escaped, with places where a narrow cell may break it: after the parts of a path, and
     within what is longer than any word."""
-    marked = BREAK.sub("\\g<0>\0", visible(str(text)))
+    return _broken(str(text))
+
+
+@lru_cache(maxsize=2000)
+def _broken(text: str) -> Markup:
+    """The same, kept: a page names each endpoint in many rows."""
+    marked = BREAK.sub("\\g<0>\0", visible(text))
     return Markup(str(escape(marked)).replace("\0", "<wbr>"))
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from conformance.report.formats.finding_text import own_message, values
 from conformance.report.model.again import rerun
-from conformance.report.model.marked import literal
-from conformance.report.model.regressions import KINDS, RegressedPlace
+from conformance.report.model.regressions import KINDS, RegressedPlace, change_of
 from conformance.report.model.regressions import places as places_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.severity import severity_of
@@ -106,9 +105,8 @@ def _regressed(run: Run) -> list[RegressedPlace]:
 
 def _regression(place: RegressedPlace, places: dict[str, int]) -> dict[str, Any]:
     first = place.first
-    change = f"recorded {literal(first.recorded, 200)}, now {literal(first.replayed, 200)}"
-    kind = KINDS.get(place.kind, place.kind)
-    text = f"{place.endpoint} at {place.path or 'the answer'}: {kind}: {change}. {first.basis}".rstrip()
+    change = f"{KINDS.get(place.kind, place.kind)}: {change_of(first, 200)}"
+    text = f"{place.endpoint} at {place.path or 'the answer'}: {change}. {place.meaning}".rstrip()
     key = f"{place.endpoint} {place.path} {place.kind}".encode(errors="backslashreplace")
     return {
         "ruleId": REGRESSION["id"],

@@ -10,8 +10,7 @@ from operator import attrgetter
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.groups import gravest_first
-from conformance.report.model.marked import literal
-from conformance.report.model.regressions import places
+from conformance.report.model.regressions import KINDS, change_of, places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -111,8 +110,9 @@ def _regressions(run: Run) -> Iterator[str]:
         first, seen_in = place.first, place.exchanges
         numbers = ", ".join(map(str, seen_in[:4])) + (", …" if len(seen_in) > 4 else "")
         where = f" at {code(place.path)}" if place.path else ""
-        values = f"recorded {code(literal(first.recorded, 120))}, now {code(literal(first.replayed, 120))}"
-        yield f"- **{place.kind.upper()}** {code(place.endpoint)}{where}: {values} (exchange {numbers})"
+        change = f"{KINDS.get(place.kind, place.kind)}: {change_of(first, 120, quoted=code)}"
+        yield f"- **{(first.meaning or 'regressed').upper()}** {code(place.endpoint)}{where}: {change}"
+        yield f"  (exchange {numbers}){f': {code(first.basis)}' if first.basis else ''}"
     if len(regressed) > MOST_FAILURES:
         yield ""
         yield f"and {len(regressed) - MOST_FAILURES} more in the report."

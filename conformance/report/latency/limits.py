@@ -13,6 +13,7 @@ from typing import Literal
 
 from conformance.errors import UsageError
 from conformance.report.latency.histograms import Latencies, LatencyHistogram
+from conformance.report.model.words import in_figures
 from conformance.traffic.exchange import Json
 
 LIMIT = re.compile(r"p(\d{1,2}(?:\.\d+)?)\s*<=\s*(\d+(?:\.\d+)?)(x|ms|s)")
@@ -72,7 +73,7 @@ class LatencyLimit:
 
 
 def _span(bounds: tuple[float, float]) -> str:
-    low, high = (f"{bound:.4g}" for bound in bounds)
+    low, high = map(in_figures, bounds)
     return low if low == high else f"{low} to {high}"
 
 

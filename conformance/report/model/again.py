@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line, visible
@@ -65,7 +66,13 @@ def rerun(run: Run, name: str, *, is_strict: bool = False) -> str:
         words.append("--strict")
     if run.scope.time_budget:
         words += ["--time-budget", run.scope.time_budget]
-    return " ".join(shlex.quote(one_line(word, 400)) for word in words)
+    return " ".join(map(_word, words))
+
+
+@lru_cache(maxsize=2000)
+def _word(word: str) -> str:
+    """A word of a command; most stand in that of every requirement."""
+    return shlex.quote(one_line(word, 400))
 
 
 def curl(exchange: Exchange, finding: FindingEntry) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,19 @@ KINDS = {
 }
 """The kinds of differences, in the words of a reader."""
 
+
+def change_of(regression: Regression, longest: int, *, quoted: Callable[[str], str] = str) -> str:
+    """What was recorded and what is there now, each in so many characters; ``quoted`` marks a value."""
+    recorded, replayed = (
+        quoted(literal(value, longest)) for value in (regression.recorded, regression.replayed)
+    )
+    if regression.kind == "missing":
+        replayed = "left out"
+    elif regression.kind == "extra":
+        recorded = "left out"
+    return f"recorded {recorded}, now {replayed}"
+
+
 _INDEX = re.compile(r"\[\d+\]")
 
 
@@ -45,6 +58,12 @@ class RegressedPlace:
     @property
     def first(self) -> Regression:
         return self.regressions[0]
+
+    @property
+    def meaning(self) -> str:
+        """What the difference means, and on what that rests: ``breaking: the order … is not stated``. Empty
+        where the results do not say."""
+        return ": ".join(part for part in (self.first.meaning, self.first.basis) if part)
 
     @property
     def requirements(self) -> frozenset[str]:

@@ -349,6 +349,11 @@ def day_and_time(iso: str) -> str:
     return f"{time.day} {time:%b %Y, %H:%M} UTC"
 
 
+def in_figures(number: float) -> str:
+    """A measured number in three figures, or a whole one, without an exponent: ``35.8``, ``22,450``."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
 def listed(names: Iterable[str], most: int = 6) -> str:
     """``A, B, C and 4 more``."""
     every = list(names)

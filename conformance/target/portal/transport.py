@@ -6,6 +6,7 @@ import re
 import ssl
 import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
@@ -33,11 +34,19 @@ OWN_HEADERS = (
 )
 """The headers of a request that names none of them. What a request leaves out else is left out."""
 
+WITH_BODY = ("POST", "PUT", "PATCH")
+"""The methods whose requests tell the length of a body that is empty."""
+
+TOLD_LENGTH = (b"content-length", b"transfer-encoding")
+
 HANDSHAKE_SECONDS = 3.0
 """The longest that a server may take to show that it speaks TLS."""
 
 FROM_PROFILE = frozenset({"access-code", "bot-token"})
 """Kinds of secrets that the suite has from the profile only."""
+
+Pairs = list[tuple[bytes, bytes]]
+"""Headers as they go over the wire."""
 
 Opener = Callable[[Response], Plain | None]
 """Gives the plaintext of an encrypted exchange, once the answer is there."""
@@ -121,11 +130,16 @@ class Transport:
         self, method: str, url_path: str, headers: Sequence[Header], body: bytes | None
     ) -> httpx.Request:
         try:
-            url = httpx.URL(self.url + url_path)
+            url = _url(self.url + url_path)
             pairs = [(name.encode("latin-1"), value.encode()) for name, value in headers]
-            present = {name.lower() for name, _ in pairs}
-            pairs = [pair for pair in OWN_HEADERS if pair[0] not in present] + pairs
-            request = httpx.Request(method, url, headers=pairs, content=body, extensions=self._timeouts)
+            request = httpx.Request(
+                method,
+                url,
+                headers=_completed(pairs, method.upper(), url, body or b""),
+                stream=httpx.ByteStream(body or b""),
+                extensions=self._timeouts,
+            )
+            request.read()
         except (httpx.InvalidURL, UnicodeEncodeError) as problem:
             raise Untestable(f"the request cannot be sent: {problem}", "suite") from None
         if _origin(request.url) != self._origin:
@@ -154,7 +168,8 @@ class Transport:
         if answer.is_stream_consumed:  # by a handler that is no network: it gives the body undone
             raw, encoding = answer.content, None
         else:
-            raw, encoding = b"".join(answer.iter_raw()), answer.headers.get("content-encoding")
+            encodings = [value for name, value in headers if name.lower() == "content-encoding"]
+            raw, encoding = b"".join(answer.iter_raw()), ", ".join(encodings) or None
         is_cut = bool(answer.extensions.get(IS_CUT)) or len(raw) > self._most
         body, form = answered(raw, encoding, is_cut=is_cut, most=self._most)
         return Response(status=answer.status_code, headers=headers, body=body, form=form)
@@ -294,6 +309,24 @@ def verification(profile: Profile) -> ssl.SSLContext | bool:
                 f"{profile.source}: [portal] verify: {verify} cannot be read ({problem})."
             ) from None
     return verify and profile.portal.url.startswith("https:")
+
+
+@lru_cache(maxsize=1000)
+def _url(address: str) -> httpx.URL:
+    """An address, parsed; most of a run are those of the endpoints."""
+    return httpx.URL(address)
+
+
+def _completed(pairs: Pairs, method: str, url: httpx.URL, body: bytes) -> Pairs:
+    """The headers of a request with those that it does not name: whose it is, and how long."""
+    present = {name.lower() for name, _ in pairs}
+    pairs = [pair for pair in OWN_HEADERS if pair[0] not in present] + pairs
+    first = [] if b"host" in present else [(b"Host", url.netloc)]
+    if b"content-length" not in present and body:
+        pairs.append((b"Content-Length", str(len(body)).encode()))
+    elif method in WITH_BODY and present.isdisjoint(TOLD_LENGTH):
+        first.append((b"Content-Length", b"0"))
+    return first + pairs
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:

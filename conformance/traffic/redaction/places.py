@@ -180,10 +180,10 @@ def _in_json(value: Json, *, takes_code: bool) -> Iterator[tuple[str, str]]:
         for name, inner in value.items():
             lower = _plain(name)
             kind = "code" if takes_code and lower in ("code", "otp", "totp", "otpcode") else _kind(lower)
-            if kind is None:
-                yield from _in_json(inner, takes_code=takes_code)
-            else:
+            if kind is not None:
                 yield from _texts(inner, kind)
+            elif isinstance(inner, dict | list):
+                yield from _in_json(inner, takes_code=takes_code)
 
 
 @lru_cache(maxsize=4096)

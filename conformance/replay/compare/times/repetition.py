@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from conformance.replay.compare.difference import Difference, Steps
@@ -40,7 +40,7 @@ Compared = tuple[int, Steps, Json, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class FirstRead:
     """The first of repeated reads: when it was recorded, its fingerprints, and by hash of a place with its
     recorded value that of the live one."""
 
@@ -53,14 +53,12 @@ class _Read:
 class Repetitions:
     """Remembers the first of repeated reads, and compares later ones with it."""
 
-    _reads: dict[int, _Read] = field(default_factory=dict)
+    _reads: dict[int, FirstRead] = field(default_factory=dict)
     _places: int = 0
 
     def broken(self, pair: ReplayedExchange) -> Iterator[Difference]:
         """The places that the recording shows alike at each read, and the target otherwise at this one."""
-        if not pair.repeats or pair.operation in MOVING or CONSTANTS in pair.operation:
-            return
-        if not (pair.recorded.success and pair.live.success):
+        if not pair.repeats or not is_remembered(pair):
             return
         first = self._reads.get(pair.repeats)
         if first is None:
@@ -68,13 +66,31 @@ class Repetitions:
         elif pair.fingerprints is None or first.fingerprints != pair.fingerprints:
             yield from self._since(first, pair)
 
-    def _remember(self, pair: ReplayedExchange) -> None:
-        if self._places < MOST_PLACES:
-            values = {hash((place, old)): hash(new) for place, _, old, new in _by_form(pair)}
-            self._reads[pair.repeats] = _Read(pair.recorded.time, pair.fingerprints, values)
-            self._places += 1 + len(values)
+    def first(self, repeats: int) -> FirstRead | None:
+        """The first of the reads of this number, where it is remembered."""
+        return self._reads.get(repeats)
 
-    def _since(self, first: _Read, pair: ReplayedExchange) -> Iterator[Difference]:
+    def adopt(self, repeats: int, first: FirstRead, time: float) -> None:
+        """Remembers the first of these reads, recorded at a time, by that of others, which was the same."""
+        if repeats not in self._reads:
+            self._add(repeats, replace(first, time=time))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further reads are remembered."""
+        return self._places >= MOST_PLACES
+
+    def _remember(self, pair: ReplayedExchange) -> None:
+        if not self.is_full:
+            values = {hash((place, old)): hash(new) for place, _, old, new in _by_form(pair)}
+            self._add(pair.repeats, FirstRead(pair.recorded.time, pair.fingerprints, values))
+
+    def _add(self, repeats: int, first: FirstRead) -> None:
+        if not self.is_full:
+            self._reads[repeats] = first
+            self._places += 1 + len(first.values)
+
+    def _since(self, first: FirstRead, pair: ReplayedExchange) -> Iterator[Difference]:
         passed = pair.recorded.time - first.time
         for place, steps, old, new in _by_form(pair):
             shown = hash(new)
@@ -82,6 +98,13 @@ class Repetitions:
                 continue
             if passed > min(_resolution(steps, value) for value in (old, new)):
                 yield Difference("repetition", steps, old, new)
+
+
+def is_remembered(pair: ReplayedExchange) -> bool:
+    """Whether the first of such reads is remembered, where they are repeated."""
+    if pair.operation in MOVING or CONSTANTS in pair.operation:
+        return False
+    return pair.recorded.success and pair.live.success
 
 
 def _by_form(pair: ReplayedExchange) -> Iterator[Compared]:

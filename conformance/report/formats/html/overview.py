@@ -11,8 +11,7 @@ from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, spelled
-from conformance.report.model.marked import literal
-from conformance.report.model.regressions import KINDS, RegressedPlace, places
+from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
@@ -159,7 +158,7 @@ def _values(finding: FindingEntry) -> str:
 
 def _regressed(place: RegressedPlace) -> Cells:
     first = place.first
-    change = f"recorded {literal(first.recorded, 60)}, now {literal(first.replayed, 60)}"
+    change = change_of(first, 60)
     times = f" · {plural(len(place.exchanges), 'answer')}"
     return cells(
         verdict="fail",

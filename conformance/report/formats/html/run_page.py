@@ -54,9 +54,14 @@ class HtmlReport:
 
     def html(self) -> str:
         if not self.run.findings:
-            return render("report.html.j2", page=self._view([]))
-        size = len(render("report.html.j2", page=self._view([])).encode())
-        cards = self._cards(ROOM - size)  # before the page: the requirements link to them
+            return self._page([])
+        page = self._page(self._cards(ROOM))  # the cards first: the requirements link to them
+        if len(page.encode()) <= ROOM:
+            return page
+        bare, fitting = HtmlReport(self.run, self.evidence), HtmlReport(self.run, self.evidence)
+        return fitting._page(fitting._cards(ROOM - len(bare._page([]).encode())))
+
+    def _page(self, cards: Sequence[tuple[str, Markup]]) -> str:
         return render("report.html.j2", page=self._view(cards))
 
     def _view(self, cards: Sequence[tuple[str, Markup]]) -> Cells:

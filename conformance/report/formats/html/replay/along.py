@@ -10,7 +10,7 @@ from markupsafe import Markup
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.scale import LogScale
 from conformance.report.model.run import Run
-from conformance.report.model.words import duration
+from conformance.report.model.words import duration, in_figures
 from conformance.traffic.exchange import dig
 
 NAMES = ("p50_ms", "p95_ms", "p99_ms")
@@ -65,7 +65,9 @@ def _along(rows: Sequence[Mapping[str, Any]], seconds: int, *, width: float) -> 
         )
         for row in rows
     )
-    return _framed(Markup("").join([lines, columns]), scale, end, width=width, most=f"{most / seconds:.3g}/s")
+    return _framed(
+        Markup("").join([lines, columns]), scale, end, width=width, most=f"{in_figures(most / seconds)}/s"
+    )
 
 
 def _framed(drawing: Markup, scale: LogScale, end: int, *, width: float, most: str) -> Markup:
@@ -73,7 +75,7 @@ def _framed(drawing: Markup, scale: LogScale, end: int, *, width: float, most: s
     marks = sorted({scale.lowest, (scale.lowest * scale.highest) ** 0.5, scale.highest})
     labels = Markup("").join(
         Markup('<text x="{:.0f}" y="{:.1f}" text-anchor="end">{} ms</text>').format(
-            LEFT - 6, BOTTOM - scale.place(ms, BOTTOM - TOP, 0.0) + 4, f"{ms:.3g}"
+            LEFT - 6, BOTTOM - scale.place(ms, BOTTOM - TOP, 0.0) + 4, in_figures(ms)
         )
         for ms in marks
     )
@@ -83,9 +85,8 @@ def _framed(drawing: Markup, scale: LogScale, end: int, *, width: float, most: s
         '<text x="{}" y="{:.0f}">0</text><text x="{:.0f}" y="{:.0f}" text-anchor="end">+{}</text>'
     ).format(LEFT, foot, width - RIGHT, LEFT - 6, foot - REQUESTS + 10, most, LEFT, foot + 15,
              width - RIGHT, foot + 15, duration(float(end)))  # fmt: skip
-    words = (
-        f"Latency along {duration(float(end))} of the load, from {scale.lowest:.3g} to {scale.highest:.3g} ms"
-    )
+    span = f"from {in_figures(scale.lowest)} to {in_figures(scale.highest)} ms"
+    words = f"Latency along {duration(float(end))} of the load, {span}"
     return Markup('<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">{}</svg>').format(
         width, foot + 22, words, Markup("").join([drawing, labels, axes])
     )

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import duration, listed, plural
+from conformance.report.model.words import duration, in_figures, listed, plural
 from conformance.traffic.exchange import dig
 
 STATES = {
@@ -96,7 +96,7 @@ def _load(load: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "Load",
         (
             f"{plural(int(load.get('requests', 0)), 'request')}, the recording {times}; "
-            f"{load.get('rate', 0):g}/s asked for{ramp}, {load.get('reached_rate', 0):.3g}/s sent"
+            f"{load.get('rate', 0):g}/s asked for{ramp}, {in_figures(load.get('reached_rate', 0))}/s sent"
         ),
     )
     driver = _mapping(load, "driver")
