@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance.check.merged_runs import merge
 from conformance.replay import ReplayOptions
 from conformance.replay.compare.difference import Difference, breaking
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
@@ -147,3 +148,22 @@ def test_the_quiet_line_names_the_places_of_stale_rows(tmp_path: Path) -> None:
     run = replayed(decision(tmp_path, baseline=load(file)), tmp_path)
 
     assert f"stale: {ROLES} data[*].updatedAt value" in verdict_line(run, tmp_path)
+
+
+@pytest.mark.parametrize("is_seen_by_another", [False, True])
+def test_a_row_that_no_part_of_a_replay_saw_fails_the_whole(tmp_path: Path, is_seen_by_another: bool) -> None:
+    file = tmp_path / "changes.toml"
+    file.write_text(text(SEEN, STALE))
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        replayed(decision(tmp_path, accept=file), tmp_path / name)
+    first = tmp_path / "first" / "exchanges.jsonl"
+    first.write_text(first.read_text().replace("2026", "2025"))
+    if is_seen_by_another:
+        results = tmp_path / "second" / "results.json"
+        results.write_text(results.read_text().replace("Accepted and not seen", "Seen"))
+
+    whole = merge([tmp_path / "first", tmp_path / "second"], tmp_path / "whole")
+
+    rows = [] if is_seen_by_another else decision(tmp_path, accept=file).outdated
+    assert [row for row in whole.ending.outdated_rows if row.startswith("Accepted and not seen")] == rows
