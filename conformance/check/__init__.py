@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -59,9 +59,13 @@ class _Judged:
     """What no worker could judge, and why."""
 
 
-def _judged(options: CheckOptions) -> _Judged:
+def _judged(options: CheckOptions, files: int) -> _Judged:
     ledger = Ledger(REQUIREMENTS, selection=options.rules)
-    return _Judged(ledger, finder=finder_of(options.redact, options.keep))
+    return _Judged(ledger, finder=_finder(options, files))
+
+
+def _finder(options: CheckOptions, files: int) -> SecretFinder:
+    return replace(finder_of(options.redact, options.keep), files=files)
 
 
 def check(
@@ -91,7 +95,7 @@ def check(
         if options.workers > 1 or options.scheduler:
             judged = _judge_in_parts(traffic, places, path, partial(divide, progress=progress))
         else:
-            judged = _judged(options)
+            judged = _judged(options, len(places))
             _judge(traffic, judged, path, [judged.coverage.feed, *listeners])
     run = finish_run(
         judged.ledger,
@@ -171,7 +175,7 @@ def _judge_in_parts(
     options = traffic.options
     workers = WORKERS_OF_A_CLUSTER if options.scheduler else options.workers
     parts = parts_of(files, workers)
-    finder = finder_of(options.redact, options.keep)
+    finder = _finder(options, len(files))
     divided = divide(traffic, parts, path, finder).run()
     return _Judged(
         divided.ledger,

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +18,7 @@ from conformance.check.share import (
     JudgedPart,
     JudgeShare,
     OrderedShare,
+    Outlook,
     PartShare,
     Share,
     judged,
@@ -26,6 +27,7 @@ from conformance.check.share import (
 from conformance.check.traffic import CheckOptions, FilePart, PortalTraffic
 from conformance.check.workers import Workers
 from conformance.spec import REQUIREMENTS
+from conformance.traffic.capture.placeholders import block_of
 from conformance.traffic.capture.places import Place
 from conformance.traffic.log import ExchangeLog
 from conformance.traffic.redaction.finder import SecretFinder
@@ -80,12 +82,13 @@ class Division:
             self._workers(options) as workers,
         ):
             ordered = OrderedShare(tuple(self.parts), options)
+            known = self._known_ingresses(seen, options)
             shares = [
                 PartShare(
                     number,
                     part,
                     options,
-                    seen.ingresses if number else (),
+                    known[number],
                     None if is_logged_here else Path(folder) / f"{number}.jsonl",
                 )
                 for number, part in enumerate(self.parts)
@@ -98,6 +101,21 @@ class Division:
             except KeyboardInterrupt:
                 interrupted = True
             return self._merged(workers, ordered, shares, is_logged=is_logged_here, interrupted=interrupted)
+
+    def _known_ingresses(self, seen: Outlook, options: CheckOptions) -> list[tuple[str, ...]]:
+        """The access codes of the ingress that each part begins with: those that the beginning of the traffic
+        shows, and the beginning of its own recording. A recording begins without its own placeholders."""
+        known: list[tuple[str, ...]] = [()]
+        own: tuple[str, ...] = ()
+        for before, part in pairwise(self.parts):
+            if part.among != before.among:
+                own = ()
+                known.append(tuple(code for code in seen.ingresses if block_of(code) is None))
+                continue
+            if part.among.number and not own:
+                own = outlook(PortalTraffic([before], options)).ingresses
+            known.append(tuple(filter(part.among.has, dict.fromkeys((*seen.ingresses, *own)))))
+        return known
 
     def _workers(self, options: CheckOptions) -> Pool:
         if options.scheduler:
@@ -194,11 +212,14 @@ def _by_reason(lost: Mapping[Share, str]) -> list[str]:
 
 
 def _is_as_known(share: PartShare, result: JudgedPart, known: tuple[str, ...]) -> bool:
-    """Whether a part was judged as with the access codes that are known where it begins."""
-    if set(share.ingresses) == set(known):
+    """Whether a part was judged as with the access codes that are known where it begins. The placeholders of
+    other files do not matter."""
+    has = share.part.among.has
+    given, right = set(filter(has, share.ingresses)), set(filter(has, known))
+    if given == right:
         return True
-    is_narrower = bool(share.ingresses) and set(share.ingresses) <= set(known)
-    return is_narrower and result.unknown_codes.isdisjoint(known)
+    is_narrower = given <= right and set(map(block_of, given)) == set(map(block_of, right))
+    return is_narrower and result.unknown_codes.isdisjoint(right)
 
 
 def _before_breaks(shares: Sequence[PartShare], results: Mapping[Share, Judged]) -> Iterator[Judged | None]:

@@ -13,7 +13,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -26,7 +26,8 @@ from conformance.errors import UsageError
 from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
 from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, OtherPlaceEntry, Run
 from conformance.spec import IMPACTS, REQUIREMENTS
-from conformance.traffic.exchange import ABSENT, split_url
+from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, moved_json
+from conformance.traffic.exchange import ABSENT, Json, split_url
 from conformance.verdicts.coverage import Coverage, coverage_from
 from conformance.verdicts.findings import NOT_SELECTED, Finding, Observation, OtherPlace, Topic, Verdict
 from conformance.verdicts.parts import LedgerPart, Position, ledger_of
@@ -36,6 +37,9 @@ BUFFER = 1 << 20
 
 MERGED = ("check", "replay")
 REGENERATED = (
+    " exchange was judged.",
+    " exchanges were judged.",
+    " not judged: record with --open-channel",
     " operations were answered.",
     " fields that their answers may have were seen.",
     " error codes were seen.",
@@ -65,14 +69,15 @@ _decode = msgspec.json.Decoder(_Glance).decode
 
 
 class Stretch(NamedTuple):
-    """The exchanges of one part: when the first began, a digest of all, how many, and where their lines begin
-    and end in the file."""
+    """The exchanges of one part: when the first began, a digest of all, how many, where their lines begin
+    and end in the file, and the blocks that the numbers of their placeholders are of."""
 
     begins: str
     digest: str
     size: int
     offset: int
     end: int
+    blocks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,19 +98,38 @@ class Folder:
         return (self.run.model_extra or {}).get(name) or {}
 
 
+class Move(NamedTuple):
+    """Where a stretch goes: the number of its first exchange here, how far it moves, and which blocks of
+    placeholders become which."""
+
+    first: int
+    by: int
+    blocks: Mapping[int, int]
+
+    def block(self, block: int) -> int:
+        return self.blocks.get(block, block)
+
+
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of the exchanges of one folder in the whole: of each stretch the first one here, and how
-    far it moves."""
+    """The numbers of the exchanges of one folder in the whole."""
 
-    moves: Sequence[tuple[int, int]]
+    moves: Sequence[Move]
 
     def __call__(self, number: int) -> int:
-        shift = 0
-        for first, moved in self.moves:
-            if number >= first:
-                shift = moved
-        return number + shift
+        return number + self.move_of(number).by
+
+    def placeholders(self, value: Json, number: int) -> Json:
+        """What was seen in an exchange, with the placeholders of the whole."""
+        move = self.move_of(number)
+        return moved_json(value, move.block) if move.blocks else value
+
+    def move_of(self, number: int) -> Move:
+        found = Move(0, 0, {})
+        for move in self.moves:
+            if number >= move.first:
+                found = move
+        return found
 
 
 @dataclass(frozen=True)
@@ -134,7 +158,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     _must_belong_together(folders)
     _must_be_elsewhere(folders, out)
     numbers = _numbers(folders)
-    _join(folders, out / "exchanges.jsonl")
+    _join(folders, numbers, out / "exchanges.jsonl")
     first = folders[0].run
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
@@ -160,7 +184,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
         impact=max((folder.run.impact for folder in folders), key=IMPACTS.index),
         strict=first.strict,
         command=first.command,
-        ending=_ending([folder.run.ending for folder in folders], details, beside),
+        ending=_ending(folders, details, beside),
         scope=first.scope,
         regressions=sorted(regressions, key=lambda row: row.exchange),
         notes=list(_notes(folders, coverage, traffic) if is_check else _replay_notes(folders, details)),
@@ -185,13 +209,20 @@ def _stretches(folder: Folder) -> Iterator[Stretch]:
         sizes = [row["exchanges"] for row in (folder.run.model_extra or {}).get("parts", [])]
         for size in sizes or [None]:
             offset, digest, begins, count = lines.tell(), hashlib.sha256(), "", 0
+            blocks: set[int] = set()
             for line in islice(lines, size):
-                digest.update(line.partition(b",")[2])
+                digest.update(_in_first_block(line.partition(b",")[2]))
+                blocks.update(blocks_in(line) if names_hosts else ())
                 if names_hosts or not begins:
                     started = _seen(line, folder.hosts)
                     begins = begins or started
                 count += 1
-            yield Stretch(begins, digest.hexdigest(), count, offset, lines.tell())
+            yield Stretch(begins, digest.hexdigest(), count, offset, lines.tell(), tuple(sorted(blocks)))
+
+
+def _in_first_block(line: bytes) -> bytes:
+    """A line as it was before a merge moved its placeholders."""
+    return line if LATER.search(line) is None else moved(line, lambda block: 0)
 
 
 def _seen(line: bytes, hosts: Counter[str]) -> str:
@@ -249,26 +280,27 @@ def _in_order(folders: Sequence[Folder]) -> list[tuple[Stretch, int, int]]:
 
 
 def _numbers(folders: Sequence[Folder]) -> list[Numbers]:
-    moves: list[list[tuple[int, int]]] = [[] for _ in folders]
-    place = 1
+    moves: list[list[Move]] = [[] for _ in folders]
+    place, block = 1, 0
     for stretch, index, first in _in_order(folders):
-        moves[index].append((first, place - first))
+        places = range(block, block + len(stretch.blocks))
+        blocks = {} if stretch.blocks == tuple(places) else dict(zip(stretch.blocks, places, strict=True))
+        moves[index].append(Move(first, place - first, blocks))
         place += stretch.size
+        block += max(1, len(stretch.blocks))
     return [Numbers(sorted(rows)) for rows in moves]
 
 
-def _join(folders: Sequence[Folder], path: Path) -> None:
-    place = 1
+def _join(folders: Sequence[Folder], numbers: Sequence[Numbers], path: Path) -> None:
     with path.open("wb", BUFFER) as out:
         for stretch, index, first in _in_order(folders):
             with folders[index].exchanges.open("rb", BUFFER) as lines:
                 lines.seek(stretch.offset)
-                if place == first:
+                move = numbers[index].move_of(first)
+                if not move.by and not move.blocks:
                     _copy(lines, out, stretch.end - stretch.offset)
                 else:
-                    numbered = partial(_renumbered, shift=place - first)
-                    out.writelines(map(numbered, islice(lines, stretch.size)))
-            place += stretch.size
+                    out.writelines(_as_moved(line, move) for line in islice(lines, stretch.size))
 
 
 def _copy(source: BinaryIO, out: BinaryIO, size: int) -> None:
@@ -277,13 +309,15 @@ def _copy(source: BinaryIO, out: BinaryIO, size: int) -> None:
         size -= len(chunk)
 
 
-def _renumbered(line: bytes, shift: int) -> bytes:
+def _as_moved(line: bytes, move: Move) -> bytes:
     """A line of exchanges begins with its number, ``{"n":``; an empty one stands for an exchange that was
     lost."""
+    if move.blocks:
+        line = moved(line, move.block)
     number, comma, rest = line.removeprefix(b'{"n":').partition(b",")
     if not comma or not number.isdigit():
         return line
-    return b'{"n":%d,%b' % (int(number) + shift, rest)
+    return b'{"n":%d,%b' % (int(number) + move.by, rest)
 
 
 def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
@@ -314,13 +348,14 @@ def _ledger_part(run: Run, renumbered: Numbers) -> LedgerPart:
 
 def _finding(entry: FindingEntry, renumbered: Numbers) -> Finding:
     other = entry.other
+    seen_at = (entry.exchanges or (0,))[-1]
     return Finding(
         requirement=entry.requirement,
         verdict=Verdict(entry.verdict),
         endpoint=entry.endpoint,
-        message=entry.message,
-        expected=entry.expected,
-        actual=ABSENT if entry.missing else entry.actual,
+        message=renumbered.placeholders(entry.message, seen_at),
+        expected=renumbered.placeholders(entry.expected, seen_at),
+        actual=ABSENT if entry.missing else renumbered.placeholders(entry.actual, seen_at),
         path=entry.path,
         case=entry.case,
         exchanges=tuple(map(renumbered, entry.exchanges)),
@@ -379,7 +414,8 @@ def _details(
     return {"replay": replay_details(replays, numbers), "parts": parts}
 
 
-def _ending(endings: Sequence[Ending], details: Mapping[str, Any], beside: Beside) -> Ending:
+def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Beside) -> Ending:
+    endings = [folder.run.ending for folder in folders]
     reasons = [beside.lost, too_little(details, beside.least_share)]
     reasons += [row.inconclusive for row in endings if row.inconclusive != NOTHING_TESTED]
     why = dict.fromkeys(filter(None, reasons))
@@ -391,7 +427,14 @@ def _ending(endings: Sequence[Ending], details: Mapping[str, Any], beside: Besid
         inconclusive=" ".join(why),
         unusable="; ".join(dict.fromkeys(row.unusable for row in endings if row.unusable)),
         too_slow=exceeded_limits(details),
+        outdated_rows=_outdated_rows([folder.run for folder in folders]),
     )
+
+
+def _outdated_rows(runs: Sequence[Run]) -> list[str]:
+    """The accepted differences that one part should have shown, and none did."""
+    rows = dict.fromkeys(row for run in runs for row in run.ending.outdated_rows)
+    return [row for row in rows if all(row in run.notes for run in runs)]
 
 
 def _replay_notes(folders: Sequence[Folder], details: Mapping[str, Any]) -> Iterator[str]:

@@ -17,7 +17,9 @@ from conformance.report.model.words import plural
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.capture.files import is_packed
+from conformance.traffic.capture.placeholders import ALONE, OneOf
 from conformance.traffic.capture.places import Place, size_of
+from conformance.traffic.capture.together import together
 from conformance.traffic.exchange import Exchange, named
 from conformance.verdicts.selection import RuleSelection
 
@@ -61,11 +63,13 @@ DEFAULTS = CheckOptions()
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A file, or the lines of a capture that begin between two of its bytes."""
+    """A file, or the lines of a capture that begin between two of its bytes; ``among`` is the place of the
+    file among all that are checked."""
 
     path: Place
     begin: int = 0
     end: int | None = None
+    among: OneOf = ALONE
 
     @property
     def is_range(self) -> bool:
@@ -73,7 +77,7 @@ class FilePart:
 
     def read(self, *, salvage: bool) -> capture.Reader:
         """CaptureError, on the way, as that of ``capture.read``."""
-        return capture.read(self.path, salvage=salvage, begin=self.begin, end=self.end)
+        return capture.read(self.path, salvage=salvage, begin=self.begin, end=self.end, among=self.among)
 
     def __str__(self) -> str:
         return str(self.path) if self.end is None else f"{self.path} (bytes {self.begin} to {self.end})"
@@ -87,14 +91,14 @@ def parts_of(files: Sequence[Place], workers: int, *, smallest: int = SMALLEST_P
     whole = sum(lengths[path] for path in divided)
     size = min(max(whole // (workers * PARTS_OF_A_WORKER) + 1, smallest), LARGEST_PART)
     parts: list[FilePart] = []
-    for path in files:
+    for path, among in zip(files, together(files), strict=True):
         length = lengths.get(path, 0)
         if length <= size:
-            parts.append(FilePart(path))
+            parts.append(FilePart(path, among=among))
             continue
         count = -(-length // size)
         edges = [length * at // count for at in range(count + 1)]
-        parts += [FilePart(path, begin, end) for begin, end in pairwise(edges)]
+        parts += [FilePart(path, begin, end, among) for begin, end in pairwise(edges)]
     return parts
 
 
@@ -108,7 +112,7 @@ class PortalTraffic:
     """The portal's exchanges of some files or parts, in order; everything else is ignored and counted.
     ``first_ignored`` names one for each reason. ``counts`` says how many each of them had."""
 
-    files: Sequence[Place | FilePart]
+    files: Sequence[Place] | Sequence[FilePart]
     options: CheckOptions
     ignored: Counter[str] = field(default_factory=Counter)
     first_ignored: dict[str, str] = field(default_factory=dict)
@@ -133,9 +137,8 @@ class PortalTraffic:
 
     def _exchanges(self) -> Iterator[Exchange]:
         broken: Place | None = None
-        for file in self.files:
+        for part in self._parts():
             before = self.count
-            part = file if isinstance(file, FilePart) else FilePart(file)
             if part.path == broken and part.begin:
                 self.counts.append(0)
                 continue
@@ -155,6 +158,13 @@ class PortalTraffic:
             self.notes.extend(reader.notes)
             self.counts.append(self.count - before)
             broken = part.path if part.is_range and reader.notes else None
+
+    def _parts(self) -> list[FilePart]:
+        parts = [file for file in self.files if isinstance(file, FilePart)]
+        places = [file for file in self.files if not isinstance(file, FilePart)]
+        return parts or [
+            FilePart(path, among=among) for path, among in zip(places, together(places), strict=True)
+        ]
 
     @property
     def target(self) -> str:

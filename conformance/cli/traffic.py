@@ -102,7 +102,7 @@ COMPARISON = (
         "--account",
         multiple=True,
         metavar="EMAIL=NAME",
-        help="the profile's account in place of a recorded email",
+        help="the profile's account in place of a recorded email; none leaves out what it signed in for",
     ),
     option(
         "--learn",

@@ -20,6 +20,7 @@ from conformance.checks.registry import (
 )
 from conformance.judging.shapes import Shape, ShapeReport, shape_of
 from conformance.spec import Operation
+from conformance.traffic.capture.placeholders import block_of
 from conformance.traffic.exchange import ABSENT, SECURE_SESSION, UNKNOWN_FORMS, Exchange
 
 INGRESSES_KEPT, UNKNOWN_CODES_KEPT = 100, 1_000
@@ -177,14 +178,18 @@ class Dispatcher:
     def _is_of_ingress(self, code: str, kind: Kind, n: int) -> bool:
         """Whether an access code is of the portal's ingress: as far as is known, one by which it has served.
 
-        What turns away a wrong access code may stand before the portal, and answer in its own way.
+        What turns away a wrong access code may stand before the portal, and answer in its own way. What is
+        known of one file says nothing of the placeholders of another.
         """
         if len(self.unknown_codes) < UNKNOWN_CODES_KEPT:
             self.unknown_codes.add(code)
         if kind == "success" and len(self.ingresses) < INGRESSES_KEPT:
             self.ingresses[code] = n
             self.generation += 1
-        return not self.ingresses or code in self.ingresses
+        if not self.ingresses or code in self.ingresses:
+            return True
+        block = block_of(code)
+        return block is not None and all(block_of(known) not in (None, block) for known in self.ingresses)
 
 
 @lru_cache(maxsize=4096)

@@ -12,9 +12,8 @@ from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load.schedule import rate_of, seconds_of
-from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.descriptions.explain import explained, foreseen
-from conformance.replay.recording.store import Store
+from conformance.replay.sharing import AnalysedRecording, accounts_of
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
 from conformance.report.model.run import Run
@@ -90,10 +89,10 @@ def _warn(notice: str) -> None:
 
 def _previewed(profile: Profile, arguments: SimpleNamespace, options: ReplayOptions) -> Iterator[str]:
     """What would be sent, and where each correlated value comes from, as far as the user asks for it."""
-    with Store(arguments.files, salvage=options.salvage) as store:
-        plan = planned(store, options.selection)
+    with AnalysedRecording(arguments.files, profile, options) as recording:
+        plan = recording.plan
         if arguments.dry_run:
-            yield from foreseen(plan, profile)
+            yield from foreseen(plan, profile, accounts_of(plan, profile, options.accounts))
         if arguments.explain:
             yield from explained(plan)
 

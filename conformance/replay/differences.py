@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from conformance.report.across.accepted import (
     Acceptance,
     AcceptedDifference,
     ComparedPlaces,
-    OutdatedRows,
     against_rows,
     key_of,
     load,
@@ -24,14 +23,17 @@ from conformance.report.across.accepted import (
     write,
 )
 from conformance.report.across.baseline import Baseline
+from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.model.regressions import by_cause
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import plural
+from conformance.report.model.words import listed, plural
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
 DRIFT_BASIS = "state, time or data: replays of one build differ here"
+MOST_NAMED = 20
+"""Rows without a reason that a note names."""
 LONGEST_CODE = 60
 """Characters of a code that a terminal shows."""
 SHOWN_EXCHANGES = 20
@@ -47,6 +49,9 @@ class DecidedDifferences:
     baseline: Baseline | None
     pruned: Sequence[AcceptedDifference] = ()
     """Rows that this replay removes from the baseline."""
+    rows: Sequence[AcceptedDifference] = ()
+    """Rows of the profile and of the file of accepted differences."""
+    file: AcceptedFile = field(default_factory=lambda: AcceptedFile())
 
     @property
     def regressions(self) -> list[Regression]:
@@ -63,7 +68,39 @@ class DecidedDifferences:
         for row in self.acceptance.expired:
             yield f"No longer accepted since {row.expires}: {row.endpoint} {row.path} ({row.reason})."
         for row in self.acceptance.unseen:
-            yield f"Accepted and not seen: {row.endpoint} {row.path} {row.kind} ({row.reason})."
+            yield _unseen(row)
+        yield from self.file.notes()
+        unexplained = [
+            f"{row.endpoint} {row.path} {row.kind}" for row in self.rows if row.reason == NO_REASON
+        ]
+        if unexplained:
+            yield f"Accepted without a reason; say why in its row: {listed(unexplained, MOST_NAMED)}."
+
+    @property
+    def outdated(self) -> list[str]:
+        """The rows of the file that fail the replay, as sentences."""
+        return [_unseen(row) for row in self.file.stale]
+
+
+@dataclass(frozen=True)
+class AcceptedFile:
+    """The file of accepted differences: its ``rows``, of which ``stale`` ones list nothing any more.
+    ``written`` and ``removed``: what an update did to it."""
+
+    rows: Sequence[AcceptedDifference] = ()
+    stale: Sequence[AcceptedDifference] = ()
+    written: str = ""
+    removed: Sequence[AcceptedDifference] = ()
+
+    def notes(self) -> Iterator[str]:
+        for row in self.removed:
+            yield f"No longer seen, and removed: {row.endpoint} {row.path} {row.kind} ({row.reason})."
+        if self.written:
+            yield self.written
+
+
+def _unseen(row: AcceptedDifference) -> str:
+    return f"Accepted and not seen: {row.endpoint} {row.path} {row.kind} ({row.reason})."
 
 
 def decided(
@@ -81,19 +118,22 @@ def decided(
     UsageError: one cannot be used."""
     differences = list(weighed_differences(tally))
     weighty = held_from(differences, options.fail_on)
-    rows = [*_profile_rows(accepted), *_file_rows(options, weighty)]
+    compared = _compared(tally, is_complete=is_complete)
+    places = ComparedPlaces(compared, {*map(key_of, differences), *drift})
+    file = _file(options, weighty, places)
+    rows = [*_profile_rows(accepted), *file.rows]
+    listing = list(rows)
     pruned: list[AcceptedDifference] = []
     if baseline is not None:
-        compared = _compared(tally, is_complete=is_complete)
-        places = ComparedPlaces(compared, {*map(key_of, differences), *drift})
-        baseline = replace(baseline, outdated=places.outdated(baseline.regressions))
         if options.baseline_prune:
             pruned = [row for row in baseline.regressions if _is_gone(row, tally, places)]
             baseline = _without(baseline, pruned)
         if options.baseline_update:
-            baseline = _updated(baseline, against_rows(weighty, rows).held)
-        rows.extend(baseline.regressions)
-    return DecidedDifferences(against_rows(weighty, rows), differences, baseline, pruned)
+            stale = places.compared(baseline.regressions).stale
+            baseline = _updated(_without(baseline, stale), against_rows(weighty, rows).held)
+        baseline = replace(baseline, compared=places.compared(baseline.regressions))
+        listing.extend(baseline.regressions)
+    return DecidedDifferences(against_rows(weighty, listing), differences, baseline, pruned, rows, file)
 
 
 def _is_gone(row: AcceptedDifference, tally: OutcomeTally, places: ComparedPlaces) -> bool:
@@ -103,12 +143,7 @@ def _is_gone(row: AcceptedDifference, tally: OutcomeTally, places: ComparedPlace
 
 
 def _without(baseline: Baseline, rows: Collection[AcceptedDifference]) -> Baseline:
-    outdated = OutdatedRows(
-        tuple(row for row in baseline.outdated.stale if row not in rows),
-        tuple(row for row in baseline.outdated.expired if row not in rows),
-    )
-    kept = tuple(row for row in baseline.regressions if row not in rows)
-    return replace(baseline, regressions=kept, outdated=outdated)
+    return replace(baseline, regressions=tuple(row for row in baseline.regressions if row not in rows))
 
 
 def _compared(tally: OutcomeTally, *, is_complete: bool) -> frozenset[str]:
@@ -118,29 +153,31 @@ def _compared(tally: OutcomeTally, *, is_complete: bool) -> frozenset[str]:
 
 
 def _updated(baseline: Baseline, differences: Sequence[Regression]) -> Baseline:
-    """The baseline with these differences, and without rows whose difference was not seen. Expired ones stay:
-    only a person may give them more time."""
-    kept = [row for row in baseline.regressions if row not in baseline.outdated.stale]
-    return replace(
-        baseline,
-        regressions=updated(kept, differences),
-        outdated=replace(baseline.outdated, stale=()),
-    )
+    """The baseline with these differences. Expired rows stay: only a person may give them more time."""
+    return replace(baseline, regressions=updated(baseline.regressions, differences))
 
 
 def _profile_rows(accepted: Sequence[Mapping[str, Any]]) -> Iterator[AcceptedDifference]:
     yield from (AcceptedDifference(**row) for row in accepted)
 
 
-def _file_rows(options: ReplayOptions, weighty: Sequence[Regression]) -> Sequence[AcceptedDifference]:
+def _file(options: ReplayOptions, weighty: Sequence[Regression], places: ComparedPlaces) -> AcceptedFile:
+    """The file of accepted differences; an update adds rows, and removes those that list nothing any more."""
     path = options.accept
     if path is None:
-        return ()
-    rows = load(path) if path.exists() or not options.accept_update else ()
-    if options.accept_update:
-        rows = updated(rows, weighty)
-        write(rows, path)
-    return rows
+        return AcceptedFile()
+    before = load(path) if path.exists() or not options.accept_update else ()
+    stale = places.compared(before).stale
+    if not options.accept_update:
+        return AcceptedFile(before, stale)
+    kept = [row for row in before if row not in stale]
+    rows = updated(kept, weighty)
+    write(rows, path)
+    added = len(rows) - len(kept)
+    written = f"Written to {path}: {plural(len(rows), 'row')}, {added} of them new."
+    if added:
+        written += " Say in each new row why it is accepted (reason) and until when (expires)."
+    return AcceptedFile(rows, written=written, removed=stale)
 
 
 def check_rows(path: Path | None, *, is_updated: bool) -> None:

@@ -14,9 +14,11 @@ from conformance.replay.load.meter import LoadMeter
 from conformance.replay.options import Lag
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.report.model.words import plural
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.target.portal.ingress import IngressRefusal
 
 LACKING = ("the profile has no account", "[accounts.")
+SIGN_INS = frozenset({LOGIN_INITIATE, LOGIN_MFA_SEND, LOGIN_COMPLETE})
 REASONED = frozenset({State.NOT_COMPARABLE, State.NOT_REPLAYABLE, State.SKIPPED, State.UNWANTED})
 
 
@@ -97,6 +99,23 @@ def _misfits(finished: FinishedReplay) -> Iterator[str]:
     for reason in dict.fromkeys(reason for reason in reasons if reason.startswith(LACKING)):
         if reason not in problems:
             yield f"The profile does not fit: {reason}."
+
+
+def skipped_for_the_profile(finished: FinishedReplay) -> Iterator[str]:
+    """What was skipped for sign-ins that the profile does not suffice for: what is compared then says nothing
+    of these accounts."""
+    problems, tally = finished.replay.machine.assessor.credentials.problems, finished.tally
+    skipped: Counter[str] = Counter()
+    for outcome in tally.kept:
+        is_lacking = outcome.reason.startswith(LACKING) or outcome.reason in problems
+        if is_lacking and outcome.endpoint in SIGN_INS:
+            skipped[outcome.reason] += tally.roots[outcome.number]
+    for reason, times in skipped.items():
+        if times:
+            yield (
+                f"{plural(times, 'exchange')} {'was' if times == 1 else 'were'} skipped: {reason}. "
+                "To leave out what an account does, give --account EMAIL=none."
+            )
 
 
 def _end(finished: FinishedReplay) -> Iterator[str]:

@@ -13,6 +13,7 @@ from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.outcome import OutcomeTally
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.plan import ReplayPlan, ReplaySelection
+from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.report.model.run import Run
 from conformance.spec import Impact
 from conformance.target.profile.model import Profile
@@ -51,8 +52,9 @@ class ReplayOptions:
     """The options that the user chose for a replay.
 
     ``pace`` is ``max``, ``recorded``, or how many times faster than recorded, such as ``10x``.
-    ``accounts`` says which account of the profile stands for a recorded email. ``min_share`` is the least
-    share of the exchanges that must have been compared for a conclusive replay.
+    ``accounts`` says which account of the profile stands for a recorded email; ``none`` leaves out what that
+    email signed in for. ``min_share`` is the least share of the exchanges that must have been compared for a
+    conclusive replay.
     ``cache``: repeated exchanges take the fast lane.
     """
 
@@ -136,7 +138,7 @@ class ReplayOptions:
         if self.accept_update and self.accept is None:
             raise UsageError("--accept-update needs --accept FILE, the file to write.")
         for email, name in self.accounts.items():
-            if name not in profile.accounts:
+            if name != NO_ACCOUNT and name not in profile.accounts:
                 present = ", ".join(sorted(profile.accounts))
                 raise UsageError(
                     f"--account {email}={name}: the profile has no [accounts.{name}]; it has {present}."

@@ -10,7 +10,7 @@ from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import save as save_noise
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
 from conformance.replay.differences import DecidedDifferences, decided, groups_of, plain
-from conformance.replay.notes import FinishedReplay, notes_of
+from conformance.replay.notes import FinishedReplay, notes_of, skipped_for_the_profile
 from conformance.replay.options import ReplayOptions, ReplayResult
 from conformance.replay.recording.descriptions.overview import recorded_latencies, session_rows
 from conformance.report.across.baseline import Baseline
@@ -46,7 +46,7 @@ def finish_replay(
         impact=options.impact,
         strict=options.strict,
         command="replay",
-        ending=ending,
+        ending=ending.model_copy(update={"outdated_rows": decision.outdated}),
         regressions=decision.regressions,
         notes=notes,
     )
@@ -99,6 +99,7 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
     tally, changes = finished.tally, finished.replay.machine.changes
     enough = options.worker is not None or (tally.compared and tally.share >= options.min_share)
     too_little = "" if enough else _too_little(tally, options)
+    inconclusive = " ".join(filter(None, (too_little, *skipped_for_the_profile(finished))))
     limits = [] if finished.meter is None else finished.meter.decided()
     blocked = finished.blocked
     return Ending(
@@ -107,7 +108,7 @@ def _ending(finished: FinishedReplay, options: ReplayOptions) -> Ending:
         left_behind=list(finished.left_behind),
         cleanup=changes.cleanup_command if finished.left_behind else "",
         unusable="" if finished.left_behind else finished.unusable or unusable_profile(blocked, ()),
-        inconclusive=too_little if blocked is None else blocked.reason,
+        inconclusive=inconclusive if blocked is None else blocked.reason,
         too_slow=[str(result) for result in limits if result.decision == "exceeded"],
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +13,10 @@ from conformance.replay.options import ReplayOptions
 from conformance.replay.rebuild.context import RebuildContext
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.recording.analysis import planned
+from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.shares import Share, SharedPlan
 from conformance.replay.recording.store import Store
+from conformance.replay.recording.without_accounts import leave_out
 from conformance.target.profile.model import Profile
 from conformance.traffic.redaction.redact import Secrets
 
@@ -41,6 +43,7 @@ class AnalysedRecording:
         self.store = Store(files, salvage=options.salvage)
         try:
             self.plan = planned(self.store, options.selection)
+            leave_out(self.plan, options.accounts)
         except BaseException:
             self.store.close()
             raise
@@ -55,15 +58,18 @@ class AnalysedRecording:
 
     @cached_property
     def shared(self) -> SharedPlan:
-        plan = self.plan
-        context = RebuildContext(plan, self._profile, Correlation(used=plan.sources), chosen=self._accounts)
-        return SharedPlan(plan, context.accounts)
+        return SharedPlan(self.plan, accounts_of(self.plan, self._profile, self._accounts))
 
     def shares(self, workers: int) -> list[Share]:
         """The shares of so many workers, computed once."""
         if workers not in self._shares:
             self._shares[workers] = self.shared.shares(workers)
         return self._shares[workers]
+
+
+def accounts_of(plan: ReplayPlan, profile: Profile, chosen: Mapping[str, str]) -> Mapping[str, str]:
+    """The accounts of the profile by recorded email; ``chosen`` are those that the user names."""
+    return RebuildContext(plan, profile, Correlation(used=plan.sources), chosen=chosen).accounts
 
 
 def of_worker(recording: AnalysedRecording, options: ReplayOptions, on_share: OnShare) -> ReplayOptions:

@@ -73,7 +73,7 @@ def exit_code(run: Run) -> ExitCode:
 def _is_failed(run: Run) -> bool:
     """Whether anything fails it: a regression, a latency above its limit, and what the baseline does not list
     or lists wrongly; without a baseline each FAIL, and each WARN where strict."""
-    if run.regressions or run.ending.too_slow:
+    if run.regressions or run.ending.too_slow or run.ending.outdated_rows:
         return True
     if run.baseline is not None:
         return bool(run.baseline.new or run.baseline.stale or run.baseline.expired)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from conformance import record
 from conformance.check import CheckOptions, check
@@ -378,3 +379,23 @@ def test_traffic_of_something_else_says_where_the_portals_would_be(
     checked = check([file], CheckOptions(out=tmp_path / "out", target=target))
 
     assert any(line.startswith(note) for line in checked.run.notes)
+
+
+def test_the_result_says_how_many_exchanges_were_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sealed = exchange(body={"v": 1, "p": "c2VhbGVk"})
+    headers = [*sealed.request.headers, ("x-secure-channel-session-id", "a-session")]
+    unread = [
+        replace(sealed, request=replace(sealed.request, headers=headers)),
+        exchange(response=Response(status=200, form="omitted")),
+        exchange(response=None, error="reset"),
+        exchange("http://elsewhere.example.test/other"),
+    ]
+    path = written(tmp_path, exchange(), exchange(), *unread)
+
+    main(["check", str(path), "--out", str(tmp_path / "out")])
+
+    shown = capsys.readouterr().out
+    assert "2 exchanges were judged." in shown
+    assert "1 answer is encrypted, and was not judged: " in shown

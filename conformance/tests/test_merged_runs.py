@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -65,12 +64,7 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> list[list[Exchange]]:
             with record.serve(portal.url, out) as recorder:
                 walk(recorder.url, portal.profile().replace('mfa = "OTP"', 'mfa = "EMAIL"'))
             visits.append(list(capture.read(out)))
-    base = urls(visits)
-    numbers = count(1)
-    return [
-        [replace(spoilt(one, dice) if dice.random() < 0.15 else one, n=next(numbers)) for one in visit]
-        for visit in base
-    ]
+    return [[spoilt(one, dice) if dice.random() < 0.15 else one for one in visit] for visit in urls(visits)]
 
 
 def urls(visits: list[list[Exchange]]) -> list[list[Exchange]]:
@@ -88,10 +82,11 @@ def urls(visits: list[list[Exchange]]) -> list[list[Exchange]]:
 def parts(visits: list[list[Exchange]], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The reports of a check of each visit, and those of all as the last."""
     folder = tmp_path_factory.mktemp("parts")
-    for number, exchanges in enumerate([*visits, [one for visit in visits for one in visit]]):
-        path = folder / f"{number}.jsonl"
+    files = [folder / f"{number}.jsonl" for number in range(3)]
+    for path, exchanges in zip(files, visits, strict=True):
         path.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in exchanges))
-        check([path], CheckOptions(out=folder / str(number), rules=ALONE))
+        check([path], CheckOptions(out=path.with_suffix(""), rules=ALONE))
+    check(files, CheckOptions(out=folder / "3", rules=ALONE))
     return [folder / str(number) for number in range(4)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance import record
+from conformance.cli import main
 from conformance.replay import ReplayResult, replay
 from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.outcome import State
@@ -31,9 +33,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded_visit(tmp_path_factory.mktemp("recording"))
 
 
-def replayed_with(recording: Path, out: Path, edit: Edit) -> ReplayResult:
+def replayed_with(recording: Path, out: Path, edit: Edit, **options: object) -> ReplayResult:
     with reference.start() as portal:
-        return replay([recording], parse(edit(portal.profile()), {}), options_for(out))
+        return replay([recording], parse(edit(portal.profile()), {}), options_for(out, **options))
 
 
 def substituted(pattern: str, text: str) -> Edit:
@@ -153,3 +155,68 @@ def test_a_password_that_was_accepted_and_then_is_not_is_a_regression() -> None:
 
     assert (first, second, check.problems) == (None, None, {})
     assert CredentialCheck().problem(ReplayedExchange(1, accepted, refused, account="admin")) is not None
+
+
+WITHOUT_SPARE = substituted(r"(?s)\[accounts\.spare\].*?(?=\n\[)", "")
+
+
+def test_a_recorded_account_that_the_profile_lacks_makes_a_replay_inconclusive(
+    several: Path, tmp_path: Path
+) -> None:
+    result = replayed_with(several, tmp_path, WITHOUT_SPARE, min_share=0.1)
+
+    assert result.notes[0] == (
+        "The profile does not fit: the profile has no account that stands for spare@example.test."
+    )
+    assert result.run.exit_code == 5
+    assert "skipped: the profile has no account that stands for spare@example.test" in (
+        result.run.ending.inconclusive
+    )
+    assert "--account EMAIL=none" in result.run.ending.inconclusive
+
+
+def test_an_account_whose_password_is_refused_makes_a_replay_inconclusive(
+    several: Path, tmp_path: Path
+) -> None:
+    edit = substituted(r'(spare@example.test"\npassword = )".*"', r'\1"Not-the-password-1"')
+
+    result = replayed_with(several, tmp_path, edit, min_share=0.1)
+
+    assert result.run.exit_code == 5
+    assert "skipped: [accounts.spare] password is refused" in result.run.ending.inconclusive
+
+
+@pytest.mark.parametrize(
+    "asked", [{"accounts": {"spare@example.test": "none"}}, {"only": ["channels"]}, {"skip": ["8-19"]}]
+)
+def test_an_account_that_is_left_out_on_purpose_leaves_a_replay_conclusive(
+    several: Path, tmp_path: Path, asked: dict[str, object]
+) -> None:
+    with reference.start() as portal:
+        profile = parse(WITHOUT_SPARE(portal.profile()), {})
+        options = options_for(tmp_path, **asked)
+        options.check(profile)
+        result = replay([several], profile, options)
+
+    assert result.run.exit_code == 0
+    assert result.tally.share == 1.0
+
+
+@pytest.mark.parametrize("left_out", [True, False])
+def test_a_dry_run_counts_what_is_skipped_for_an_account(
+    several: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], left_out: bool
+) -> None:
+    with reference.start() as portal:
+        file = tmp_path / "portal.toml"
+        file.write_text(WITHOUT_SPARE(portal.profile()))
+        chosen = ["--account", "spare@example.test=none"] if left_out else []
+        command = ["replay", str(several), "--profile", str(file), "--impact", "disruptive", *chosen]
+        main([*command, "--dry-run"])
+        planned = capsys.readouterr().out
+        main([*command, "--out", str(tmp_path / "out")])
+    states = json.loads((tmp_path / "out" / "results.json").read_text())["replay"]["states"]
+
+    sent, skipped = states["same"], states["not replayable"] + states["skipped"] + states["unwanted"]
+    assert planned.startswith(f"{sent} of {sent + skipped} requests of 2 clients would go to ")
+    assert f"{skipped:7} would not be sent: " in planned
+    assert "spare@example.test signs in as no account of the profile." in planned

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.replay import ReplayOptions, replay
 from conformance.replay.command import show
@@ -75,3 +76,26 @@ def test_drift_is_counted_and_placed_in_the_terminal(
     shown = capsys.readouterr().out.splitlines()
     assert line in shown
     assert "0 regressions; 3 of 3 exchanges compared." in shown
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("publik-key", "it matches no endpoint of the recording. The nearest is GET /web/v1/secure-channel/"),
+        ("7-9", "the exchanges of the recording are 1-2"),
+    ],
+)
+def test_a_selection_that_selects_nothing_of_the_recording_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], pattern: str, said: str
+) -> None:
+    recording, profile = tmp_path / "recording.jsonl", tmp_path / "portal.toml"
+    profile.write_text(PROFILE)
+    with capture.Writer(recording) as writer:
+        for key in ("GET /web/v1/system/profile", "GET /web/v1/secure-channel/public-key"):
+            writer.write(answer(key, account()))
+    command = ["replay", str(recording), "--profile", str(profile), "--out", str(tmp_path / "out")]
+
+    for more in ([], ["--dry-run"]):
+        assert main([*command, "--only", pattern, *more]) == 4
+        assert f"--only {pattern}: {said}" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -30,6 +30,8 @@ class Coverage:
     codes: Counter[str] = field(default_factory=Counter)
     unknown_bodies: Counter[str] = field(default_factory=Counter)
     unanswered: int = 0
+    sealed: int = 0
+    """Encrypted answers without their plaintext."""
     expected: dict[str, int] = field(default_factory=dict)
     missing: dict[str, set[Path]] = field(default_factory=dict)
 
@@ -43,12 +45,20 @@ class Coverage:
         self.operations[operation.key] += 1
         if exchange.response.is_unknown:
             self.unknown_bodies[f"response {exchange.response.form}"] += 1
+        elif exchange.is_sealed:
+            self.sealed += 1
         if exchange.request.form in UNKNOWN_FORMS:
             self.unknown_bodies[f"request {exchange.request.form}"] += 1
         if exchange.success:
             self._see_fields(operation, exchange)
         elif exchange.code is not None:
             self.codes[exchange.code] += 1
+
+    @property
+    def judged(self) -> int:
+        """How many exchanges of the specification's operations have an answer that can be read."""
+        unread = sum(times for state, times in self.unknown_bodies.items() if state.startswith("response "))
+        return self.operations.total() - unread - self.sealed
 
     def merged(self, other: Coverage) -> Coverage:
         """What both saw together."""
@@ -58,6 +68,7 @@ class Coverage:
             self.codes + other.codes,
             self.unknown_bodies + other.unknown_bodies,
             self.unanswered + other.unanswered,
+            self.sealed + other.sealed,
             {**self.expected, **other.expected},
             {
                 key: self.missing.get(key, other.missing.get(key, set()))
@@ -89,10 +100,13 @@ class Coverage:
             },
             "unknown_bodies": dict(sorted(self.unknown_bodies.items())),
             "unanswered": self.unanswered,
+            "sealed": self.sealed,
         }
 
     def sentences(self) -> Iterator[str]:
         """The same for a reader, in one line each."""
+        judged = self.judged
+        yield "1 exchange was judged." if judged == 1 else f"{judged:,} exchanges were judged."
         yield f"{len(self.operations)} of {len(OPERATIONS)} operations were answered."
         count = sum(self.expected.values())
         shown_fields = count - sum(map(len, self.missing.values()))
@@ -107,6 +121,12 @@ class Coverage:
             yield f"Not judged, because the bodies cannot be decoded: {broken}."
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
+        if self.sealed:
+            one = self.sealed == 1
+            which = (
+                "1 answer is encrypted, and was" if one else f"{self.sealed} answers are encrypted, and were"
+            )
+            yield f"{which} not judged: record with --open-channel."
 
     def _see_fields(self, operation: Operation, exchange: Exchange) -> None:
         if operation.key not in self.missing:
@@ -132,6 +152,7 @@ def coverage_from(document: Mapping[str, Json]) -> Coverage:
         Counter(document["codes"]["seen"]),
         Counter(document["unknown_bodies"]),
         document["unanswered"],
+        document.get("sealed", 0),
         {key: row["of"] for key, row in fields.items()},
         {
             key: {tuple(name.replace("[]", ".[]").split(".")) for name in row["missing"]}

@@ -10,6 +10,7 @@ from conformance.replay.rebuild.actions import Secret
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.replay.rebuild.errors import Lost, Pending
 from conformance.replay.recording.plan import ReplayPlan
+from conformance.replay.recording.without_accounts import NO_ACCOUNT
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Json
 
@@ -46,6 +47,8 @@ class RebuildContext:
         """Decides which account of the profile stands for a recorded email that signed in."""
         by_email = {account.email.lower(): name for name, account in self.profile.accounts.items()}
         name = self.chosen.get(email) or by_email.get(email.lower())
+        if name == NO_ACCOUNT:
+            return
         if name is None and email in self.plan.passwords:
             name = self._only_account_left()
             if name is not None:

@@ -6,6 +6,7 @@ import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from conformance.errors import UsageError
@@ -53,12 +54,34 @@ def planned(store: Store, selection: ReplaySelection, *, cached_bytes: int = CAC
     plan.handles &= plan.sources.keys()
     plan.arrange()
     if selection.only:
+        _must_select(plan, selection)
         add_needs(plan, UNWANTED[:1])
     plan.ignored.update(store.ignored)
     plan.notes.extend(store.notes)
     if len(plan.refused) == len(store) and NOT_THE_PORTALS.issuperset(plan.refused.values()):
         raise UsageError(_nothing(plan))
     return plan
+
+
+def _must_select(plan: ReplayPlan, selection: ReplaySelection) -> None:
+    """UsageError: no exchange of the portal is among ``--only``; the endpoint that is probably meant."""
+    named = [at for at in plan.order if plan.refused.get(at) == UNWANTED[0]]
+    if len(named) + sum(why in NOT_THE_PORTALS for why in plan.refused.values()) < len(plan.order):
+        return
+    endpoints = dict.fromkeys(plan.line(at).endpoint for at in named)
+    if not endpoints:
+        return
+    pattern = selection.only[0]
+    if pattern[0].isdigit():
+        raise UsageError(f"--only {pattern}: the exchanges of the recording are 1-{len(plan.order)}.")
+    meant = min(endpoints, key=lambda endpoint: _unlikeness(pattern, endpoint))
+    raise UsageError(f"--only {pattern}: it matches no endpoint of the recording. The nearest is {meant}.")
+
+
+def _unlikeness(pattern: str, endpoint: str) -> float:
+    """How far a pattern is from an endpoint, or from the nearest step of its path."""
+    words = (endpoint, *endpoint.split("/"))
+    return min(1 - SequenceMatcher(None, pattern.lower(), word.lower()).ratio() for word in words)
 
 
 def _nothing(plan: ReplayPlan) -> str:

@@ -17,7 +17,7 @@ def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
 
     It is sent and not compared. What stays left out is noted anew: later responses may differ for it.
     """
-    finder = _Needs(plan)
+    finder = Needs(plan)
     wanted = [at for at in plan.order if plan.session_of[at] >= 0 and at not in plan.refused]
     while wanted:
         for position in finder.of(wanted.pop()):
@@ -32,7 +32,7 @@ def add_needs(plan: ReplayPlan, reasons: Collection[str]) -> None:
             plan.omit(position, line.request.method, line.path, status=line.status)
 
 
-class _Needs:
+class Needs:
     """The positions that each request needs. Mails and sign-ins are indexed once."""
 
     def __init__(self, plan: ReplayPlan) -> None:
@@ -51,6 +51,12 @@ class _Needs:
             elif key == LOGIN_COMPLETE and line.response is not None and line.response.status < 300:
                 self._sign_ins[plan.session_of[position]].append(position)
 
+    def surely_of(self, position: int) -> Iterator[int]:
+        """Those without which a request cannot be sent: they return an id or a token that it sends."""
+        plan, line = self._plan, self._plan.line(position)
+        yield from (plan.sources[one.value] for one in line.values() if one.value in plan.handles)
+        yield from self._sign_in_before(line, position)
+
     def of(self, position: int) -> Iterator[int]:
         plan, line = self._plan, self._plan.line(position)
         for placed in line.values():
@@ -60,9 +66,14 @@ class _Needs:
         if line.operation is not None and line.operation.key == LOGIN_COMPLETE:
             mails = self._mails.get(str(dig(line.sent, ["sessionId"])), ())
             yield from (mail for mail in mails if self._is_before(mail, position))
-        if self._lacks_token(line):
-            before = [at for at in self._sign_ins[plan.session_of[position]] if self._is_before(at, position)]
-            yield from before[-1:]
+        yield from self._sign_in_before(line, position)
+
+    def _sign_in_before(self, line: PlanLine, position: int) -> list[int]:
+        """The sign-in that returned the token of a request whose source leaves it out."""
+        if not self._lacks_token(line):
+            return []
+        sign_ins = self._sign_ins[self._plan.session_of[position]]
+        return [at for at in sign_ins if self._is_before(at, position)][-1:]
 
     def _is_before(self, earlier: int, position: int) -> bool:
         return self._plan.number_of(earlier) < self._plan.number_of(position)

@@ -24,7 +24,8 @@ OTHER_HOST = "another host"
 NOT_THE_PORTALS = frozenset({OTHER_PATH, OTHER_HOST})
 NEEDED = "others need it: it is sent, and not compared"
 REPLAYED = "an earlier part of this replay sent it"
-UNWANTED = ("not among --only", "named by --skip")
+LEFT_OUT = "left out by --account"
+UNWANTED = ("not among --only", "named by --skip", LEFT_OUT)
 
 
 def is_unwanted(refusal: str) -> bool:

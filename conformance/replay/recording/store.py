@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from array import array
 from collections import Counter
@@ -17,12 +16,12 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic import capture
+from conformance.traffic.capture.placeholders import OneOf
 from conformance.traffic.exchange import Exchange
 
 _ENCODE = msgspec.json.Encoder().encode
 _DECODE = msgspec.json.Decoder(Exchange).decode
 CHUNK_BYTES = 1 << 20
-_PLACEHOLDER = re.compile(rb"\[([a-z-]+)-(\d{1,6})\]")
 
 
 class Store:
@@ -41,6 +40,7 @@ class Store:
         self._stack = ExitStack()
         self._files: list[BinaryIO] = []
         self._named: list[tuple[Path, int]] = []
+        self._among = [OneOf(number, len(files)) for number in range(len(files))]
         self._file_of = array("i")
         self._starts = array("q")
         self._lengths = array("i")
@@ -56,15 +56,8 @@ class Store:
     def line(self, at: int) -> bytes:
         """One exchange, as its JSON."""
         file = self._file_of[at]
-        return self._with_own_placeholders(
-            file, os.pread(self._files[file].fileno(), self._lengths[at], self._starts[at])
-        )
-
-    def _with_own_placeholders(self, file: int, line: bytes) -> bytes:
-        """A line whose placeholders differ from those of the other files, which count them from 1 as well."""
-        if file == 0:
-            return line
-        return _PLACEHOLDER.sub(lambda match: b"[%b-%d%06d]" % (match[1], file, int(match[2])), line)
+        line = os.pread(self._files[file].fileno(), self._lengths[at], self._starts[at])
+        return self._among[file].line(line)
 
     def file_of(self, at: int) -> int:
         """The number of the file in which an exchange stands, from 0."""
@@ -97,7 +90,7 @@ class Store:
                     over = min(max(0, begin - start), len(buffer))  # the text between lines may be to come
                     buffer = buffer[over:] + chunk
                     start += over
-                yield self._with_own_placeholders(number, buffer[begin - start : end - start])
+                yield self._among[number].line(buffer[begin - start : end - start])
                 at += 1
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ from conformance.report.across.toml_rows import (
     document_of,
 )
 from conformance.report.model.regressions import pattern_of
-from conformance.report.model.run import BaselineEntry, Regression
+from conformance.report.model.run import OF_REPLAYS, BaselineEntry, Regression
 from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
 
 NEEDED = ("endpoint", "path", "kind", "reason")
@@ -68,7 +68,7 @@ class AcceptedDifference:
         """The row of a baseline as ``results.json`` holds it."""
         return BaselineEntry(
             signature=f"{self.endpoint} {self.path} {self.kind}",
-            requirement="regressions",
+            requirement=OF_REPLAYS,
             endpoint=self.endpoint,
             reason=self.reason,
             ticket=self.ticket,
@@ -89,12 +89,15 @@ class AcceptedDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class OutdatedRows:
-    """Rows of a baseline that fail a replay: ``stale`` ones, whose endpoint was compared and whose difference
-    was not seen, and ``expired`` ones."""
+class ComparedRows:
+    """What a replay makes of rows. Those that fail it: ``stale`` ones, whose endpoint was compared and whose
+    difference was not seen, and ``expired`` ones. The others: ``known`` ones, whose difference was seen, and
+    ``undecided`` ones, whose endpoint was not compared."""
 
     stale: tuple[AcceptedDifference, ...] = ()
     expired: tuple[AcceptedDifference, ...] = ()
+    known: tuple[AcceptedDifference, ...] = ()
+    undecided: tuple[AcceptedDifference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +107,16 @@ class ComparedPlaces:
     endpoints: Set[str]
     places: Set[tuple[str, str, str]]
 
-    def outdated(self, rows: Sequence[AcceptedDifference], today: date | None = None) -> OutdatedRows:
+    def compared(self, rows: Sequence[AcceptedDifference], today: date | None = None) -> ComparedRows:
         expired = against_rows((), rows, today).expired
-        stale = (row for row in rows if row.endpoint in self.endpoints and row.key not in self.places)
-        return OutdatedRows(tuple(row for row in stale if row not in expired), expired)
+        valid = [row for row in rows if row not in expired]
+        unseen = [row for row in valid if row.key not in self.places]
+        return ComparedRows(
+            stale=tuple(row for row in unseen if row.endpoint in self.endpoints),
+            expired=expired,
+            known=tuple(row for row in valid if row.key in self.places),
+            undecided=tuple(row for row in unseen if row.endpoint not in self.endpoints),
+        )
 
 
 def key_of(regression: Regression) -> tuple[str, str, str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import ExitCode, UsageError
-from conformance.report.across.accepted import AcceptedDifference, OutdatedRows, place_of, rows_of
+from conformance.report.across.accepted import AcceptedDifference, ComparedRows, key_of, place_of, rows_of
 from conformance.report.across.toml_rows import (
     NO_REASON,
     RowFile,
@@ -107,8 +107,8 @@ class Baseline:
     gone: tuple[KnownFailure, ...] = ()
     regressions: tuple[AcceptedDifference, ...] = ()
     """Differences of replays that are accepted."""
-    outdated: OutdatedRows = field(default_factory=OutdatedRows)
-    """Those of them that no longer hold, by the replay that is compared."""
+    compared: ComparedRows = field(default_factory=ComparedRows)
+    """What the replay that is compared makes of them."""
 
     @property
     def signatures(self) -> frozenset[str]:
@@ -120,7 +120,7 @@ class BaselineResult:
     """``new`` are findings that no entry lists, ``known`` the entries whose finding was seen, ``stale`` those
     whose requirement was decided and whose finding was not seen, ``expired`` those whose day has passed,
     ``undecided`` those whose requirement the run did not decide;
-    ``outdated`` are rows of the differences of replays."""
+    ``differences`` are the places of regressions that no row lists, ``rows`` those of the differences."""
 
     file: str
     new: tuple[FindingEntry, ...] = ()
@@ -128,29 +128,34 @@ class BaselineResult:
     stale: tuple[KnownFailure, ...] = ()
     expired: tuple[KnownFailure, ...] = ()
     undecided: tuple[KnownFailure, ...] = field(default=())
-    outdated: OutdatedRows = field(default_factory=OutdatedRows)
+    differences: tuple[AcceptedDifference, ...] = ()
+    rows: ComparedRows = field(default_factory=ComparedRows)
 
     @property
     def fails(self) -> bool:
-        outdated = self.outdated
-        return bool(self.new or self.stale or self.expired or outdated.stale or outdated.expired)
+        is_outdated = self.stale or self.expired or self.rows.stale or self.rows.expired
+        return bool(self.new or self.differences or is_outdated)
 
     def record(self) -> BaselineOutcome:
         """The result as ``results.json`` holds it."""
         return BaselineOutcome(
             file=self.file,
             new=[
-                BaselineEntry(signature=one.signature, requirement=one.requirement, endpoint=one.endpoint)
-                for one in self.new
+                *(
+                    BaselineEntry(signature=one.signature, requirement=one.requirement, endpoint=one.endpoint)
+                    for one in self.new
+                ),
+                *(row.record() for row in self.differences),
             ],
-            known=[entry.record() for entry in self.known],
-            stale=[*(entry.record() for entry in self.stale), *(row.record() for row in self.outdated.stale)],
-            undecided=[entry.record() for entry in self.undecided],
-            expired=[
-                *(entry.record() for entry in self.expired),
-                *(row.record() for row in self.outdated.expired),
-            ],
+            known=_records(self.known, self.rows.known),
+            stale=_records(self.stale, self.rows.stale),
+            undecided=_records(self.undecided, self.rows.undecided),
+            expired=_records(self.expired, self.rows.expired),
         )
+
+
+def _records(entries: Sequence[KnownFailure], rows: Sequence[AcceptedDifference]) -> list[BaselineEntry]:
+    return [*(entry.record() for entry in entries), *(row.record() for row in rows)]
 
 
 def load(path: Path) -> Baseline:
@@ -194,8 +199,16 @@ def compare(run: Run, baseline: Baseline, today: date) -> BaselineResult:
         stale=tuple(stale),
         expired=tuple(expired),
         undecided=tuple(entry for entry in gone if entry not in stale),
-        outdated=baseline.outdated if complete else replace(baseline.outdated, stale=()),
+        differences=tuple(
+            AcceptedDifference(*key, reason="") for key in dict.fromkeys(map(key_of, run.regressions))
+        ),
+        rows=baseline.compared if complete else _undecided(baseline.compared),
     )
+
+
+def _undecided(rows: ComparedRows) -> ComparedRows:
+    """The rows as a replay leaves them that says nothing of a difference which it did not see."""
+    return replace(rows, stale=(), undecided=(*rows.undecided, *rows.stale))
 
 
 def listed_today(baseline: Baseline | None, today: date) -> frozenset[str]:

@@ -10,7 +10,14 @@ from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.regressions import places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import BUNDLED, blocking, headline, known_signatures, plural
+from conformance.report.model.words import (
+    BUNDLED,
+    blocking,
+    headline,
+    known_signatures,
+    other_failures,
+    plural,
+)
 
 MOST = 10
 """Annotations of a level that the page of a job shows; what is beyond is in the reports."""
@@ -29,7 +36,7 @@ def annotations_of(run: Run) -> Iterator[Annotation]:
     """What fails the run as errors, then its warnings, each level bounded. A run that judged no portal of the
     user's is a warning: its green verdict says nothing of the job's portal."""
     errors = [*_failures(run), *_regressions(run)]
-    errors += [Annotation("error", "Too slow", one_line(text, 600)) for text in run.ending.too_slow]
+    errors += [Annotation("error", one.title, one_line(one.sentence, 600)) for one in other_failures(run)]
     if run.exit_code > 1:
         head = headline(run)
         errors.insert(0, Annotation("error", head.title, one_line(head.sentence, 400)))

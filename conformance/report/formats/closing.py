@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conformance.errors import ExitCode
 from conformance.report.model.regressions import places
-from conformance.report.model.run import Run
+from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     Blocker,
@@ -65,7 +65,10 @@ def _outdated(run: Run) -> Iterator[str]:
         return
     for label, entries in (("stale", run.baseline.stale), ("expired", run.baseline.expired)):
         if entries:
-            rules = dict.fromkeys(entry.requirement or entry.signature for entry in entries)
+            rules = dict.fromkeys(
+                entry.signature if entry.requirement in ("", OF_REPLAYS) else entry.requirement
+                for entry in entries
+            )
             yield f"{label}: {listed((one_line(rule, 80) for rule in rules), MOST_NAMED)}"
 
 
@@ -116,6 +119,8 @@ def _failures(run: Run) -> Iterator[str]:
         yield f"{plural(blockers.count('warn'), 'warning')} with --strict"
     if run.ending.too_slow:
         yield f"{plural(len(run.ending.too_slow), 'limit')} on latency exceeded"
+    if run.ending.outdated_rows:
+        yield f"{plural(len(run.ending.outdated_rows), 'row')} of accepted differences no longer needed"
     if run.baseline is not None and run.baseline.stale:
         yield f"{plural(len(run.baseline.stale), 'stale entry')} in the baseline"
     if run.baseline is not None and run.baseline.expired:

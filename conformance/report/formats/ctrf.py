@@ -8,7 +8,7 @@ from conformance.report.formats.finding_text import message_of
 from conformance.report.model.regressions import KINDS, ReplayedEndpoint, by_endpoint, change_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
 from conformance.report.model.visible import json_text
-from conformance.report.model.words import headline, known_signatures
+from conformance.report.model.words import OtherFailure, headline, known_signatures, other_failures
 from conformance.traffic.clip import cut
 
 SPEC_VERSION = "0.0.0"
@@ -28,7 +28,7 @@ def document(run: Run) -> str:
         findings.setdefault(finding.requirement, []).append(finding)
     tests = [_test(run, row, findings.get(row.id, [])) for row in run.requirements]
     if run.command == "replay":
-        tests += [*map(_replayed, by_endpoint(run)), *map(_too_slow, run.ending.too_slow)]
+        tests += [*map(_replayed, by_endpoint(run)), *map(_other_failure, other_failures(run))]
     start, stop = round(moment(run.started) * 1000), round(moment(run.finished) * 1000)
     counted = {
         name: sum(test["status"] == name for test in tests)
@@ -94,15 +94,15 @@ def _replayed(endpoint: ReplayedEndpoint) -> dict[str, Any]:
     return test
 
 
-def _too_slow(sentence: str) -> dict[str, Any]:
-    """The test of a limit on latency that was exceeded."""
+def _other_failure(failure: OtherFailure) -> dict[str, Any]:
+    """The test of a limit on latency that was exceeded, or of an accepted difference that was not seen."""
     return {
-        "name": "A limit on latency",
+        "name": failure.name,
         "status": "failed",
         "duration": 0,
         "suite": ["Replayed traffic"],
-        "tags": ["latency"],
-        "message": cut(sentence, 1_000),
+        "tags": [failure.kind],
+        "message": cut(failure.sentence, 1_000),
     }
 
 

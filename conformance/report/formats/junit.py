@@ -21,7 +21,13 @@ from conformance.report.model.regressions import (
 )
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.visible import visible
-from conformance.report.model.words import chapters, headline, known_signatures
+from conformance.report.model.words import (
+    OtherFailure,
+    chapters,
+    headline,
+    known_signatures,
+    other_failures,
+)
 from conformance.traffic.clip import cut
 
 MOST_FINDINGS = 20
@@ -100,15 +106,17 @@ def _replayed(run: Run) -> ElementTree.Element:
     """A test case for each endpoint of the recording: it fails where it regressed, and is skipped where none
     of its answers could be compared."""
     cases = [_endpoint(endpoint) for endpoint in by_endpoint(run)]
-    return _suite_of(run, "Replayed traffic", [*cases, *map(_too_slow, run.ending.too_slow)])
+    return _suite_of(run, "Replayed traffic", [*cases, *map(_other_failure, other_failures(run))])
 
 
-def _too_slow(sentence: str) -> ElementTree.Element:
-    """A limit on latency that was exceeded, as a test case that fails."""
+def _other_failure(failure: OtherFailure) -> ElementTree.Element:
+    """A limit on latency that was exceeded, or an accepted difference that is none any more, as a test case
+    that fails."""
     case = ElementTree.Element(
-        "testcase", name="A limit on latency", classname="portal-conformance.Replayed traffic", time="0"
+        "testcase", name=failure.name, classname="portal-conformance.Replayed traffic", time="0"
     )
-    ElementTree.SubElement(case, "failure", type="latency", message=visible(cut(sentence, 600)))
+    message = visible(cut(failure.sentence, 600))
+    ElementTree.SubElement(case, "failure", type=failure.kind, message=message)
     return case
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from operator import attrgetter
 
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
@@ -25,6 +27,7 @@ from conformance.report.model.words import (
     listed,
     not_selected,
     numbers,
+    other_failures,
     plural,
     unobservable,
     untested,
@@ -41,7 +44,7 @@ def markdown(run: Run) -> str:
     lines = [
         *_top(run),
         *_regressions(run),
-        *_too_slow(run),
+        *_other_failures(run),
         *_blocking(run),
         *_baseline(run),
         *_since(run),
@@ -115,12 +118,12 @@ def _regressions(run: Run) -> Iterator[str]:
         yield f"and {len(regressed) - MOST_FAILURES} more in the report."
 
 
-def _too_slow(run: Run) -> Iterator[str]:
-    if run.ending.too_slow:
+def _other_failures(run: Run) -> Iterator[str]:
+    for title, failures in groupby(other_failures(run), key=attrgetter("title")):
         yield ""
-        yield "### Too slow"
+        yield f"### {title}"
         yield ""
-        yield from (f"- {quoted(sentence, 600)}" for sentence in run.ending.too_slow[:MOST_FAILURES])
+        yield from (f"- {quoted(one.sentence, 600)}" for one in islice(failures, MOST_FAILURES))
 
 
 def _blocking(run: Run) -> Iterator[str]:

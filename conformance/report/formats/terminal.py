@@ -13,7 +13,7 @@ from conformance.report.formats.finding_text import contrast, expectation, own_m
 from conformance.report.model.again import rerun_finding
 from conformance.report.model.groups import FindingGroup, gravest_first, grouped
 from conformance.report.model.marked import literal
-from conformance.report.model.run import BaselineOutcome, FindingEntry, Run, VerdictName
+from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run, VerdictName
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     Tone,
@@ -247,7 +247,7 @@ def _baseline(run: Run, pen: Pen) -> Iterator[str]:
 def _unknown_rules(base: BaselineOutcome, pen: Pen) -> Iterator[str]:
     """Entries of rules that there are not: their ids are mistyped, or of another version."""
     for entry in (*base.stale, *base.undecided):
-        if entry.requirement not in REQUIREMENTS:
+        if entry.requirement not in REQUIREMENTS and entry.requirement != OF_REPLAYS:
             near = near_ids(entry.requirement)
             problem = "there is no such rule" + (f"; did you mean {near[0]}?" if near else "")
             yield f"     {pen('warn', 'unknown')} {one_line(entry.signature, 160)}: {problem}"

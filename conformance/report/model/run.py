@@ -177,6 +177,10 @@ class OperationTime(Part):
     max_ms: float
 
 
+OF_REPLAYS = "regressions"
+"""Stands in place of a rule where an entry of a baseline lists a difference of replays."""
+
+
 class BaselineEntry(Part):
     """One finding set against the baseline."""
 
@@ -214,7 +218,7 @@ class Ending(Part):
     ``left_behind`` is what was changed at the target and not restored, ``cleanup``
     the command that restores it; ``inconclusive`` says why too little
     was tested; ``unusable`` says what of the command, the profile or a file ended it; ``too_slow`` are the
-    limits on latency that were exceeded."""
+    limits on latency that were exceeded, ``outdated_rows`` accepted differences that were not seen."""
 
     interrupted: bool = False
     unreachable: str = ""
@@ -224,6 +228,7 @@ class Ending(Part):
     inconclusive: str = ""
     unusable: str = ""
     too_slow: list[str] = []
+    outdated_rows: list[str] = []
 
 
 class ChangesMade(Part):

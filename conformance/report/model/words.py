@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from conformance.errors import ExitCode
 from conformance.report.model.regressions import places
@@ -300,6 +300,27 @@ def counted(base: BaselineOutcome) -> str:
     return " · ".join(f"{len(entries)} {name}" for name, entries in groups.items())
 
 
+class OtherFailure(NamedTuple):
+    """What fails a replay beside its differences: a title, the name of what failed, its kind, and a
+    sentence."""
+
+    title: str
+    name: str
+    kind: str
+    sentence: str
+
+
+def other_failures(run: Run) -> list[OtherFailure]:
+    ending = run.ending
+    return [
+        *(OtherFailure("Too slow", "A limit on latency", "latency", each) for each in ending.too_slow),
+        *(
+            OtherFailure("Accepted differences out of date", "An accepted difference", "accepted", each)
+            for each in ending.outdated_rows
+        ),
+    ]
+
+
 def plural(count: int, noun: str) -> str:
     return (
         f"{count:,} {noun}"
@@ -398,8 +419,9 @@ def _red(run: Run, failed: Sequence[RequirementEntry]) -> Headline:
         return Headline("bad", "Regressed", _sentence(sentence, blockers))
     if blockers:
         return _not_conformant(run, _sentence("", blockers))
-    if run.ending.too_slow:
-        return Headline("bad", "Too slow", " ".join(run.ending.too_slow))
+    others = other_failures(run)
+    if others:
+        return Headline("bad", others[0].title, " ".join(each.sentence for each in others))
     if run.baseline is not None and (run.baseline.stale or run.baseline.expired):
         out_of_date = len(run.baseline.stale) + len(run.baseline.expired)
         return Headline(

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from conformance.traffic.capture.files import damage_of, opened
 from conformance.traffic.capture.har_reader import read_har
 from conformance.traffic.capture.jsonl import read_jsonl, read_range
+from conformance.traffic.capture.placeholders import ALONE, OneOf
 from conformance.traffic.capture.places import Place, place_of
 from conformance.traffic.capture.writer import Writer
 from conformance.traffic.exchange import Exchange
@@ -25,24 +26,34 @@ class Reader(Iterator[Exchange]):
     once the last exchange was read."""
 
     def __init__(
-        self, path: str | Place, *, salvage: bool = False, begin: int = 0, end: int | None = None
+        self,
+        path: str | Place,
+        *,
+        salvage: bool = False,
+        begin: int = 0,
+        end: int | None = None,
+        among: OneOf = ALONE,
     ) -> None:
         self.path = place_of(path)
         self.set_aside: Counter[str] = Counter()
         self.first_aside: dict[str, str] = {}
         self.notes: list[str] = []
         if end is not None:
-            self._exchanges = read_range(self.path, begin, end, salvage=salvage, notes=self.notes)
+            self._exchanges = read_range(
+                self.path, begin, end, salvage=salvage, notes=self.notes, among=among
+            )
         elif is_har(self.path):
-            self._exchanges = read_har(
-                self.path,
-                salvage=salvage,
-                set_aside=self.set_aside,
-                first_aside=self.first_aside,
-                notes=self.notes,
+            self._exchanges = among.exchanges(
+                read_har(
+                    self.path,
+                    salvage=salvage,
+                    set_aside=self.set_aside,
+                    first_aside=self.first_aside,
+                    notes=self.notes,
+                )
             )
         else:
-            self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes)
+            self._exchanges = read_jsonl(self.path, salvage=salvage, notes=self.notes, among=among)
 
     def __iter__(self) -> Iterator[Exchange]:
         return self._exchanges
@@ -51,14 +62,22 @@ class Reader(Iterator[Exchange]):
         return next(self._exchanges)
 
 
-def read(path: str | Place, *, salvage: bool = False, begin: int = 0, end: int | None = None) -> Reader:
+def read(
+    path: str | Place,
+    *,
+    salvage: bool = False,
+    begin: int = 0,
+    end: int | None = None,
+    among: OneOf = ALONE,
+) -> Reader:
     """Reads a capture or a HAR file, packed or not, in bounded memory, from a path or an address (``s3://…``).
 
     CaptureError, on the way: where it breaks, as ``file:line`` and what is wrong there; with
     ``salvage`` what stands before the break is used, and ``notes`` says so.
     ``end``: only the lines of a capture, not packed, that begin from byte ``begin`` on and before ``end``.
+    ``among``: its place among files that are read together, so that it has placeholders of its own.
     """
-    return Reader(path, salvage=salvage, begin=begin, end=end)
+    return Reader(path, salvage=salvage, begin=begin, end=end, among=among)
 
 
 def is_har(path: Place) -> bool:

@@ -11,6 +11,7 @@ import msgspec
 
 from conformance.errors import CaptureError
 from conformance.traffic.capture.files import damage_of, opened
+from conformance.traffic.capture.placeholders import ALONE, OneOf
 from conformance.traffic.capture.places import Place
 from conformance.traffic.exchange import Exchange
 
@@ -19,22 +20,36 @@ LONGEST_LINE = 128 * 1024 * 1024
 _DECODE = msgspec.json.Decoder(Exchange).decode
 
 
-def read_jsonl(path: Place, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
+def read_jsonl(path: Place, *, salvage: bool, notes: list[str], among: OneOf = ALONE) -> Iterator[Exchange]:
     """The exchanges of a capture, in its order.
 
     CaptureError: a line that is none, or cut off; where ``salvage`` says so, what stands before it is used.
     """
-    return _read(path, _all_lines(path), salvage=salvage, notes=notes)
+    return _read(path, _own(_all_lines(path), among), salvage=salvage, notes=notes)
 
 
-def read_range(path: Place, begin: int, end: int, *, salvage: bool, notes: list[str]) -> Iterator[Exchange]:
+def read_range(
+    path: Place, begin: int, end: int, *, salvage: bool, notes: list[str], among: OneOf = ALONE
+) -> Iterator[Exchange]:
     """Those whose lines begin from byte ``begin`` on and before ``end``, as ``read_jsonl`` reads them."""
-    return _read(path, _lines_between(path, begin, end), salvage=salvage, notes=notes, begin=begin)
+    lines = _own(_lines_between(path, begin, end), among)
+    return _read(path, lines, salvage=salvage, notes=notes, begin=begin)
 
 
 def _all_lines(path: Place) -> Generator[bytes]:
     with opened(path) as stream:
         yield from iter(partial(stream.readline, LONGEST_LINE + 1), b"")
+
+
+def _own(lines: Generator[bytes], among: OneOf) -> Generator[bytes]:
+    """The lines with the file's own placeholders."""
+    return lines if among.count == 1 else _renumbered(lines, among)
+
+
+def _renumbered(lines: Generator[bytes], among: OneOf) -> Generator[bytes]:
+    with closing(lines):
+        for line in lines:
+            yield among.line(line)
 
 
 def _lines_between(path: Place, begin: int, end: int) -> Generator[bytes]:

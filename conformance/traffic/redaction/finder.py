@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from conformance.errors import UsageError
+from conformance.traffic.capture.placeholders import BLOCK
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.redaction.listed import ListedSecrets, plain_name
 from conformance.traffic.redaction.looks import is_ordinary
@@ -32,6 +33,8 @@ class SecretFinder:
     """Bodies that were left out, as what is secret in them could not be told."""
     is_late: bool = False
     """Whether a value was taken for a secret that an earlier response had returned."""
+    files: int = 1
+    """How many files are read together, each of which may have placeholders of its own."""
     _scan: SecretScan = field(default_factory=SecretScan)
     _taken: set[int] = field(default_factory=set)
 
@@ -45,6 +48,8 @@ class SecretFinder:
             exchange = self.listed.redacted(exchange, partial(self._listed_placeholder, secrets))
         if not is_redacted(exchange):
             self._register_likely(exchange, secrets)
+        elif self.files > 1:
+            secrets.number_after(self.files * BLOCK)
         if not holds_loose_body(exchange):
             return exchange
         secrets.add_from(exchange)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from conformance.replay.changes.sent import changes_foreseen
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import PlacedValue, leaves, unfolded
+from conformance.replay.recording.without_accounts import following
 from conformance.report.model.words import plural
 from conformance.target.profile.model import Profile
 
 MOST = 500
 
 
-def foreseen(plan: ReplayPlan, profile: Profile) -> Iterator[str]:
-    """What a replay would send, and what it would omit."""
+def foreseen(plan: ReplayPlan, profile: Profile, accounts: Mapping[str, str]) -> Iterator[str]:
+    """What a replay would send, and what it would omit. ``accounts`` are the profile's by recorded email."""
+    for email in plan.passwords:
+        if email not in accounts:
+            reason = f"the profile has no account that stands for {email}"
+            plan.refused.update(dict.fromkeys(following(plan, {email}, accepted=True), reason))
     wanted = [position for position in plan.order if plan.session_of[position] >= 0]
     sent = [position for position in wanted if position not in plan.refused]
     url = profile.portal.url
@@ -31,9 +36,9 @@ def foreseen(plan: ReplayPlan, profile: Profile) -> Iterator[str]:
     ).most_common():
         yield f"{times:7} would not be sent: {why}."
     yield from changes_foreseen(plan)
-    names = {account.email.lower(): f"[accounts.{name}]" for name, account in profile.accounts.items()}
     for email in plan.emails:
-        yield f"        {email} signs in as {names.get(email.lower(), 'no account of the profile')}."
+        name = f"[accounts.{accounts[email]}]" if email in accounts else "no account of the profile"
+        yield f"        {email} signs in as {name}."
 
 
 def explained(plan: ReplayPlan) -> Iterator[str]:

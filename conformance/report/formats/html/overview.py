@@ -18,6 +18,7 @@ from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
     ALLOWED,
     Blocker,
+    OtherFailure,
     Untested,
     blocking,
     changes_in_words,
@@ -26,6 +27,7 @@ from conformance.report.model.words import (
     headline,
     levels,
     listed,
+    other_failures,
     plural,
     untested,
 )
@@ -62,7 +64,7 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
         else f"What fails this {run.command}",
         "blockers": [
             *_reasons(run),
-            *map(_too_slow, run.ending.too_slow[:MOST_BLOCKERS]),
+            *map(_other_failure, other_failures(run)[:MOST_BLOCKERS]),
             *blockers[:MOST_BLOCKERS],
             *_baseline_blockers(run),
         ],
@@ -168,13 +170,13 @@ def _regressed(place: RegressedPlace) -> Cells:
     )
 
 
-def _too_slow(sentence: str) -> Cells:
-    """A limit on latency that was exceeded."""
+def _other_failure(failure: OtherFailure) -> Cells:
+    """A limit on latency that was exceeded, or an accepted difference that is none any more."""
     return cells(
         verdict="fail",
-        id="latency",
-        href="latency",
-        statement=[(one_line(sentence, 300), False)],
+        id=failure.kind,
+        href="latency" if failure.kind == "latency" else "regressions",
+        statement=[(one_line(failure.sentence, 300), False)],
         severity="",
         under="",
     )

@@ -1,0 +1,199 @@
+"""Recordings that were redacted apart are checked together: a placeholder of one means nothing in another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from conformance.check import CheckOptions, check
+from conformance.check.divided import Division
+from conformance.check.merged_runs import merge
+from conformance.check.share import PartShare, Share, judged
+from conformance.check.traffic import PortalTraffic, parts_of
+from conformance.replay.recording.store import Store
+from conformance.spec.endpoints import LOGOUT, PROFILE
+from conformance.tests.traffic import NOW, account, answer, refusal
+from conformance.traffic import capture
+from conformance.traffic.capture.placeholders import OneOf
+from conformance.traffic.exchange import Exchange, Json
+from conformance.traffic.redaction.finder import finder_of
+
+REDACTED: Mapping[str, str | None] = {
+    "Authorization": "Bearer [token-1]",
+    "X-PORTAL-ACCESS-CODE": "[access-code-1]",
+}
+RAW = {"Authorization": "Bearer kVx8Q2mZr71LpWq0TnYc5sHd3Jf", "X-PORTAL-ACCESS-CODE": "9f3c71d2aa"}
+USED_AFTER_LOGOUT = "TOKEN-011"
+
+
+def left(n: int = 1, /, **headers: str) -> Exchange:
+    data = {"success": True, "terminatedSessions": 1}
+    return answer(LOGOUT, data, n=n, headers={**REDACTED, **headers})
+
+
+def used(n: int = 1, /, **headers: str) -> Exchange:
+    started = NOW + timedelta(minutes=1)
+    return answer(PROFILE, account(), n=n, started=started, headers={**REDACTED, **headers})
+
+
+def written(path: Path, *exchanges: Exchange) -> Path:
+    with capture.Writer(path) as writer:
+        for exchange in exchanges:
+            writer.write(exchange)
+    return path
+
+
+def contradicted(files: Sequence[Path], out: Path, **options: Json) -> set[str]:
+    check(files, CheckOptions(out=out, **options))
+    return {row["requirement"] for row in json.loads((out / "results.json").read_text())["findings"]}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("form", ["jsonl", "jsonl.gz", "har"])
+def test_a_token_of_one_recording_is_no_token_of_another(tmp_path: Path, form: str, workers: int) -> None:
+    files = [written(tmp_path / f"1.{form}", left()), written(tmp_path / f"2.{form}", used())]
+    both = [written(tmp_path / f"both.{form}", left(1), used(2))]
+
+    assert USED_AFTER_LOGOUT in contradicted(both, tmp_path / "one")
+    assert USED_AFTER_LOGOUT not in contradicted(files, tmp_path / "two", workers=workers)
+    lines = (tmp_path / "two" / "exchanges.jsonl").read_text().splitlines()
+    assert "[token-1]" in lines[0]
+    assert "[token-1000001]" in lines[1]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_files_whose_numbers_go_on_are_one_recording(tmp_path: Path, workers: int) -> None:
+    files = [written(tmp_path / "1.jsonl", left(1)), written(tmp_path / "2.jsonl", used(2))]
+
+    assert USED_AFTER_LOGOUT in contradicted(files, tmp_path / "out", workers=workers)
+
+
+def test_what_was_checked_together_is_kept_apart_when_it_is_checked_again(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{number}.jsonl", used(1)) for number in range(2)]
+    check(files, CheckOptions(out=tmp_path / "both"))
+    left_again = written(tmp_path / "left.jsonl", left())
+
+    again = [tmp_path / "both" / "exchanges.jsonl", left_again]
+    check(again, CheckOptions(out=tmp_path / "again"))
+
+    bearers = [one.request.bearer for one in capture.read(tmp_path / "again" / "exchanges.jsonl")]
+    assert len(set(bearers)) == 3
+
+
+def test_a_merge_keeps_apart_what_was_redacted_apart(tmp_path: Path) -> None:
+    for number, one in enumerate((left(), used())):
+        check([written(tmp_path / f"{number}.jsonl", one)], CheckOptions(out=tmp_path / str(number)))
+
+    merge([tmp_path / "0", tmp_path / "1"], tmp_path / "merged")
+
+    merged = tmp_path / "merged" / "exchanges.jsonl"
+    assert USED_AFTER_LOGOUT not in contradicted([merged], tmp_path / "again")
+
+
+def test_a_merge_shows_what_was_seen_with_the_placeholders_of_the_whole(tmp_path: Path) -> None:
+    for number in range(2):
+        started = NOW + timedelta(hours=number)
+        odd = refusal(PROFILE, "4010", 401, data={"a": 1}, headers=REDACTED, started=started)
+        check([written(tmp_path / f"{number}.jsonl", odd)], CheckOptions(out=tmp_path / str(number)))
+        run = json.loads((tmp_path / str(number) / "results.json").read_text())
+        (finding,) = run["findings"]
+        finding |= {"actual": "[token-1]", "path": f"data.name{number}"}  # neither has the other's signature
+        (tmp_path / str(number) / "results.json").write_text(json.dumps(run))
+
+    merged = merge([tmp_path / "0", tmp_path / "1"], tmp_path / "merged")
+
+    assert [row.actual for row in merged.findings] == ["[token-1]", "[token-1000001]"]
+
+
+def test_secrets_that_the_check_redacts_have_other_placeholders_than_those_of_a_recorder(
+    tmp_path: Path,
+) -> None:
+    files = [written(tmp_path / "1.jsonl", left()), written(tmp_path / "2.jsonl", used(**RAW))]
+
+    check(files, CheckOptions(out=tmp_path / "out"))
+
+    bearers = [one.request.bearer for one in capture.read(tmp_path / "out" / "exchanges.jsonl")]
+    assert len(set(bearers)) == 2
+    assert not any(bearer in RAW["Authorization"] for bearer in bearers if bearer)
+
+
+def test_several_files_without_placeholders_are_redacted_as_one(tmp_path: Path) -> None:
+    files = [written(tmp_path / f"{number}.har", used(**RAW)) for number in range(2)]
+
+    check(files, CheckOptions(out=tmp_path / "out"))
+
+    exchanges = capture.read(tmp_path / "out" / "exchanges.jsonl")
+    assert [one.request.bearer for one in exchanges] == ["[token-1]", "[token-1]"]
+
+
+def found_in(files: Sequence[Path], workers: int, out: Path) -> list[Json]:
+    """The findings of a check, each with its rule and the exchanges."""
+    check(files, CheckOptions(out=out, workers=workers))
+    rows = json.loads((out / "results.json").read_text())["findings"]
+    return [(row["requirement"], row["exchanges"]) for row in rows]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_refusal_before_a_recording_shows_its_access_code_is_judged_as_if_alone(
+    tmp_path: Path, workers: int
+) -> None:
+    odd = refusal(PROFILE, "4010", 401, data={"a": 1}, headers=REDACTED)
+    first, second = written(tmp_path / "1.jsonl", used()), written(tmp_path / "2.jsonl", odd)
+
+    alone = found_in([second], 1, tmp_path / "alone")
+    together = found_in([first, second], workers, tmp_path / "together")
+
+    assert alone
+    assert [(rule, [2]) for rule, _ in alone] == together
+
+
+def test_a_part_of_a_later_file_begins_with_the_access_code_of_its_own(tmp_path: Path) -> None:
+    """So that it is judged once, and as one process judges it."""
+    odd = refusal(PROFILE, "4010", 401, data={"a": 1}, headers=REDACTED)
+    wrong = refusal(PROFILE, "4010", 401, data={"a": 1}, headers={"X-PORTAL-ACCESS-CODE": "[access-code-2]"})
+    files = [
+        written(tmp_path / "1.jsonl", used(), odd, wrong),
+        written(tmp_path / "2.jsonl", odd, used(), *[wrong, odd] * 20),
+    ]
+    check(files, CheckOptions(out=tmp_path / "one"))
+    (tmp_path / "judged").mkdir()
+
+    options, parts = CheckOptions(out=tmp_path, workers=2), parts_of(files, 2, smallest=4_000)
+    traffic, judge = PortalTraffic(files, options), partial(noted, tmp_path / "judged")
+    found = Division(traffic, parts, tmp_path / "e.jsonl", finder_of((), ()), judge=judge).run()
+
+    one = json.loads((tmp_path / "one" / "results.json").read_text())["findings"]
+    assert len(parts) > 3
+    assert len(list((tmp_path / "judged").iterdir())) == len(parts)
+    rows = [(row.requirement, list(row.exchanges), row.times) for row in found.ledger.findings]
+    assert rows == [(row["requirement"], row["exchanges"], row["times"]) for row in one]
+
+
+def noted(folder: Path, share: Share) -> Json:
+    """Judges a share, and leaves a file for each part that is judged."""
+    if isinstance(share, PartShare):
+        (folder / uuid4().hex).touch()
+    return judged(share)
+
+
+def test_files_have_placeholders_of_their_own_also_where_they_were_made_of_several() -> None:
+    lines = [b'{"a":"[token-1] [token-2000001]"}', b'{"a":"[token-1] [part-of-token-1000001]"}']
+
+    moved = [OneOf(number, 2).line(line) for number, line in enumerate(lines)]
+
+    assert moved == [b'{"a":"[token-1] [token-4000001]"}', b'{"a":"[token-1000001] [part-of-token-3000001]"}']
+    assert [OneOf().line(line) for line in lines] == lines
+
+
+def test_a_replay_of_several_files_keeps_their_placeholders_apart(tmp_path: Path) -> None:
+    lines = [used(Authorization="Bearer [token-1000001]"), used()]
+    files = [written(tmp_path / f"{number}.jsonl", line) for number, line in enumerate(lines)]
+
+    with Store(files) as store:
+        assert len({store.exchange(at).request.bearer for at in range(2)}) == 2
