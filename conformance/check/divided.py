@@ -74,21 +74,21 @@ class Division:
         """CaptureError: a file cannot be read. What was done before an interrupt is returned."""
         options = replace(self.traffic.options, rules=None)
         self.exchanges.parent.mkdir(parents=True, exist_ok=True)
-        seen = outlook(PortalTraffic(self.parts, options))
+        shown = outlook(PortalTraffic(self.parts, options))
         # Where there are secrets, their order matters; and another machine may not write to this disk.
-        is_logged_here = seen.holds_secrets or bool(options.scheduler)
+        is_logged_here = shown.holds_secrets or bool(options.scheduler)
         with (
             tempfile.TemporaryDirectory(prefix=".parts-", dir=self.exchanges.parent) as folder,
             self._workers(options) as workers,
         ):
             ordered = OrderedShare(tuple(self.parts), options)
-            known = self._known_ingresses(seen, options)
+            ingresses_before = self._known_ingresses(shown, options)
             shares = [
                 PartShare(
                     number,
                     part,
                     options,
-                    known[number],
+                    ingresses_before[number],
                     None if is_logged_here else Path(folder) / f"{number}.jsonl",
                 )
                 for number, part in enumerate(self.parts)
@@ -102,20 +102,20 @@ class Division:
                 interrupted = True
             return self._merged(workers, ordered, shares, is_logged=is_logged_here, interrupted=interrupted)
 
-    def _known_ingresses(self, seen: Outlook, options: CheckOptions) -> list[tuple[str, ...]]:
+    def _known_ingresses(self, shown: Outlook, options: CheckOptions) -> list[tuple[str, ...]]:
         """The access codes of the ingress that each part begins with: those that the beginning of the traffic
         shows, and the beginning of its own recording. A recording begins without its own placeholders."""
-        known: list[tuple[str, ...]] = [()]
+        ingresses: list[tuple[str, ...]] = [()]
         own: tuple[str, ...] = ()
         for before, part in pairwise(self.parts):
             if part.among != before.among:
                 own = ()
-                known.append(tuple(code for code in seen.ingresses if block_of(code) is None))
+                ingresses.append(tuple(code for code in shown.ingresses if block_of(code) is None))
                 continue
             if part.among.number and not own:
                 own = outlook(PortalTraffic([before], options)).ingresses
-            known.append(tuple(filter(part.among.has, dict.fromkeys((*seen.ingresses, *own)))))
-        return known
+            ingresses.append(tuple(filter(part.among.has, dict.fromkeys((*shown.ingresses, *own)))))
+        return ingresses
 
     def _workers(self, options: CheckOptions) -> Pool:
         if options.scheduler:
@@ -211,14 +211,14 @@ def _by_reason(lost: Mapping[Share, str]) -> list[str]:
     return [f"{', '.join(names)} ({why})" for why, names in shares.items()]
 
 
-def _is_as_known(share: PartShare, result: JudgedPart, known: tuple[str, ...]) -> bool:
+def _is_as_known(share: PartShare, result: JudgedPart, ingresses: tuple[str, ...]) -> bool:
     """Whether a part was judged as with the access codes that are known where it begins. The placeholders of
     other files do not matter."""
     has = share.part.among.has
-    given, right = set(filter(has, share.ingresses)), set(filter(has, known))
-    if given == right:
+    used, right = set(filter(has, share.ingresses)), set(filter(has, ingresses))
+    if used == right:
         return True
-    is_narrower = given <= right and set(map(block_of, given)) == set(map(block_of, right))
+    is_narrower = used <= right and set(map(block_of, used)) == set(map(block_of, right))
     return is_narrower and result.unknown_codes.isdisjoint(right)
 
 

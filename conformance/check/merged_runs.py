@@ -125,11 +125,11 @@ class Numbers:
         return moved_json(value, move.block) if move.blocks else value
 
     def move_of(self, number: int) -> Move:
-        found = Move(0, 0, {})
+        last = Move(0, 0, {})
         for move in self.moves:
             if number >= move.first:
-                found = move
-        return found
+                last = move
+        return last
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,7 @@ class Dispatcher:
         if not self.ingresses or code in self.ingresses:
             return True
         block = block_of(code)
-        return block is not None and all(block_of(known) not in (None, block) for known in self.ingresses)
+        return block is not None and all(block_of(served) not in (None, block) for served in self.ingresses)
 
 
 @lru_cache(maxsize=4096)

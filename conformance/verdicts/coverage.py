@@ -122,9 +122,11 @@ class Coverage:
         if self.unanswered:
             yield f"{self.unanswered} requests got no answer, and were not judged."
         if self.sealed:
-            one = self.sealed == 1
+            is_single = self.sealed == 1
             which = (
-                "1 answer is encrypted, and was" if one else f"{self.sealed} answers are encrypted, and were"
+                "1 answer is encrypted, and was"
+                if is_single
+                else f"{self.sealed} answers are encrypted, and were"
             )
             yield f"{which} not judged: record with --open-channel."
 

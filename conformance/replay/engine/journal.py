@@ -113,13 +113,13 @@ def entries_of(path: Path, head: JournalHead, *, lines: int) -> Iterator[Journal
         *whole, _cut = path.read_bytes().split(b"\n")
     except OSError:
         raise UsageError(f"{path.parent}: there is no replay to resume. Leave out --resume.") from None
-    found = _decoded(whole[0], JournalHead) if whole else None
-    if not isinstance(found, JournalHead) or with_fields(found, impact=head.impact) != head:
+    before = _decoded(whole[0], JournalHead) if whole else None
+    if not isinstance(before, JournalHead) or with_fields(before, impact=head.impact) != head:
         raise UsageError(f"{path}: it is of another recording or target. Choose another --out.")
-    if found.impact not in ("", head.impact):
+    if before.impact not in ("", head.impact):
         raise UsageError(
-            f"{path}: the interrupted replay had --impact {found.impact}, and this one has {head.impact}. "
-            f"Resume it with --impact {found.impact}, or choose another --out."
+            f"{path}: the interrupted replay had --impact {before.impact}, and this one has {head.impact}. "
+            f"Resume it with --impact {before.impact}, or choose another --out."
         )
     for line in whole[1:]:
         entry = _decoded(line, JournalEntry)

@@ -36,8 +36,8 @@ class MovedQuery(NamedTuple):
         rest = query[len(first) : len(query) - len(last)]
         times = []
         for text in others:
-            time, found, rest = rest.partition(text)
-            if not found:
+            time, separator, rest = rest.partition(text)
+            if not separator:
                 return None
             times.append(time)
         return [*times, rest]

@@ -54,7 +54,7 @@ class Needs:
     def surely_of(self, position: int) -> Iterator[int]:
         """Those without which a request cannot be sent: they return an id or a token that it sends."""
         plan, line = self._plan, self._plan.line(position)
-        yield from (plan.sources[one.value] for one in line.values() if one.value in plan.handles)
+        yield from (plan.sources[placed.value] for placed in line.values() if placed.value in plan.handles)
         yield from self._sign_in_before(line, position)
 
     def of(self, position: int) -> Iterator[int]:

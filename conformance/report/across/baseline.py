@@ -142,8 +142,8 @@ class BaselineResult:
             file=self.file,
             new=[
                 *(
-                    BaselineEntry(signature=one.signature, requirement=one.requirement, endpoint=one.endpoint)
-                    for one in self.new
+                    BaselineEntry(signature=row.signature, requirement=row.requirement, endpoint=row.endpoint)
+                    for row in self.new
                 ),
                 *(row.record() for row in self.differences),
             ],

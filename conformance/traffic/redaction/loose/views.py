@@ -67,16 +67,16 @@ def texts_in(message: Message) -> tuple[str, ...]:
 
 def readings(text: str) -> tuple[str, ...]:
     """A text, and what it says where escapes, percent signs, entities or base64 in it are undone."""
-    found = dict.fromkeys([text])
+    texts = dict.fromkeys([text])
     if len(text) > LONGEST:
         return (text,)
     for at in range(MOST_VIEWS):
-        if at == len(found):
+        if at == len(texts):
             break
-        for further in _undone(list(found)[at]):
-            if len(found) < MOST_VIEWS:
-                found.setdefault(further)
-    return tuple(found)
+        for further in _undone(list(texts)[at]):
+            if len(texts) < MOST_VIEWS:
+                texts.setdefault(further)
+    return tuple(texts)
 
 
 def decoded(raw: bytes) -> str | None:
