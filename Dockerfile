@@ -6,6 +6,7 @@ COPY pyproject.toml README.md constraints.txt ./
 COPY conformance conformance
 COPY reference_impl reference_impl
 COPY cases cases
+COPY docs docs
 RUN python -m venv /opt/conformance
 RUN /opt/conformance/bin/pip install --no-cache-dir --constraint constraints.txt '.[replay,mcp]'
 

@@ -121,11 +121,12 @@ def skipped_for_the_profile(finished: FinishedReplay) -> Iterator[str]:
 def _end(finished: FinishedReplay) -> Iterator[str]:
     plan, tally = finished.plan, finished.tally
     number = plan.size - tally.counts.total() - plan.ignored.total()
-    left = f"{number} of the recorded exchanges were not replayed."
     if finished.interrupted:
-        yield f"Interrupted: {left}"
+        yield f"Interrupted: {number} of the recorded exchanges were not replayed."
     if finished.gone is not None:
-        yield f"{finished.gone} {left}"
+        yield str(finished.gone)
+        if number:
+            yield f"{plural(number, 'recorded exchange')} {'was' if number == 1 else 'were'} not replayed."
     if finished.unusable:
         yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:
