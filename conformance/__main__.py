@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 
 from conformance.errors import ExitCode
-from conformance.traffic.collector import settings_of_a_command
+from conformance.traffic.collector import set_for_a_command
 
 
 def main() -> int:
     """Runs the command line. Ctrl-C while it is still being imported ends it as at any other time."""
     try:
-        with settings_of_a_command():
-            from conformance.cli import (
-                main as command_line,  # the import takes the longest, and can be interrupted
-            )
+        set_for_a_command()
+        from conformance.cli import (
+            main as command_line,  # the import takes the longest, and can be interrupted
+        )
 
-            return command_line()
+        return command_line()
     except KeyboardInterrupt:
         print("\nportal-conformance: interrupted.", file=sys.stderr)
         return ExitCode.INTERRUPTED

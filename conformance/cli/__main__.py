@@ -3,7 +3,7 @@
 import sys
 
 from conformance.cli import main
-from conformance.traffic.collector import settings_of_a_command
+from conformance.traffic.collector import set_for_a_command
 
-with settings_of_a_command():
-    sys.exit(main())
+set_for_a_command()
+sys.exit(main())

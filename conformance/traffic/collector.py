@@ -17,15 +17,9 @@ NEW_OBJECTS_OF_A_COMMAND = 10_000
 """The same for any command: what it imports and collects before it begins is no garbage."""
 
 
-@contextmanager
-def settings_of_a_command() -> Iterator[None]:
-    """The settings of a process that ends with the block: at its end the interpreter would look through all
-    objects three times."""
+def set_for_a_command() -> None:
+    """The settings of a process that runs one command."""
     gc.set_threshold(NEW_OBJECTS_OF_A_COMMAND, *gc.get_threshold()[1:])
-    try:
-        yield
-    finally:
-        gc.freeze()
 
 
 def collect_rarely() -> None:
