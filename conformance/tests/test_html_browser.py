@@ -28,8 +28,9 @@ class Opened:
     errors: list[str] = field(default_factory=list)
 
     def at(self, width: int) -> Opened:
-        """The same page in a window of another width."""
+        """The same page in a window of another width, once its script has seen to that."""
         self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
         return self
 
     def shown(self, selector: str) -> int:
