@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import plural
+from conformance.report.model.words import passive
 from conformance.spec.endpoints import PORTAL_PATH
 from conformance.traffic import capture
 from conformance.traffic.capture.files import is_packed
@@ -180,8 +180,7 @@ class PortalTraffic:
     def sentences(self) -> Iterator[str]:
         """What was ignored, and whether there was no traffic, or that of several hosts, judged as one's."""
         for why, times in self.ignored.most_common():
-            entries = f"{plural(times, 'entry')} {'was' if times == 1 else 'were'}"
-            yield f"{entries} set aside: {why}{self._such(why)}."
+            yield f"{passive(times, 'entry')} set aside: {why}{self._such(why)}."
         if not self.hosts:
             yield self._nothing_of_the_portal()
         if len(self.hosts) > 1:

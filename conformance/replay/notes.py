@@ -13,7 +13,7 @@ from conformance.replay.compare.outcome import OutcomeTally, State
 from conformance.replay.load.meter import LoadMeter
 from conformance.replay.options import Lag
 from conformance.replay.recording.plan import ReplayPlan
-from conformance.report.model.words import plural
+from conformance.report.model.words import passive, plural
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND
 from conformance.target.portal.ingress import IngressRefusal
 
@@ -113,7 +113,7 @@ def skipped_for_the_profile(finished: FinishedReplay) -> Iterator[str]:
     for reason, times in skipped.items():
         if times:
             yield (
-                f"{plural(times, 'exchange')} {'was' if times == 1 else 'were'} skipped: {reason}. "
+                f"{passive(times, 'exchange')} skipped: {reason}. "
                 "To leave out what an account does, give --account EMAIL=none."
             )
 
@@ -126,7 +126,7 @@ def _end(finished: FinishedReplay) -> Iterator[str]:
     if finished.gone is not None:
         yield str(finished.gone)
         if number:
-            yield f"{plural(number, 'recorded exchange')} {'was' if number == 1 else 'were'} not replayed."
+            yield f"{passive(number, 'recorded exchange')} not replayed."
     if finished.unusable:
         yield f"It ended early: {finished.unusable}"
     if finished.blocked is not None:
@@ -141,7 +141,7 @@ def _counts(finished: FinishedReplay) -> Iterator[str]:
     yield from plan.notes
     yield from finished.replay.machine.rebuilder.context.notes
     for why, times in plan.ignored.most_common():
-        yield f"{plural(times, 'entry')} {'was' if times == 1 else 'were'} ignored: {why}."
+        yield f"{passive(times, 'entry')} ignored: {why}."
     reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
     for (state, reason), times in reasons.most_common(20):
         yield f"{times} {state.value}: {reason}."

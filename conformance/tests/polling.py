@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
+from pathlib import Path
 
+from conformance import record
 from conformance.tests.scripted_client import Walker
+from reference_impl import serve as reference
 
 ROUNDS = 4
+
+
+def recording_of(drive: Callable[[str, str], object], out: Path, *, seed: int | None = None) -> Path:
+    """What clients do at a fresh portal, as the proxy records it. ``drive`` gets its address and profile."""
+    with reference.start(seed=seed) as portal, record.serve(portal.url, out) as recorder:
+        drive(recorder.url, portal.profile())
+    return out
 
 
 def poll(url: str, profile_text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance import record
-from conformance.tests.polling import crowd, poll
+from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replay_logs import conclusions, log_of
 from conformance.tests.replays import steps_of
 from conformance.tests.scripted_client import walk
@@ -35,19 +35,13 @@ VARIANTS = ["gzip", "chunked", "header-case", "further-headers", "numeric-ids", 
 
 @pytest.fixture(scope="module")
 def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("polled") / "polled.jsonl"
-    with reference.start(seed=SEED) as portal, record.serve(portal.url, out) as recorder:
-        poll(recorder.url, portal.profile())
-    return out
+    return recording_of(poll, tmp_path_factory.mktemp("polled") / "polled.jsonl", seed=SEED)
 
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Several clients who look at the same pages."""
-    out = tmp_path_factory.mktemp("crowded") / "crowded.jsonl"
-    with reference.start(seed=SEED) as portal, record.serve(portal.url, out) as recorder:
-        crowd(recorder.url, portal.profile())
-    return out
+    return recording_of(crowd, tmp_path_factory.mktemp("crowded") / "crowded.jsonl", seed=SEED)
 
 
 @pytest.fixture(scope="module")

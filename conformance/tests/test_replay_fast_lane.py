@@ -6,31 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from conformance import record
 from conformance.replay.compare.outcome import State
 from conformance.replay.engine.step import Attempt, ReplayStep
 from conformance.replay.fast_lane.lane import RepeatedStep
-from conformance.tests.polling import crowd, poll
+from conformance.tests.polling import crowd, poll, recording_of
 from conformance.tests.replays import steps_of
 from conformance.traffic import capture
 from conformance.traffic.exchange import Exchange
-from reference_impl import serve as reference
 
 
 @pytest.fixture(scope="module")
 def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("polled") / "polled.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        poll(recorder.url, portal.profile())
-    return out
+    return recording_of(poll, tmp_path_factory.mktemp("polled") / "polled.jsonl")
 
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("crowded") / "crowded.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        crowd(recorder.url, portal.profile())
-    return out
+    return recording_of(crowd, tmp_path_factory.mktemp("crowded") / "crowded.jsonl")
 
 
 def from_templates(steps: list[ReplayStep]) -> list[Attempt]:

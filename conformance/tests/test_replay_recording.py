@@ -9,7 +9,6 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from conformance import record
 from conformance.errors import CaptureError, UsageError
 from conformance.replay import replay
 from conformance.replay.compare.outcome import State
@@ -18,7 +17,7 @@ from conformance.replay.recording.fingerprint import fingerprint_of
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.spec.endpoints import COUNTRIES
-from conformance.tests.polling import poll
+from conformance.tests.polling import poll, recording_of
 from conformance.tests.replays import options_for, profile_of
 from conformance.tests.traffic import NO_TOKEN, answer
 from conformance.traffic import capture
@@ -28,10 +27,7 @@ from reference_impl import serve as reference
 
 @pytest.fixture(scope="module")
 def polled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("polled") / "polled.jsonl"
-    with reference.start() as portal, record.serve(portal.url, out) as recorder:
-        poll(recorder.url, portal.profile())
-    return out
+    return recording_of(poll, tmp_path_factory.mktemp("polled") / "polled.jsonl")
 
 
 def test_fingerprints_differ_where_lines_differ_in_more_than_ids_and_times() -> None:

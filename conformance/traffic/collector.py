@@ -19,13 +19,13 @@ NEW_OBJECTS_OF_A_COMMAND = 10_000
 
 def set_for_a_command() -> None:
     """The settings of a process that runs one command."""
-    gc.set_threshold(NEW_OBJECTS_OF_A_COMMAND, *gc.get_threshold()[1:])
+    _collect_after(NEW_OBJECTS_OF_A_COMMAND)
 
 
 def collect_rarely() -> None:
     """Has the collector skip the objects of now, and run less often, until the process ends."""
     gc.freeze()
-    _set_new_objects()
+    _collect_after(NEW_OBJECTS)
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def rarely_collected() -> Iterator[None]:
     before, is_ours = gc.get_threshold(), gc.get_freeze_count() == 0
     if is_ours:
         gc.freeze()
-    _set_new_objects()
+    _collect_after(NEW_OBJECTS)
     try:
         yield
     finally:
@@ -43,5 +43,5 @@ def rarely_collected() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _set_new_objects() -> None:
-    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
+def _collect_after(new_objects: int) -> None:
+    gc.set_threshold(new_objects, *gc.get_threshold()[1:])

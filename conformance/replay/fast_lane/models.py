@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.repetition import FirstRead, is_remembered
 from conformance.replay.engine.progress import Progress
@@ -225,13 +227,6 @@ def _wired(value: str) -> bytes:
 
 def with_headers(request: Request, headers: list[Header]) -> Request:
     """The request with other values of the same headers. It shares the facts of the first."""
-    repeated = Request(
-        headers=headers,
-        body=request.body,
-        form=request.form,
-        lacks=request.lacks,
-        method=request.method,
-        url=request.url,
-    )
+    repeated = replace(request, headers=headers)
     copy_request_facts(request, repeated)
     return repeated

@@ -329,6 +329,11 @@ def plural(count: int, noun: str) -> str:
     )
 
 
+def passive(count: int, noun: str) -> str:
+    """The subject of a sentence on what was done: ``1 entry was``, ``3 entries were``."""
+    return f"{plural(count, noun)} {'was' if count == 1 else 'were'}"
+
+
 def duration(seconds: float) -> str:
     """``0.8 s``, ``42 s``, ``3 min 5 s``, ``1 h 2 min``."""
     if seconds < 10:
