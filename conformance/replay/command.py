@@ -13,6 +13,7 @@ from conformance.replay import ReplayOptions, replay
 from conformance.replay.differences import check_rows, lines_of
 from conformance.replay.load.schedule import rate_of, seconds_of
 from conformance.replay.recording.descriptions.explain import explained, foreseen
+from conformance.replay.recording.without_accounts import refuse_lacking
 from conformance.replay.sharing import AnalysedRecording, accounts_of
 from conformance.report.formats.closing import closing_block
 from conformance.report.formats.terminal import summary_lines, wants_colour
@@ -92,7 +93,9 @@ def _previewed(profile: Profile, arguments: SimpleNamespace, options: ReplayOpti
     with AnalysedRecording(arguments.files, profile, options) as recording:
         plan = recording.plan
         if arguments.dry_run:
-            yield from foreseen(plan, profile, accounts_of(plan, profile, options.accounts))
+            accounts = accounts_of(plan, profile, options.accounts)
+            refuse_lacking(plan, accounts)
+            yield from foreseen(plan, profile, accounts)
         if arguments.explain:
             yield from explained(plan)
 

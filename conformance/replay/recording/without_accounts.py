@@ -24,6 +24,15 @@ def leave_out(plan: ReplayPlan, accounts: Mapping[str, str]) -> None:
         plan.omit(position, line.request.method, line.path, status=line.status)
 
 
+def refuse_lacking(plan: ReplayPlan, accounts: Collection[str]) -> None:
+    """Has the plan refuse what a replay will not be able to send: what recorded emails without an account
+    signed in for. ``accounts`` are the emails that have one."""
+    for email in plan.passwords:
+        if email not in accounts:
+            reason = f"the profile has no account that stands for {email}"
+            plan.refused.update(dict.fromkeys(following(plan, {email}, accepted=True), reason))
+
+
 def following(plan: ReplayPlan, emails: Collection[str], *, accepted: bool = False) -> list[int]:
     """The positions that would be sent of the sign-ins of some emails, and of what needs a value that only
     their responses return. ``accepted``: of the sign-ins only those that were accepted when recorded."""

@@ -9,7 +9,6 @@ from conformance.replay.changes.sent import changes_foreseen
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.replay.recording.values import PlacedValue, leaves, unfolded
-from conformance.replay.recording.without_accounts import following
 from conformance.report.model.words import plural
 from conformance.target.profile.model import Profile
 
@@ -18,10 +17,6 @@ MOST = 500
 
 def foreseen(plan: ReplayPlan, profile: Profile, accounts: Mapping[str, str]) -> Iterator[str]:
     """What a replay would send, and what it would omit. ``accounts`` are the profile's by recorded email."""
-    for email in plan.passwords:
-        if email not in accounts:
-            reason = f"the profile has no account that stands for {email}"
-            plan.refused.update(dict.fromkeys(following(plan, {email}, accepted=True), reason))
     wanted = [position for position in plan.order if plan.session_of[position] >= 0]
     sent = [position for position in wanted if position not in plan.refused]
     url = profile.portal.url
