@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Generic, TypeVar
 
 import msgspec
@@ -19,7 +18,7 @@ from conformance.checks.registry import Sight
 from conformance.judging.dispatch import CheckSet, Dispatcher, Route
 from conformance.judging.judge import Judge, verdicts_of
 from conformance.judging.shapes import Shape
-from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, Exchange, Json, Layout
+from conformance.traffic.exchange import ABSENT, NO_ENVELOPE, SECURE_SESSION, Exchange, Json
 from conformance.traffic.facts import Facts, data_fact, data_facts, fact
 from conformance.verdicts.verdicts import NO_VERDICTS, Verdicts, combined
 
@@ -42,40 +41,40 @@ _ENCODE = msgspec.json.Encoder().encode
 
 
 @fact
-def metadata(exchange: Exchange) -> Metadata:
-    """An exchange without its data and its secrets: what most of its envelope is judged by.
+def metadata(exchange: Exchange) -> Metadata | None:
+    """An exchange without its data and its secrets: what its route depends on, and what most of its envelope
+    is judged by. None where it cannot be judged.
 
     Of the timestamp only whether it is there, its type, and its order of magnitude.
     """
     request, response, envelope = exchange.request, exchange.response, exchange.envelope
+    operation, names, headers = request.operation, request.layout, request.headers
+    if operation is None or response is None or (SECURE_SESSION in names and exchange.is_sealed):
+        return None
     value_of = (NO_ENVELOPE if envelope is None else envelope).get
     success, code = value_of("success", ABSENT), value_of("code", ABSENT)
-    message, version = value_of("message"), value_of("version")
-    stamp, names, headers = value_of("timestamp", ABSENT), request.layout, request.headers
-    locale, language = names.get("x-locale"), names.get("accept-language")
+    message, version, stamp = value_of("message"), value_of("version"), value_of("timestamp", ABSENT)
+    access, locale = names.get("x-portal-access-code"), names.get("x-locale")
+    language = names.get("accept-language")
     return (
-        None if response is None else response.status,
-        None if response is None else response.sought("content-type"),
-        None if response is None else response.lacks,
+        operation.key,
+        names,
+        None if access is None else headers[access][1],
+        None if locale is None else headers[locale][1],
+        None if language is None else headers[language][1],
+        request.lacks,
+        request.body is ABSENT and exchange.plain is None,
+        response.status,
+        response.form,
+        response.sought("content-type"),
+        response.lacks,
+        envelope is None,
         success if success is True or success is False or type(success) is str else type(success),
         code if type(code) is str else type(code),
         message if type(message) is str else type(message),
         version if type(version) is str else type(version),
         USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
         type(value_of("data", ABSENT)),
-        _marks(names),
-        None if locale is None else headers[locale][1],
-        None if language is None else headers[language][1],
-        request.lacks,
-    )
-
-
-@lru_cache(maxsize=1024)
-def _marks(names: Layout) -> tuple[bool, ...]:
-    """Which of the headers that checks ask for a request has."""
-    return tuple(
-        name in names
-        for name in ("authorization", "cookie", "x-api-key", "api-key", "x-client-hash", "x-request-id")
     )
 
 
@@ -92,8 +91,8 @@ def _kind_of_stamp(stamp: Json) -> tuple[str, int, bool]:
 
 
 def cache_key(exchange: Exchange) -> Digest | None:
-    """A digest of all of an exchange but its secrets and its moment: of its metadata, of the request's URL
-    and body, and of the envelope without its timestamp. None where it cannot be made.
+    """A digest of all of an exchange but its metadata, its secrets and its moment: of the request's URL and
+    body, and of the envelope without its timestamp. None where it cannot be made.
 
     The interpreter's keyed hash of 64 bits is enough for it: of the exchanges that are kept, one in some 10¹⁴
     would be taken for another.
@@ -104,7 +103,7 @@ def cache_key(exchange: Exchange) -> Digest | None:
     if envelope is not None and "timestamp" in envelope:
         envelope = envelope.copy()
         del envelope["timestamp"]
-    text = _encoded((request.method, request.url, request.form, body, hash(metadata(exchange)), envelope))
+    text = _encoded((request.url, request.form, body, envelope))
     return None if text is None else (len(text), hash(text))
 
 
@@ -139,12 +138,11 @@ def counts_key(exchange: Exchange) -> bytes | None:
 
 
 PART_KEYS: Mapping[Sight, Callable[[Exchange], Hashable]] = {
-    "metadata": metadata,
     "codes": codes_key,
     "times": times_key,
     "counts": counts_key,
 }
-"""The cache key of each part of an exchange that some checks read alone; None where it cannot be made."""
+"""The cache key of each part of the data that some checks read alone; None where it cannot be made."""
 
 
 def _encoded(value: Json) -> bytes | None:
@@ -223,6 +221,15 @@ class RouteCache:
     """Of the judge and its generation: the cached verdicts of this route hold no longer than that."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class MetadataCache:
+    """What the cache does for exchanges of the same metadata. It equals nothing but itself."""
+
+    cache: RouteCache
+    verdicts: Verdicts
+    """Of the checks that read the metadata alone."""
+
+
 class CachedVerdicts(msgspec.Struct, eq=False, gc=False):
     """The cached verdicts on an exchange: those of all checks but of the ones that depend on the moment."""
 
@@ -256,7 +263,8 @@ class CachingJudge:
         self._generation = judge.dispatcher.generation
         self._token = object()
         self._routes: dict[Route, RouteCache] = {}
-        self._exchanges: BoundedCache[tuple[RouteCache, Digest], CachedVerdicts] = BoundedCache(capacity)
+        self._metadata: BoundedCache[Metadata, MetadataCache] = BoundedCache(parts_capacity)
+        self._exchanges: BoundedCache[tuple[MetadataCache, Digest], CachedVerdicts] = BoundedCache(capacity)
         self._parts: BoundedCache[tuple[PartCache, Hashable], Verdicts] = BoundedCache(parts_capacity)
         self._shared: BoundedCache[Hashable, Verdicts] = BoundedCache(parts_capacity)
         self._combined: BoundedCache[tuple[Verdicts, ...], Verdicts] = BoundedCache(parts_capacity)
@@ -277,22 +285,37 @@ class CachingJudge:
         if entry is not None and self._is_valid(entry):
             dispatcher.count(entry.cache.route)
             return self._from_cache(entry, exchange)
-        route = dispatcher.route(exchange)
-        if route is None:
+        known = self._metadata_cache(exchange)
+        if known is None:
             return NO_VERDICTS
-        if dispatcher.generation != self._generation:
-            self._empty()
-        cache = self._routes.get(route) or self._new_route(route)
-        bypass, key, entry = cache.bypass, None, None
+        bypass, key, entry = known.cache.bypass, None, None
         if bypass.remaining:
             bypass.remaining -= 1
         elif (key := cache_key(exchange)) is not None:
-            entry = self._exchanges[cache, key]
+            entry = self._exchanges[known, key]
         if entry is None:
-            return self._judge_anew(cache, key, exchange)
+            return self._judge_anew(known, key, exchange)
         bypass.misses = 0
         cached_verdicts.store(exchange, entry)
         return self._from_cache(entry, exchange)
+
+    def _metadata_cache(self, exchange: Exchange) -> MetadataCache | None:
+        """The cache for the metadata of an exchange, which is counted; None where it cannot be judged."""
+        key, dispatcher = metadata(exchange), self._dispatcher
+        known = None if key is None else self._metadata[key]
+        if known is not None and dispatcher.generation == self._generation:
+            dispatcher.count(known.cache.route)
+            return known
+        route = dispatcher.route(exchange)
+        if route is None or key is None:
+            return None
+        if dispatcher.generation != self._generation:
+            self._empty()
+        cache = self._routes.get(route) or self._new_route(route)
+        known = MetadataCache(cache, self._apply(route.by_sight["metadata"], exchange))
+        if known.verdicts.is_clean:
+            self._metadata.add(key, known)
+        return known
 
     def _is_valid(self, entry: CachedVerdicts) -> bool:
         """Whether this judge cached an entry, in its present generation."""
@@ -318,9 +341,10 @@ class CachingJudge:
         self._facts.add(entry, data_facts(exchange))
         return verdicts
 
-    def _judge_anew(self, cache: RouteCache, key: Digest | None, exchange: Exchange) -> Verdicts:
+    def _judge_anew(self, known: MetadataCache, key: Digest | None, exchange: Exchange) -> Verdicts:
         """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
-        route, parts = cache.route, []
+        cache, parts = known.cache, [known.verdicts]
+        route = cache.route
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
         for part in cache.parts:
             parts.append(self._judge_part(part, exchange))
@@ -331,7 +355,7 @@ class CachingJudge:
         if shape.is_clean and verdicts.is_clean:
             is_inspected = route.shape is None or route.shape.is_inspected
             entry = CachedVerdicts(cache, verdicts, is_inspected)
-            self._exchanges.add((cache, key), entry)
+            self._exchanges.add((known, key), entry)
             cached_verdicts.store(exchange, entry)
         return self._together((shape, verdicts, self._apply(route.moment, exchange)))
 
@@ -396,6 +420,7 @@ class CachingJudge:
         self._generation = self._judge.dispatcher.generation
         self._token = object()
         self._routes.clear()
+        self._metadata.empty()
         self._exchanges.empty()
         self._parts.empty()
         self._facts.empty()

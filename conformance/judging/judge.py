@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from conformance.checks.registry import CHECKS, ROOM, Check, Memory, OpenReading
+from conformance.checks.registry import CHECKS, ROOM, Check, Judging, Memory, OpenReading
 from conformance.judging.dispatch import CheckGroup, CheckSet, Dispatcher
 from conformance.judging.shapes import ShapeReport
 from conformance.traffic.exchange import Exchange, Json
@@ -18,6 +18,10 @@ from conformance.verdicts.verdicts import NO_VERDICTS, Bug, Contradicted, Verdic
 
 Decided = tuple[list[int], list[tuple[str, Json]], list[Contradicted], list[Bug]]
 """How often each check of the set held, what was read, what is contradicted, and which checks raised."""
+
+
+Rows = tuple[CheckGroup, tuple[tuple[Check, Judging, Memory | None], ...]]
+"""The checks of a group, each with its function and the memory that it is given; None where it has none."""
 
 
 class Judge:
@@ -43,6 +47,7 @@ class Judge:
             for check in chosen
             if check.remembers
         }
+        self._rows: dict[CheckSet, tuple[Rows, ...]] = {}
 
     @property
     def operations_seen(self) -> Counter[str]:
@@ -63,17 +68,14 @@ class Judge:
         readings: list[tuple[str, Json]] = []
         contradictions: list[Contradicted] = []
         bugs: list[Bug] = []
-        memories = self._memories
-        for group in checks.groups:
+        for group, rows in self._rows.get(checks) or self._rows_of(checks):
             if group.predicates and not _is_selected(group, exchange, bugs):
                 held += group.zeros
                 continue
-            for check in group.checks:
-                judging, times = check.judging, 0
+            for check, judging, memory in rows:
+                times = 0
                 try:
-                    for comparison in (
-                        judging(exchange, memories[check]) if check.remembers else judging(exchange)
-                    ):
+                    for comparison in judging(exchange) if memory is None else judging(exchange, memory):
                         if comparison is HELD:
                             times += 1
                         else:
@@ -84,6 +86,14 @@ class Judge:
             for reading in group.readings:
                 readings += _values_read(reading, exchange, bugs)
         return held, readings, contradictions, bugs
+
+    def _rows_of(self, checks: CheckSet) -> tuple[Rows, ...]:
+        """The groups of some checks, each with what applies its checks. They are made once."""
+        rows = tuple(
+            (group, tuple((check, check.judging, self._memories.get(check)) for check in group.checks))
+            for group in checks.groups
+        )
+        return self._rows.setdefault(checks, rows)
 
 
 def _is_selected(group: CheckGroup, exchange: Exchange, bugs: list[Bug]) -> bool:

@@ -268,18 +268,21 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
 
     def at(self, path: str) -> Json:
         """The value at a place: ``status``, ``headers.NAME`` or a path such as ``data.items[0].bizId``."""
-        keys = _steps_in_envelope(path)
-        if keys is None:
-            return self._beside_envelope(path)
+        names = _names_in_envelope(path)
+        if names is None:
+            return self._elsewhere(path)
         value: Json = self.envelope
-        for step in keys:
-            if type(value) is not dict or step not in value:
-                return dig(self.envelope, keys)
-            value = value[step]
+        try:
+            for name in names:
+                value = value[name]
+        except (KeyError, TypeError):
+            return ABSENT
         return value
 
-    def _beside_envelope(self, path: str) -> Json:
-        """The status, or the value of a header."""
+    def _elsewhere(self, path: str) -> Json:
+        """The status, the value of a header, or what a path with indexes leads to."""
+        if path != "status" and not path.startswith("headers."):
+            return dig(self.envelope, steps(path))
         if self.response is None:
             return ABSENT
         if path == "status":
@@ -290,23 +293,22 @@ class Exchange(msgspec.Struct, frozen=True, omit_defaults=True, dict=True, kw_on
 
 def _coded(value: Json, name: str, entries: list[tuple[str, dict[str, Json]]]) -> None:
     """Collects the enumeration objects of a value and of all within it, those above before those below."""
-    if type(value) is list:
+    if type(value) is dict:
+        if (
+            name in CODED_FIELDS
+            and type(value.get("code")) is str
+            and type(value.get("value")) in (int, float)
+        ):
+            entries.append((name, value))
+        for field, inner in value.items():
+            kind = type(inner)
+            if kind is not str and (kind is dict or kind is list):
+                _coded(inner, field, entries)
+    elif type(value) is list:
         for inner in value:
-            if type(inner) is dict or type(inner) is list:
+            kind = type(inner)
+            if kind is dict or kind is list:
                 _coded(inner, name, entries)
-        return
-    if type(value) is not dict:
-        return
-    if (
-        name in CODED_FIELDS
-        and isinstance(value.get("code"), str)
-        and type(value.get("value")) in (int, float)
-    ):
-        entries.append((name, value))
-    for field, inner in value.items():
-        kind = type(inner)
-        if kind is dict or kind is list:
-            _coded(inner, field, entries)
 
 
 def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
@@ -382,9 +384,9 @@ def steps(path: str) -> tuple[str | int, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _steps_in_envelope(path: str) -> tuple[str | int, ...] | None:
-    """The steps of a path within the envelope; None of the status and the headers, which are not in it."""
-    return None if path == "status" or path.startswith("headers.") else steps(path)
+def _names_in_envelope(path: str) -> tuple[str, ...] | None:
+    """The fields on the way of a path; None where it has indexes, or does not lead into the envelope."""
+    return None if path == "status" or path.startswith("headers.") or "[" in path else tuple(path.split("."))
 
 
 def dig(value: Json, path: Iterable[str | int]) -> Json:
