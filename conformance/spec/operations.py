@@ -262,12 +262,10 @@ OPERATIONS: tuple[Operation, ...] = (
 
 BY_KEY: Mapping[str, Operation] = MappingProxyType({operation.key: operation for operation in OPERATIONS})
 
-_TEMPLATED = tuple(operation for operation in OPERATIONS if operation.parameters)
-
-_TEMPLATES = re.compile(
-    "|".join(f"({row.method} " + re.sub(r"{\w+}", "[^/]+", row.path) + r")\Z" for row in _TEMPLATED)
+_AROUND_PARAMETER: Mapping[tuple[str, ...], Operation] = MappingProxyType(
+    {tuple(re.split(r"/{\w+}/?", row.key)): row for row in OPERATIONS if row.parameters}
 )
-"""Method and path of those with parameters, each as a group."""
+"""The rows with a parameter, by method and path before it, and what follows it."""
 
 
 def operation(key: str) -> Operation:
@@ -282,8 +280,11 @@ def operation_of(method: str, path: str) -> Operation | None:
     if start < 0:
         return None
     requested = f"{method} {path[start:].rstrip('/')}"
-    fixed = BY_KEY.get(requested)
-    if fixed is not None:
-        return fixed
-    match = _TEMPLATES.match(requested)
-    return _TEMPLATED[match.lastindex - 1] if match is not None and match.lastindex else None
+    row = BY_KEY.get(requested)
+    if row is None:
+        before, _, last = requested.rpartition("/")
+        row = _AROUND_PARAMETER.get((before, ""))
+        if row is None:
+            before, _, value = before.rpartition("/")
+            row = _AROUND_PARAMETER.get((before, last)) if value else None
+    return row

@@ -70,7 +70,15 @@ def test_a_path_leads_back_to_its_operation(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize(
-    "method, path", [("GET", "/other"), ("PUT", "/web/v1/system/roles"), ("GET", "/web/v1/system/roles/a/b")]
+    "method, path",
+    [
+        ("GET", "/other"),
+        ("PUT", "/web/v1/system/roles"),
+        ("GET", "/web/v1/system/roles/a/b"),
+        ("GET", "/web/v1/system/roles//permissions"),
+        ("GET", "/web/v1/system/roles/a/permissions/b"),
+        ("POST", "/web/v1/system/roles/a"),
+    ],
 )
 def test_any_other_path_is_none_of_them(method: str, path: str) -> None:
     assert operation_of(method, path) is None

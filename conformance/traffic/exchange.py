@@ -322,7 +322,7 @@ def _paths(value: Json, wanted: Json, path: str) -> Iterator[str]:
             yield from _paths(inner, wanted, f"{path}[{index}]")
 
 
-_USUAL_URL = re.compile(r"(https?)://([\w.-]+(?::\d+)?)(/[!-\"$->@-~]*)(?:\?([!-\"$-~]*))?\Z", re.ASCII)
+_USUAL_ORIGIN = re.compile(r"(https?)://([\w.-]+(?::\d+)?)", re.ASCII)
 
 
 @lru_cache(maxsize=512)
@@ -358,11 +358,19 @@ LONGEST_NAME = 160
 
 
 def _split(url: str) -> SplitResult:
-    usual = _USUAL_URL.match(url)
-    if usual is None:
+    at = url.find("/", len("https://") if url.startswith("https") else len("http://"))
+    origin = _origin(url[:at]) if at > 0 else None
+    if origin is None or "#" in url or not (url.isascii() and url.isprintable()):
         return split_url(url)
-    scheme, netloc, path, query = usual.groups("")
-    return SplitResult(scheme, netloc, path, query, "")
+    path, _, query = url[at:].partition("?")
+    return SplitResult(*origin, path, query, "")
+
+
+@lru_cache(maxsize=64)
+def _origin(text: str) -> tuple[str, str] | None:
+    """Scheme and host of an origin as it is usually written; None of another."""
+    usual = _USUAL_ORIGIN.fullmatch(text)
+    return None if usual is None else (usual[1], usual[2])
 
 
 @lru_cache(maxsize=1024)
