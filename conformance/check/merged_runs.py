@@ -20,7 +20,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from conformance.check.merged_replays import exceeded_limits, notes_of_replays, replay_details, too_little
+from conformance.check.merged_replays import (
+    exceeded_limits,
+    notes_of_replays,
+    replay_details,
+    row_in,
+    too_little,
+    unseen_by_all,
+)
 from conformance.check.traffic import DEFAULTS, NO_EXCHANGE, NO_REQUEST, PortalTraffic
 from conformance.errors import UsageError
 from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
@@ -433,8 +440,9 @@ def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Besid
 
 def _outdated_rows(runs: Sequence[Run]) -> list[str]:
     """The accepted differences that one part should have shown, and none did."""
-    rows = dict.fromkeys(row for run in runs for row in run.ending.outdated_rows)
-    return [row for row in rows if all(row in run.notes for run in runs)]
+    unseen = unseen_by_all([run.notes for run in runs])
+    rows = dict.fromkeys(row_in(row) for run in runs for row in run.ending.outdated_rows)
+    return [unseen[row] for row in rows if row in unseen]
 
 
 def _replay_notes(folders: Sequence[Folder], details: Mapping[str, Any]) -> Iterator[str]:
