@@ -28,7 +28,7 @@ from conformance.report.across.accepted import (
 )
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.toml_rows import NO_REASON
-from conformance.report.model.regressions import by_cause, change_of
+from conformance.report.model.regressions import BESIDE, by_cause, change_of
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import listed, plural
@@ -285,8 +285,10 @@ def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
         accepted = f"; accepted: {group['accepted']}" if group.get("accepted") else ""
         others = len({each["endpoint"] for each in same}) - 1
         more = f" and {others} more endpoint{'s' if others > 1 else ''}" if others else ""
-        place = f"{group['endpoint']}{more}  {_place(group)}"
-        yield f"{group['meaning'].upper()} {place}, {times}: {group['basis']}{accepted}"
+        both = [group, group[BESIDE]] if BESIDE in group else [group]
+        place = f"{group['endpoint']}{more}  {' and '.join(map(_place, both))}"
+        basis = "; ".join(dict.fromkeys(each["basis"] for each in both))
+        yield f"{group['meaning'].upper()} {place}, {times}: {basis}{accepted}"
 
 
 def _place(group: Mapping[str, Json]) -> str:

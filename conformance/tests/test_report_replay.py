@@ -79,6 +79,37 @@ def test_the_same_difference_at_many_endpoints_is_one_row_with_its_count() -> No
     ]
 
 
+def refused(endpoint: str = ROLES, **more: Any) -> list[dict[str, Any]]:
+    """A refusal in place of another one: another status and another code of the same answers."""
+    return [
+        difference(endpoint, "status", "status", recorded=403, replayed=404, **more),
+        difference(endpoint, "code", "code", recorded="4030", replayed="4040", **more),
+    ]
+
+
+def test_a_refusal_in_place_of_another_is_one_row_with_both_places() -> None:
+    rows = [*refused(times=2, exchanges=[3, 4]), *refused(PROFILE)]
+
+    (row,) = groups(run_of(differences=rows))["Permitted changes"]
+
+    assert (row.what, row.kind, row.times) == ("another status and another code", "status, code", "3")
+    assert [(each.path, each.recorded, each.replayed) for each in row.places] == [
+        ("status", "403", "404"),
+        ("code", '"4030"', '"4040"'),
+    ]
+    change = "status 403 is now 404 and code 4030 is now 4040, 3 times"
+    assert list(lines_of(rows)) == [f"PERMITTED {ROLES} and 1 more endpoint  {change}: {PERMITTED}"]
+
+
+@pytest.mark.parametrize(
+    "other", [{"exchanges": [2]}, {"times": 2}, {"accepted": "known"}, {"meaning": "breaking"}]
+)
+def test_a_status_and_a_code_that_differ_apart_are_two_lines(other: dict[str, Any]) -> None:
+    status, code = refused()
+
+    assert len(list(lines_of([status, {**code, **other}]))) == 2
+
+
 def test_what_is_not_there_is_nothing_and_not_null() -> None:
     rows = [difference(ROLES, "x", "extra", replayed=None), difference(ROLES, "y", "missing", recorded=7)]
     new, missing = groups(run_of(differences=rows))["Permitted changes"]

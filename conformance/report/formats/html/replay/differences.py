@@ -8,7 +8,7 @@ from typing import Any
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import KINDS, by_cause, pattern_of
+from conformance.report.model.regressions import BESIDE, KINDS, by_cause, pattern_of
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import plural
@@ -98,14 +98,22 @@ def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int
 
 def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
     first = rows[0]
-    kind, basis = str(first.get("kind", "")), str(first.get("basis", ""))
+    both = [first, first[BESIDE]] if BESIDE in first else [first]
+    kinds = [str(row.get("kind", "")) for row in both]
+    kind, basis = kinds[0], str(first.get("basis", ""))
     endpoints = list(dict.fromkeys(one_line(str(row.get("endpoint", "")), 200) for row in rows))
     places = differing_places(first.get("recorded"), first.get("replayed"))
+    if len(both) > 1:
+        places = [_values(row) for row in both]
     has_values = "recorded" in first
     return cells(
-        what=KINDS.get(kind, kind),
-        kind=kind,
-        path=one_line(str(first.get("path", "")), 200) if len(rows) == 1 else _name(first),
+        what=" and ".join(KINDS.get(each, each) for each in kinds),
+        kind=", ".join(kinds),
+        path=""
+        if len(both) > 1
+        else one_line(str(first.get("path", "")), 200)
+        if len(rows) == 1
+        else _name(first),
         endpoints=endpoints[:MOST_ENDPOINTS],
         more_endpoints=max(0, len(endpoints) - MOST_ENDPOINTS),
         times=f"{sum(int(row.get('times', 0)) for row in rows):,}",
@@ -116,6 +124,15 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
         basis=one_line(basis, 300),
         statement=REQUIREMENTS[basis].statement if basis in REQUIREMENTS else "",
         accepted=one_line(str(first.get("accepted") or ""), 200),
+    )
+
+
+def _values(row: Row) -> Cells:
+    """A place of several that differ together."""
+    return cells(
+        path=str(row.get("path", "")),
+        recorded=literal(row.get("recorded"), 160),
+        replayed=literal(row.get("replayed"), 160),
     )
 
 
