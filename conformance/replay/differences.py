@@ -31,7 +31,7 @@ from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.model.regressions import BESIDE, by_cause, change_of
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import listed, plural
+from conformance.report.model.words import answers_in_words, listed, plural
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
@@ -280,15 +280,14 @@ def _count(group: dict[str, Json], exchange: int) -> None:
 def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """The groups as a terminal shows them, those of one cause in one line, drift last."""
     for same in by_cause(groups):
-        group, total = same[0], sum(each["times"] for each in same)
-        times = "once" if total == 1 else f"{total} times"
+        group = same[0]
         accepted = f"; accepted: {group['accepted']}" if group.get("accepted") else ""
         others = len({each["endpoint"] for each in same}) - 1
         more = f" and {others} more endpoint{'s' if others > 1 else ''}" if others else ""
         both = [group, group[BESIDE]] if BESIDE in group else [group]
-        place = f"{group['endpoint']}{more}  {' and '.join(map(_place, both))}"
+        place = f"{group['endpoint']}{more}  {' and '.join(map(_place, both))}, in {answers_in_words(same)}"
         basis = "; ".join(dict.fromkeys(each["basis"] for each in both))
-        yield f"{group['meaning'].upper()} {place}, {times}: {basis}{accepted}"
+        yield f"{group['meaning'].upper()} {place}: {basis}{accepted}"
 
 
 def _place(group: Mapping[str, Json]) -> str:

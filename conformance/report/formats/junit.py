@@ -27,6 +27,7 @@ from conformance.report.model.words import (
     headline,
     known_signatures,
     other_failures,
+    plural,
 )
 from conformance.traffic.clip import cut
 
@@ -134,7 +135,7 @@ def _endpoint(endpoint: ReplayedEndpoint) -> ElementTree.Element:
         )
         failure.text = visible("\n".join(lines))
     elif not endpoint.is_compared:
-        states = ", ".join(f"{times} {state}" for state, times in endpoint.states.items())
+        states = ", ".join(f"{plural(times, 'exchange')} {state}" for state, times in endpoint.states.items())
         ElementTree.SubElement(case, "skipped", message=visible(states))
     return case
 

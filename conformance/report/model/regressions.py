@@ -158,6 +158,23 @@ def by_cause(rows: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]
     return list(causes.values())
 
 
+def answers_in(rows: Iterable[Mapping[str, Any]]) -> tuple[int, bool]:
+    """How many answers show differences that ``results.json`` has in rows, and whether these are all: the
+    places of one answer are in it together, and of many answers a row names only the first."""
+    by_endpoint: dict[object, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_endpoint.setdefault(row.get("endpoint"), []).append(row)
+    count, is_exact = 0, True
+    for same in by_endpoint.values():
+        named = {number for row in same for number in row.get("exchanges") or ()}
+        times = [int(row.get("times", 0)) for row in same]
+        is_exact &= len(same) == 1 or all(
+            len(row.get("exchanges") or ()) == row.get("times", 0) for row in same
+        )
+        count += max(len(named), *times)
+    return count, is_exact
+
+
 def _cause_of(row: Mapping[str, Any]) -> tuple[object, ...]:
     kind, path = str(row.get("kind", "")), pattern_of(str(row.get("path", "")))
     name = path if kind == "value" else path.rpartition(".")[2]

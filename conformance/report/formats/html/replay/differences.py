@@ -8,10 +8,10 @@ from typing import Any
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import BESIDE, KINDS, by_cause, pattern_of
+from conformance.report.model.regressions import BESIDE, KINDS, answers_in, by_cause, pattern_of
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import plural
+from conformance.report.model.words import answers_in_words, plural
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import Json, dig
 
@@ -82,14 +82,18 @@ def _numbers(run: Run) -> dict[int, int]:
 
 
 def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int]) -> Cells:
-    times = sum(int(row.get("times", 0)) for rows in causes for row in rows)
+    rows = [row for cause in causes for row in cause]
+    is_counted = name != "drift"
+    places = plural(sum(1 + (BESIDE in row) for row in rows), "place")
+    seen = f"in {answers_in_words(rows)}" if is_counted else plural(_times(rows), "difference")
     title, hint = TITLES[name]
     more = len(causes) - MOST_ROWS
     return cells(
         name=name or "other",
         title=title,
         hint=hint,
-        words=f"{plural(len(causes), 'difference')}, seen {'once' if times == 1 else f'{times:,} times'}",
+        words=f"{plural(len(causes), 'cause')} at {places}, {seen}",
+        unit="Answers" if is_counted else "Differences",
         open=name in ("contradiction", "breaking", ""),
         rows=[_row(rows, numbers) for rows in causes[:MOST_ROWS]],
         more=f"{more:,} more in results.json." if more > 0 else "",
@@ -116,7 +120,7 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
         else _name(first),
         endpoints=endpoints[:MOST_ENDPOINTS],
         more_endpoints=max(0, len(endpoints) - MOST_ENDPOINTS),
-        times=f"{sum(int(row.get('times', 0)) for row in rows):,}",
+        times=_count(rows),
         exchanges=_exchanges(rows, numbers),
         places=places,
         recorded=_side(first, "recorded", is_missing=kind == "extra") if has_values else "",
@@ -125,6 +129,18 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
         statement=REQUIREMENTS[basis].statement if basis in REQUIREMENTS else "",
         accepted=one_line(str(first.get("accepted") or ""), 200),
     )
+
+
+def _times(rows: Sequence[Row]) -> int:
+    return sum(int(row.get("times", 0)) for row in rows)
+
+
+def _count(rows: Sequence[Row]) -> str:
+    """How many answers show the rows; of drift, which names none, how many differences there are."""
+    if rows[0].get("meaning") == "drift":
+        return f"{_times(rows):,}"
+    count, is_exact = answers_in(rows)
+    return f"{'' if is_exact else '≥ '}{count:,}"
 
 
 def _values(row: Row) -> Cells:
