@@ -222,6 +222,14 @@ def test_rows_of_one_place_are_known_by_their_values(tmp_path: Path) -> None:
     assert {(row.was, row.now) for row in accepted_rows(file)} == {(row.was, row.now) for row in rows}
 
 
+def test_a_row_is_named_with_its_values() -> None:
+    rows = [at_status(), at_status(was=200), at_status(now=404), at_status(was=True, now="x")]
+
+    names = [row.name.removeprefix(f"{ROLES} status status") for row in rows]
+    assert names == ["", " 200 → any", " any → 404", ' true → "x"']
+    assert at_status(now=404).record().signature == rows[2].name
+
+
 @pytest.mark.parametrize("value", ["[]", "2027-01-31", f'"{"x" * 201}"', "{}"])
 def test_a_value_of_a_row_is_a_short_scalar(tmp_path: Path, value: str) -> None:
     file = tmp_path / "changes.toml"
@@ -297,7 +305,7 @@ def test_a_row_whose_values_changed_names_both_and_leaves_the_new_ones_held(tmp_
 
     made = decided(statuses(500, 500), options, (), None)
 
-    unseen = f"Accepted and not seen: {ROLES} status status, recorded 200, now 404 ({REASON})."
+    unseen = f"Accepted and not seen: {ROLES} status status 200 → 404 ({REASON})."
     assert made.outdated == [f"{unseen} Seen there instead: recorded 200, now 500."]
     assert made.outdated[0] in list(made.notes())
     assert [each.replayed for each in made.regressions] == [500, 500]
@@ -336,7 +344,7 @@ def test_values_that_may_be_data_are_not_named(tmp_path: Path) -> None:
 
 
 def test_parts_that_saw_other_values_fail_the_whole_in_one_sentence() -> None:
-    row = "Accepted and not seen: GET /a status status, recorded 200, now 404 (r)."
+    row = "Accepted and not seen: GET /a status status 200 → 404 (r)."
     instead = f"{row} Seen there instead: recorded 200, now 500."
 
     assert unseen_by_all([[row], ["a note", instead]]) == {row: instead}

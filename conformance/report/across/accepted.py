@@ -86,9 +86,9 @@ class AcceptedDifference:
 
     @property
     def name(self) -> str:
-        """The difference as sentences name it: ``GET /roles status status, recorded 200, now 404``."""
-        sides = (("recorded", self.was), ("now", self.now))
-        values = "".join(f", {side} {literal(value)}" for side, value in sides if value is not None)
+        """The difference as sentences name it: ``GET /roles status status 200 → 404``."""
+        sides = ("any" if value is None else literal(value) for value in (self.was, self.now))
+        values = f" {' → '.join(sides)}" if self.has_values else ""
         return f"{self.endpoint} {self.path} {self.kind}{values}"
 
     def accepts(self, difference: Regression) -> bool:
