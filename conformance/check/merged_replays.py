@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from conformance.report.across.accepted import INSTEAD, UNSEEN
 from conformance.report.latency.histograms import Latencies
 from conformance.report.latency.limits import LatencyLimit, LimitResult
 from conformance.report.latency.slices import LatencySlices
@@ -14,8 +15,8 @@ from conformance.report.model.words import plural
 
 MOST_OTHERS = 2_000
 SHOWN_EXCHANGES = 20
-COUNTS, UNSEEN = " recorded exchanges of ", "Accepted and not seen: "
-"""What marks the notes of a replay that are no longer so of the whole."""
+COUNTS = " recorded exchanges of "
+"""What marks the note of a replay that is no longer so of the whole."""
 
 Numbers = Callable[[int], int]
 """The number in the whole of an exchange of one part."""
@@ -89,13 +90,32 @@ def notes_of_replays(notes: Sequence[Sequence[str]], replay: Mapping[str, Any]) 
     """The notes of several replays, each once; how many exchanges there were is counted anew, and what one of
     them alone did not see was seen."""
     counted = False
+    unseen = unseen_by_all(notes)
     for note in dict.fromkeys(note for each in notes for note in each):
         if COUNTS in note:
             if not counted:
                 yield _counts(replay)
             counted = True
-        elif not note.startswith(UNSEEN) or all(note in each for each in notes):
+        elif not note.startswith(UNSEEN):
             yield note
+        elif sentence := unseen.pop(row_in(note), ""):
+            yield sentence
+
+
+def row_in(sentence: str) -> str:
+    """What says which row was not seen, whatever was seen there instead."""
+    return sentence.partition(INSTEAD)[0]
+
+
+def unseen_by_all(notes: Sequence[Sequence[str]]) -> dict[str, str]:
+    """The sentences about rows that none of several replays saw, by row; of two the one that says more."""
+    parts = [{row_in(note) for note in each} for each in notes]
+    sentences: dict[str, str] = {}
+    for note in (note for each in notes for note in each if note.startswith(UNSEEN)):
+        row = row_in(note)
+        if all(row in part for part in parts):
+            sentences[row] = max(sentences.get(row, ""), note, key=len)
+    return sentences
 
 
 def _counts(replay: Mapping[str, Any]) -> str:
@@ -168,7 +188,7 @@ def _differences(replays: Sequence[Mapping[str, Any]], numbers: Sequence[Numbers
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for replay, renumbered in zip(replays, numbers, strict=True):
         for row in replay.get("differences", []):
-            key = tuple(row[part] for part in ("meaning", "endpoint", "path", "kind"))
+            key = tuple(row.get(part) for part in ("meaning", "endpoint", "path", "kind", "accepted"))
             shown = [renumbered(number) for number in row.get("exchanges", [])]
             same = rows.get(key)
             if same is None:

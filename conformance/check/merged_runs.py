@@ -20,7 +20,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from conformance.check.merged_replays import exceeded_limits, notes_of_replays, replay_details, too_little
+from conformance.check.merged_replays import (
+    exceeded_limits,
+    notes_of_replays,
+    replay_details,
+    row_in,
+    too_little,
+    unseen_by_all,
+)
 from conformance.check.traffic import DEFAULTS, NO_EXCHANGE, NO_REQUEST, PortalTraffic
 from conformance.errors import UsageError
 from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
@@ -34,7 +41,9 @@ from conformance.verdicts.parts import LedgerPart, Position, ledger_of
 from conformance.verdicts.selection import RuleSelection
 
 BUFFER = 1 << 20
-
+RESULTS, EXCHANGES = "results.json", "exchanges.jsonl"
+OF_IDLE_WORKERS = frozenset({"worker.json", "worker.log"})
+"""The files of a worker of a replay that had nothing to do."""
 MERGED = ("check", "replay")
 REGENERATED = (
     " exchange was judged.",
@@ -91,7 +100,7 @@ class Folder:
 
     @property
     def exchanges(self) -> Path:
-        return self.path / "exchanges.jsonl"
+        return self.path / EXCHANGES
 
     def details(self, name: str) -> Any:
         """A key of ``results.json`` that one command alone writes; empty where there is none."""
@@ -158,7 +167,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     _must_belong_together(folders)
     _must_be_elsewhere(folders, out)
     numbers = _numbers(folders)
-    _join(folders, numbers, out / "exchanges.jsonl")
+    _join(folders, numbers, out / EXCHANGES)
     first = folders[0].run
     parts = [
         _ledger_part(folder.run, renumbered) for folder, renumbered in zip(folders, numbers, strict=True)
@@ -175,7 +184,7 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
     details = {**_details(folders, numbers, coverage, traffic), **beside.details}
     return finish_run(
         ledger,
-        Outputs(out, out / "exchanges.jsonl", None),
+        Outputs(out, out / EXCHANGES, None),
         details=details,
         target_url=traffic.target if is_check else first.target.url,
         target_profile=first.target.profile,
@@ -192,6 +201,8 @@ def merge(paths: Sequence[Path], out: Path, *, beside: Beside = NOTHING_BESIDE) 
 
 
 def _folder(path: Path) -> Folder:
+    if path.is_dir():
+        _refuse_without_results(path)
     run = Run.read(path)
     if run.command not in MERGED:
         raise UsageError(f"{path}: this is a {run.command}. Only checks and replays of parts can be merged.")
@@ -200,6 +211,21 @@ def _folder(path: Path) -> Folder:
         raise UsageError(f"{folder.exchanges}: there is no such file. A merge needs it beside results.json.")
     folder.stretches.extend(_stretches(folder))
     return folder
+
+
+def _refuse_without_results(path: Path) -> None:
+    """UsageError: nothing was judged in a folder, or what was judged there did not end."""
+    names = {each.name for each in path.iterdir()}
+    if names <= OF_IDLE_WORKERS:
+        raise UsageError(
+            f"{path}: an empty run folder: without results.json nothing was judged there, "
+            "as by a worker that had no share. Leave it out."
+        )
+    if EXCHANGES in names and RESULTS not in names:
+        raise UsageError(
+            f"{path}: there is no {RESULTS} beside {EXCHANGES}: the run did not end. "
+            "Run this part once more, or leave it out."
+        )
 
 
 def _stretches(folder: Folder) -> Iterator[Stretch]:
@@ -433,8 +459,9 @@ def _ending(folders: Sequence[Folder], details: Mapping[str, Any], beside: Besid
 
 def _outdated_rows(runs: Sequence[Run]) -> list[str]:
     """The accepted differences that one part should have shown, and none did."""
-    rows = dict.fromkeys(row for run in runs for row in run.ending.outdated_rows)
-    return [row for row in rows if all(row in run.notes for run in runs)]
+    unseen = unseen_by_all([run.notes for run in runs])
+    rows = dict.fromkeys(row_in(row) for run in runs for row in run.ending.outdated_rows)
+    return [unseen[row] for row in rows if row in unseen]
 
 
 def _replay_notes(folders: Sequence[Folder], details: Mapping[str, Any]) -> Iterator[str]:

@@ -12,10 +12,14 @@ from conformance.replay.compare.difference import Meaning
 from conformance.replay.compare.meaning import GRAVEST_FIRST
 from conformance.replay.compare.outcome import COMPARED, OutcomeTally, State
 from conformance.replay.options import FailOn, ReplayOptions
+from conformance.replay.stable_values import has_stable_values
 from conformance.report.across.accepted import (
+    INSTEAD,
+    UNSEEN,
     Acceptance,
     AcceptedDifference,
     ComparedPlaces,
+    Place,
     against_rows,
     key_of,
     load,
@@ -24,10 +28,10 @@ from conformance.report.across.accepted import (
 )
 from conformance.report.across.baseline import Baseline
 from conformance.report.across.toml_rows import NO_REASON
-from conformance.report.model.regressions import by_cause
+from conformance.report.model.regressions import BESIDE, by_cause, change_of
 from conformance.report.model.run import Regression
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import listed, plural
+from conformance.report.model.words import answers_in_words, listed, plural
 from conformance.traffic.clip import clipped
 from conformance.traffic.exchange import ABSENT, Json
 
@@ -36,6 +40,8 @@ MOST_NAMED = 20
 """Rows without a reason that a note names."""
 LONGEST_CODE = 60
 """Characters of a code that a terminal shows."""
+MOST_INSTEAD = 3
+"""Other values than a row accepts that a sentence names."""
 SHOWN_EXCHANGES = 20
 """Exchanges of a group that ``results.json`` names."""
 
@@ -52,6 +58,7 @@ class DecidedDifferences:
     rows: Sequence[AcceptedDifference] = ()
     """Rows of the profile and of the file of accepted differences."""
     file: AcceptedFile = field(default_factory=lambda: AcceptedFile())
+    places: ComparedPlaces = field(default_factory=lambda: ComparedPlaces(frozenset(), {}))
 
     @property
     def regressions(self) -> list[Regression]:
@@ -59,8 +66,7 @@ class DecidedDifferences:
 
     def notes(self) -> Iterator[str]:
         for row in self.pruned:
-            place = f"{row.endpoint} {row.path} {row.kind} ({row.reason})"
-            yield f"Removed from the baseline: {place}."
+            yield f"Removed from the baseline: {row.name} ({row.reason})."
         if self.acceptance.accepted:
             places = len({row.key for _, row in self.acceptance.accepted})
             accepted = plural(len(self.acceptance.accepted), "difference")
@@ -68,18 +74,16 @@ class DecidedDifferences:
         for row in self.acceptance.expired:
             yield f"No longer accepted since {row.expires}: {row.endpoint} {row.path} ({row.reason})."
         for row in self.acceptance.unseen:
-            yield _unseen(row)
+            yield _unseen(row, self.places)
         yield from self.file.notes()
-        unexplained = [
-            f"{row.endpoint} {row.path} {row.kind}" for row in self.rows if row.reason == NO_REASON
-        ]
+        unexplained = [row.name for row in self.rows if row.reason == NO_REASON]
         if unexplained:
             yield f"Accepted without a reason; say why in its row: {listed(unexplained, MOST_NAMED)}."
 
     @property
     def outdated(self) -> list[str]:
         """The rows of the file that fail the replay, as sentences."""
-        return [_unseen(row) for row in self.file.stale]
+        return [_unseen(row, self.places) for row in self.file.stale]
 
 
 @dataclass(frozen=True)
@@ -94,13 +98,23 @@ class AcceptedFile:
 
     def notes(self) -> Iterator[str]:
         for row in self.removed:
-            yield f"No longer seen, and removed: {row.endpoint} {row.path} {row.kind} ({row.reason})."
+            yield f"No longer seen, and removed: {row.name} ({row.reason})."
         if self.written:
             yield self.written
 
 
-def _unseen(row: AcceptedDifference) -> str:
-    return f"Accepted and not seen: {row.endpoint} {row.path} {row.kind} ({row.reason})."
+def _unseen(row: AcceptedDifference, places: ComparedPlaces) -> str:
+    sentence = f"{UNSEEN}{row.name} ({row.reason})."
+    there = places.places.get(row.key, ())
+    if not row.has_values or not there:
+        return sentence
+    changes = dict.fromkeys(_change_in_public(each) for each in there)
+    return f"{sentence}{INSTEAD}{'; '.join(sorted(changes)[:MOST_INSTEAD])}."
+
+
+def _change_in_public(difference: Regression) -> str:
+    """The values of a difference; others than these may be somebody's data, and stand in the reports only."""
+    return change_of(difference, LONGEST_CODE) if has_stable_values(difference) else "other values"
 
 
 def decided(
@@ -119,7 +133,7 @@ def decided(
     differences = list(weighed_differences(tally))
     weighty = held_from(differences, options.fail_on)
     compared = _compared(tally, is_complete=is_complete)
-    places = ComparedPlaces(compared, {*map(key_of, differences), *drift})
+    places = ComparedPlaces.of(compared, differences, drift)
     file = _file(options, weighty, places)
     rows = [*_profile_rows(accepted), *file.rows]
     listing = list(rows)
@@ -133,13 +147,14 @@ def decided(
             baseline = _updated(_without(baseline, stale), against_rows(weighty, rows).held)
         baseline = replace(baseline, compared=places.compared(baseline.regressions))
         listing.extend(baseline.regressions)
-    return DecidedDifferences(against_rows(weighty, listing), differences, baseline, pruned, rows, file)
+    acceptance = against_rows(weighty, listing)
+    return DecidedDifferences(acceptance, differences, baseline, pruned, rows, file, places)
 
 
 def _is_gone(row: AcceptedDifference, tally: OutcomeTally, places: ComparedPlaces) -> bool:
     """Whether no answer of the row's endpoint differs so any more, and each of them was compared."""
     is_compared = row.endpoint in places.endpoints and COMPARED.issuperset(tally.endpoints[row.endpoint])
-    return is_compared and row.key not in places.places
+    return is_compared and not places.is_seen(row)
 
 
 def _without(baseline: Baseline, rows: Collection[AcceptedDifference]) -> Baseline:
@@ -171,7 +186,7 @@ def _file(options: ReplayOptions, weighty: Sequence[Regression], places: Compare
     if not options.accept_update:
         return AcceptedFile(before, stale)
     kept = [row for row in before if row not in stale]
-    rows = updated(kept, weighty)
+    rows = updated(kept, weighty, has_stable_values)
     write(rows, path)
     added = len(rows) - len(kept)
     written = f"Written to {path}: {plural(len(rows), 'row')}, {added} of them new."
@@ -226,42 +241,31 @@ def groups_of(
 ) -> list[dict[str, Json]]:
     """A row for each difference, however many answers show it, the gravest first. ``drift`` counts what is
     none, by operation, place and kind."""
-    reasons = {row.key: row.reason for _, row in decision.acceptance.accepted}
-    groups: dict[tuple[str, str, str, str], dict[str, Json]] = {}
+    accepted = decision.acceptance.accepted
+    reasons = {row.key: row.reason for _, row in accepted if not row.has_values}
+    by_values = {id(each): row.reason for each, row in accepted if row.has_values}
+    groups: dict[tuple[str | None, ...], dict[str, Json]] = {}
     for each in decision.differences:
         endpoint, path, kind = key_of(each)
-        group = groups.setdefault(
-            (each.meaning, endpoint, path, kind),
-            {
-                "meaning": each.meaning,
-                "endpoint": endpoint,
-                "path": path,
-                "kind": kind,
-                "basis": each.basis,
-                "times": 0,
-                "recorded": each.recorded,
-                "replayed": each.replayed,
-                "exchanges": [],
-                "accepted": reasons.get((endpoint, path, kind)),
-            },
-        )
-        _count(group, each.exchange)
+        reason = by_values.get(id(each), reasons.get((endpoint, path, kind)))
+        key = (each.meaning, endpoint, path, kind, reason)
+        if key not in groups:
+            values = {"recorded": each.recorded, "replayed": each.replayed}
+            groups[key] = _row(each.meaning, key_of(each), each.basis) | values | {"accepted": reason}
+        _count(groups[key], each.exchange)
     for group in groups.values():
         group.pop("last", None)
     for (endpoint, path, kind), times in drift.items():
-        groups[Meaning.DRIFT, endpoint, path, kind] = {
-            "meaning": Meaning.DRIFT.value,
-            "endpoint": endpoint,
-            "path": path,
-            "kind": kind,
-            "basis": DRIFT_BASIS,
-            "times": times,
-            "recorded": None,
-            "replayed": None,
-            "exchanges": [],
-            "accepted": None,
-        }
+        place = endpoint, path, kind
+        groups[Meaning.DRIFT, *place] = _row(Meaning.DRIFT.value, place, DRIFT_BASIS) | {"times": times}
     return sorted(groups.values(), key=lambda group: GRAVEST_FIRST.index(Meaning(group["meaning"])))
+
+
+def _row(meaning: str, place: Place, basis: str) -> dict[str, Json]:
+    """A row of which nothing is counted yet."""
+    names = dict(zip(("endpoint", "path", "kind"), place, strict=True))
+    values: dict[str, Json] = {"recorded": None, "replayed": None, "exchanges": [], "accepted": None}
+    return {"meaning": meaning, **names, "basis": basis, "times": 0, **values}
 
 
 def _count(group: dict[str, Json], exchange: int) -> None:
@@ -276,13 +280,14 @@ def _count(group: dict[str, Json], exchange: int) -> None:
 def lines_of(groups: Sequence[Mapping[str, Json]]) -> Iterator[str]:
     """The groups as a terminal shows them, those of one cause in one line, drift last."""
     for same in by_cause(groups):
-        group, total = same[0], sum(each["times"] for each in same)
-        times = "once" if total == 1 else f"{total} times"
+        group = same[0]
         accepted = f"; accepted: {group['accepted']}" if group.get("accepted") else ""
         others = len({each["endpoint"] for each in same}) - 1
         more = f" and {others} more endpoint{'s' if others > 1 else ''}" if others else ""
-        place = f"{group['endpoint']}{more}  {_place(group)}"
-        yield f"{group['meaning'].upper()} {place}, {times}: {group['basis']}{accepted}"
+        both = [group, group[BESIDE]] if BESIDE in group else [group]
+        place = f"{group['endpoint']}{more}  {' and '.join(map(_place, both))}, in {answers_in_words(same)}"
+        basis = "; ".join(dict.fromkeys(each["basis"] for each in both))
+        yield f"{group['meaning'].upper()} {place}: {basis}{accepted}"
 
 
 def _place(group: Mapping[str, Json]) -> str:

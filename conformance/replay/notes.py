@@ -86,7 +86,7 @@ def notes_of(finished: FinishedReplay) -> Iterator[str]:
         yield from finished.meter.notes()
         if finished.only_later:
             some = ", ".join(f"#{number}" for number in sorted(finished.only_later)[:10])
-            yield f"{len(finished.only_later)} exchanges regressed only in a later pass: {some}."
+            yield f"{plural(len(finished.only_later), 'exchange')} regressed only in a later pass: {some}."
 
 
 def _misfits(finished: FinishedReplay) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _counts(finished: FinishedReplay) -> Iterator[str]:
         yield f"{passive(times, 'entry')} ignored: {why}."
     reasons = Counter((outcome.state, outcome.reason) for outcome in tally.kept if outcome.state in REASONED)
     for (state, reason), times in reasons.most_common(20):
-        yield f"{times} {state.value}: {reason}."
+        yield f"{plural(times, 'exchange')} {state.value}: {reason}."
 
 
 def _weaknesses(replay: Replay) -> Iterator[str]:

@@ -16,6 +16,7 @@ from conformance.replay.recording.descriptions.overview import recorded_latencie
 from conformance.report.across.baseline import Baseline
 from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending
+from conformance.report.model.words import passive
 from conformance.target.portal.ingress import unusable_profile
 from conformance.target.profile.model import Profile
 from conformance.traffic.clip import clipped
@@ -83,7 +84,7 @@ def _decision(
 
 def _learned(noise: Noise, path: Path) -> str:
     save_noise(noise, path)
-    return f"{len(noise.rules)} places that differ were learned as noise: {path}."
+    return f"{passive(len(noise.rules), 'place')} learned as noise: {path}."
 
 
 def _outputs(replay: Replay, options: ReplayOptions, baseline: Baseline | None) -> Outputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import time
@@ -106,6 +107,13 @@ def _is_alive(pid: int) -> bool:
 def run_in(folder: Path) -> Run | None:
     """The finished run of a folder; None without."""
     return Run.read(folder) if (folder / RESULTS).exists() else None
+
+
+def remove(folder: Path) -> None:
+    """Removes the folder of a worker that had no share; where a ledger is in it, it stays."""
+    clear(folder)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def clear(folder: Path) -> None:

@@ -22,6 +22,7 @@ from conformance.scale.order import (
     clear,
     folder_of,
     note_in,
+    remove,
     run_in,
 )
 from conformance.scale.processes import Processes
@@ -132,6 +133,9 @@ def merged(order: WorkerOrder, *, is_interrupted: bool) -> Run:
     lost = [end for end in ends if end.is_lost]
     _raise_if_none_began(ends)
     left_behind, cleanup = _restored(order.profile, [end.folder for end in ends if end.run is None])
+    for end in ends:
+        if end.run is None and not end.has_share:
+            remove(end.folder)
     for end in finished:
         (end.folder / EXCHANGES).touch()
     beside = Beside(

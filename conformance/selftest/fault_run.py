@@ -7,6 +7,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -220,15 +221,28 @@ def attempt(
     with tempfile.TemporaryDirectory(prefix="selftest-") as folder:
         target = in_process(faults=faults, variants=variants, seed=zlib.crc32(name.encode()))
         run = session_on(target, Path(folder), [note_call] if watched else [])
-        session.config.option.collectonly = False
-        session.config.stash[SESSION] = run
-        session.items = list(items)
-        forget_run(items)
-        run_all(session, run)
+        with _cases_of(session, items, run):
+            run_all(session, run)
         run.portal.close()
     _fill(outcome, run)
     outcome.seconds = round(time.perf_counter() - began, 3)
     return outcome
+
+
+@contextmanager
+def _cases_of(session: pytest.Session, items: Sequence[pytest.Item], run: RunSession) -> Iterator[None]:
+    """Has the pytest session run these cases, and leaves it as it was: it only collects, and would else go on
+    with a portal that is closed."""
+    config = session.config
+    before, session.items = session.items, list(items)
+    collects, config.option.collectonly = config.option.collectonly, False
+    config.stash[SESSION] = run
+    forget_run(items)
+    try:
+        yield
+    finally:
+        session.items, config.option.collectonly = before, collects
+        del config.stash[SESSION]
 
 
 def _fill(outcome: FaultOutcome, run: RunSession) -> None:

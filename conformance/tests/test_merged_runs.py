@@ -163,6 +163,27 @@ def test_replays_are_merged_with_their_regressions_at_the_numbers_of_the_whole(
     assert run["exit_code"] == 1
 
 
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        ((), "an empty run folder: without results.json nothing was judged there"),
+        (("worker.json", "worker.log"), "as by a worker that had no share. Leave it out"),
+        (("exchanges.jsonl", "worker.json"), "no results.json beside exchanges.jsonl: the run did not end"),
+        (("notes.txt",), "results.json: there is no such file"),
+    ],
+)
+def test_a_folder_without_results_is_named_for_what_it_is(
+    tmp_path: Path, names: tuple[str, ...], why: str
+) -> None:
+    folder = tmp_path / "worker-2"
+    folder.mkdir()
+    for name in names:
+        (folder / name).touch()
+
+    with pytest.raises(UsageError, match=why):
+        merge([folder], tmp_path / "whole")
+
+
 def test_a_part_is_not_overwritten(parts: list[Path]) -> None:
     with pytest.raises(UsageError, match="the folder of a part"):
         merge(parts[:2], parts[0])

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
+from conformance.check.merged_replays import unseen_by_all
 from conformance.check.merged_runs import merge
+from conformance.errors import UsageError
 from conformance.replay import ReplayOptions
 from conformance.replay.compare.difference import Difference, breaking
 from conformance.replay.compare.outcome import ExchangeOutcome, OutcomeTally, State
-from conformance.replay.differences import DecidedDifferences, decided
-from conformance.report.across.accepted import AcceptedDifference
+from conformance.replay.differences import DecidedDifferences, decided, groups_of
+from conformance.replay.stable_values import has_stable_values
+from conformance.report.across.accepted import MOST_VALUES, AcceptedDifference, against_rows, updated, write
+from conformance.report.across.accepted import load as accepted_rows
 from conformance.report.across.baseline import Baseline, load
 from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.closing import exit_reason, verdict_line
 from conformance.report.formats.terminal import summary_lines
 from conformance.report.formats.write import FORMATS
-from conformance.report.model.run import Ending, Run
+from conformance.report.model.run import Ending, Regression, Run
+from conformance.target.profile.tables import AcceptedRow
 from conformance.tests.sample_run import conformant
 from conformance.tests.test_report_finish import ABOUT_FINDINGS, SILENT, WITHOUT_REASON, finished
 
@@ -167,3 +174,186 @@ def test_a_row_that_no_part_of_a_replay_saw_fails_the_whole(tmp_path: Path, is_s
 
     rows = [] if is_seen_by_another else decision(tmp_path, accept=file).outdated
     assert [row for row in whole.ending.outdated_rows if row.startswith("Accepted and not seen")] == rows
+
+
+def status(replayed: int, recorded: int = 200, exchange: int = 1) -> Regression:
+    more = {"recorded": recorded, "replayed": replayed, "meaning": "breaking"}
+    return Regression(exchange=exchange, endpoint=ROLES, path="status", kind="status", **more)
+
+
+def at_status(**values: Any) -> AcceptedDifference:
+    return AcceptedDifference(ROLES, "status", "status", REASON, **values)
+
+
+@pytest.mark.parametrize(
+    ("values", "accepted"),
+    [
+        ({}, {404, 500}),
+        ({"was": 200, "now": 404}, {404}),
+        ({"now": 404}, {404}),
+        ({"was": 200}, {404, 500}),
+        ({"was": 201}, set()),
+        ({"now": "404"}, set()),
+    ],
+)
+def test_a_row_with_values_accepts_only_these(values: dict[str, Any], accepted: set[int]) -> None:
+    found = against_rows([status(404), status(500)], [at_status(**values)])
+
+    assert {each.replayed for each, _ in found.accepted} == accepted
+    assert {each.replayed for each in found.held} == {404, 500} - accepted
+    assert bool(found.unseen) is not bool(accepted)
+
+
+def test_true_is_another_value_than_one() -> None:
+    seen = status(404).model_copy(update={"recorded": True, "replayed": False})
+
+    assert against_rows([seen], [at_status(was=1)]).held == (seen,)
+    assert against_rows([seen], [at_status(was=True, now=False)]).held == ()
+
+
+def test_rows_of_one_place_are_known_by_their_values(tmp_path: Path) -> None:
+    file = tmp_path / "changes.toml"
+    file.write_text("# the gateway\n" + text(at_status(was=200, now=404)))
+    rows = [*accepted_rows(file), at_status(was=200, now=500), at_status(was=False, now=True), at_status()]
+
+    write(rows, file)
+
+    assert file.read_text().startswith("# the gateway\n[[accept]]")
+    assert {(row.was, row.now) for row in accepted_rows(file)} == {(row.was, row.now) for row in rows}
+
+
+def test_a_row_is_named_with_its_values() -> None:
+    rows = [at_status(), at_status(was=200), at_status(now=404), at_status(was=True, now="x")]
+
+    names = [row.name.removeprefix(f"{ROLES} status status") for row in rows]
+    assert names == ["", " 200 → any", " any → 404", ' true → "x"']
+    assert at_status(now=404).record().signature == rows[2].name
+
+
+@pytest.mark.parametrize("value", ["[]", "2027-01-31", f'"{"x" * 201}"', "{}"])
+def test_a_value_of_a_row_is_a_short_scalar(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "changes.toml"
+    file.write_text(f"{text(SEEN)}now = {value}\n")
+
+    with pytest.raises(UsageError, match="number 1: now must be a text of at most 200 characters, a number"):
+        accepted_rows(file)
+
+
+def difference(path: str, kind: str, old: object, new: object, endpoint: str = ROLES) -> Regression:
+    return Regression(exchange=1, endpoint=endpoint, path=path, kind=kind, recorded=old, replayed=new)
+
+
+STABLE = [
+    status(404),
+    difference("code", "code", "2000", "AUTH.MFA_CODE_INVALID"),
+    difference("success", "value", True, False),
+    difference("data[2].roleType.code", "value", "SYSTEM", "CUSTOM"),
+    difference("data[2].roleType.value", "value", 1, 2),
+    difference("data[0].code", "value", "EN", "DE", "GET /web/v1/system/constants/user-institution-types"),
+]
+UNSTABLE = [
+    difference("data[2].roleName", "value", "Owner", "Administrator"),
+    difference("data[2].roleType.label", "value", "Own", "Other"),
+    difference("data[2].bizId", "value", "8f14e45f", "c9f0f895"),
+    difference("data[2].createdAt", "value", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"),
+    difference("data", "length", 4, 5),
+    difference("data[0].roleType", "type", None, True),
+    difference("code", "code", "2000", None),
+    difference("data.expiresIn", "value", 900, 600, "POST /web/v1/system/auth/login/complete"),
+]
+
+
+@pytest.mark.parametrize("seen", STABLE, ids=lambda seen: seen.path)
+def test_an_update_writes_values_that_are_stable(seen: Regression) -> None:
+    (made,) = updated((), [seen], has_stable_values)
+
+    assert (made.was, made.now) == (seen.recorded, seen.replayed)
+
+
+@pytest.mark.parametrize("seen", UNSTABLE, ids=lambda seen: f"{seen.path} {seen.kind}")
+def test_an_update_writes_no_other_values(seen: Regression) -> None:
+    (made,) = updated((), [seen], has_stable_values)
+
+    assert not made.has_values
+
+
+def test_a_place_with_many_values_has_one_row_without_them() -> None:
+    seen = [status(500 + number) for number in range(MOST_VALUES + 1)]
+
+    assert len(updated((), seen[:-1], has_stable_values)) == MOST_VALUES
+    assert [row.has_values for row in updated((), seen, has_stable_values)] == [False]
+
+
+def test_an_update_keeps_a_row_without_values_for_all_of_its_place() -> None:
+    assert updated([at_status()], [status(404)], has_stable_values) == (at_status(),)
+    assert len(updated([at_status(was=200, now=500)], [status(404)], has_stable_values)) == 2
+
+
+def statuses(*replayed: int) -> OutcomeTally:
+    found = OutcomeTally()
+    for number, live in enumerate(replayed, 1):
+        seen = Difference("status", ("status",), 200, live)
+        why = (breaking("refused"),)
+        found.add(ExchangeOutcome(number, State.REGRESSED, ROLES, "", (seen,), line=number, meanings=why))
+    return found
+
+
+def test_a_row_whose_values_changed_names_both_and_leaves_the_new_ones_held(tmp_path: Path) -> None:
+    file = tmp_path / "changes.toml"
+    file.write_text(text(at_status(was=200, now=404)))
+    options = ReplayOptions(out=tmp_path, accept=file)
+
+    made = decided(statuses(500, 500), options, (), None)
+
+    unseen = f"Accepted and not seen: {ROLES} status status 200 → 404 ({REASON})."
+    assert made.outdated == [f"{unseen} Seen there instead: recorded 200, now 500."]
+    assert made.outdated[0] in list(made.notes())
+    assert [each.replayed for each in made.regressions] == [500, 500]
+
+
+def test_a_group_counts_only_what_its_row_accepts(tmp_path: Path) -> None:
+    file = tmp_path / "changes.toml"
+    file.write_text(text(at_status(was=200, now=404)))
+    made = decided(statuses(404, 500, 404), ReplayOptions(out=tmp_path, accept=file), (), None)
+
+    groups = groups_of(made, {})
+
+    assert [(each["replayed"], each["times"], each["accepted"]) for each in groups] == [
+        (404, 2, REASON),
+        (500, 1, None),
+    ]
+
+
+def test_the_file_that_an_update_writes_accepts_the_same_again_and_nothing_else(tmp_path: Path) -> None:
+    options = ReplayOptions(out=tmp_path, accept=tmp_path / "changes.toml")
+
+    decided(statuses(404), replace(options, accept_update=True), (), None)
+
+    assert "was = 200\nnow = 404\n" in (tmp_path / "changes.toml").read_text()
+    assert decided(statuses(404, 404), options, (), None).regressions == []
+    assert len(decided(statuses(404, 500), options, (), None).regressions) == 1
+
+
+def test_values_that_may_be_data_are_not_named(tmp_path: Path) -> None:
+    file = tmp_path / "changes.toml"
+    file.write_text(text(replace(SEEN, now="another")))
+
+    (sentence,) = decision(tmp_path, accept=file).outdated
+
+    assert sentence.endswith(" Seen there instead: other values.")
+
+
+def test_parts_that_saw_other_values_fail_the_whole_in_one_sentence() -> None:
+    row = "Accepted and not seen: GET /a status status 200 → 404 (r)."
+    instead = f"{row} Seen there instead: recorded 200, now 500."
+
+    assert unseen_by_all([[row], ["a note", instead]]) == {row: instead}
+    assert unseen_by_all([[row], ["a note"]]) == {}
+
+
+def test_rows_of_a_profile_hold_values() -> None:
+    given = {"endpoint": ROLES, "path": "status", "kind": "status", "reason": REASON}
+
+    assert AcceptedRow.model_validate({**given, "was": 200, "now": 404}).now == 404
+    with pytest.raises(ValidationError, match="must be a text of at most 200 characters"):
+        AcceptedRow.model_validate({**given, "was": []})

@@ -620,5 +620,5 @@ def test_a_changed_code_is_shown_in_one_visible_line() -> None:
 
     assert code_line.isprintable()
     assert "GET /a  code OLD is now NEW" in code_line
-    assert "GET /a  status 200 is now 404, once" in status_line
+    assert "GET /a  status 200 is now 404, in 1 answer" in status_line
     assert "OLD" not in other_line

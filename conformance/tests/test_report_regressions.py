@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 from conformance.report.formats import ctrf, junit, summary
+from conformance.report.formats.annotations import annotations_of
+from conformance.report.formats.closing import closing_block, exit_reason
 from conformance.report.formats.html import report
+from conformance.report.formats.html.requirements import contents
 from conformance.report.model.evidence import RunEvidence
-from conformance.report.model.regressions import by_endpoint, places
+from conformance.report.model.regressions import by_endpoint, of_one_refusal, places
 from conformance.report.model.run import Regression, Run
+from conformance.report.model.words import regressed_in_words
 from conformance.tests.sample_run import conformant
 
 ROLES, MFA, FILES = (
@@ -120,6 +125,51 @@ def test_the_summary_and_the_page_begin_with_them() -> None:
     assert "data[*].roleName" in blocks
     assert 'href="#regressions"' in blocks
     assert page.index('id="regressions"') < page.index('id="findings"')
+
+
+def refused(exchange: int, *, endpoint: str = ROLES, code: str = "4040") -> tuple[Regression, Regression]:
+    """A refusal in place of another one: another status and another code."""
+    same = {"exchange": exchange, "endpoint": endpoint, "meaning": "breaking", "basis": "is not shown"}
+    status = Regression(path="status", kind="status", recorded=403, replayed=404, **same)
+    return status, Regression(path="code", kind="code", recorded="4030", replayed=code, **same)
+
+
+def test_a_refusal_in_place_of_another_is_one_line_wherever_people_read() -> None:
+    run = replayed(*refused(4), *refused(7), LONGER)
+    whole = "status: another status: recorded 403, now 404; code: another code: "
+
+    text, page = summary.markdown(run), report(run, RunEvidence())
+    assert text.count(f"**BREAKING** `{ROLES}`") == 1
+    assert "at `status`: another status: recorded `403`, now `404`; at `code`: another code" in text
+    assert "### What regressed (3 places)" in text
+    blocks = page[page.index("What fails this replay") :].partition("</ul>")[0]
+    assert blocks.count("another status and another code") == 1
+    assert [one.title for one in annotations_of(run)] == ["Regression: status and code", "Regression: length"]
+    failures = [each.text or "" for each in ElementTree.fromstring(junit.document(run)).iter("failure")]
+    assert [whole in each and "\n" not in each for each in failures if "status" in each] == [True]
+    assert whole in ctrf.document(run).replace('\\"', '"')
+    assert len(places(run)) == len(by_endpoint(run)[0].places) + 1 == 3
+
+
+def test_every_report_counts_regressions_places_and_answers_with_their_names() -> None:
+    run = replayed(lost(4, 0), lost(4, 1), lost(7, 0), LONGER)
+    counts = "4 regressions at 2 places in 3 answers"
+
+    assert regressed_in_words(run) == counts
+    assert regressed_in_words(replayed()) == "0 regressions"
+    assert exit_reason(run) == counts
+    assert any(line.endswith(f" · {counts}") for line in closing_block(run, Path("out")))
+    page = report(run, RunEvidence())
+    assert f"<b>By exchange</b> · {counts}, each with both numbers" in page
+    counted = next(each for each in contents(run, [], 0) if each.href == "regressions")
+    assert (counted.name, counted.note) == ("Regressions", "4")
+    assert 'message="2 exchanges skipped"' in junit.document(run)
+
+
+def test_a_status_and_a_code_of_different_answers_are_two() -> None:
+    run = replayed(*refused(4), refused(7)[0])
+
+    assert [len(same) for same in of_one_refusal(places(run))] == [1, 1]
 
 
 def test_the_page_names_both_exchanges_of_a_regression_and_what_differs_in_long_values() -> None:

@@ -15,6 +15,7 @@ from conformance.report.latency.slices import MOST, LatencySlices
 from conformance.report.latency.spread import Spread
 from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import OperationTime, Regression, Run
+from conformance.report.model.words import answers_in_words
 from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, conformant
 
 BREAKING, PERMITTED = "A client may rely on it.", "no sentence forbids further fields"
@@ -76,6 +77,64 @@ def test_the_same_difference_at_many_endpoints_is_one_row_with_its_count() -> No
     assert [(row.path, row.what) for row in permitted[1:]] == [
         ("data[*].other", "new field"),
         ("data[*].newField", "field missing"),
+    ]
+
+
+def refused(endpoint: str = ROLES, **more: Any) -> list[dict[str, Any]]:
+    """A refusal in place of another one: another status and another code of the same answers."""
+    return [
+        difference(endpoint, "status", "status", recorded=403, replayed=404, **more),
+        difference(endpoint, "code", "code", recorded="4030", replayed="4040", **more),
+    ]
+
+
+def test_a_refusal_in_place_of_another_is_one_row_with_both_places() -> None:
+    rows = [*refused(times=2, exchanges=[3, 4]), *refused(PROFILE)]
+
+    (row,) = groups(run_of(differences=rows))["Permitted changes"]
+
+    assert (row.what, row.kind, row.times) == ("another status and another code", "status, code", "3")
+    assert [(each.path, each.recorded, each.replayed) for each in row.places] == [
+        ("status", "403", "404"),
+        ("code", '"4030"', '"4040"'),
+    ]
+    change = "status 403 is now 404 and code 4030 is now 4040, in 3 answers"
+    assert list(lines_of(rows)) == [f"PERMITTED {ROLES} and 1 more endpoint  {change}: {PERMITTED}"]
+
+
+@pytest.mark.parametrize(
+    "other", [{"exchanges": [2]}, {"times": 2}, {"accepted": "known"}, {"meaning": "breaking"}]
+)
+def test_a_status_and_a_code_that_differ_apart_are_two_lines(other: dict[str, Any]) -> None:
+    status, code = refused()
+
+    assert len(list(lines_of([status, {**code, **other}]))) == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"times": 1, "exchanges": [4]}], "1 answer"),
+        ([{"times": 2, "exchanges": [4, 5]}, {"times": 2, "exchanges": [5, 6]}], "3 answers"),
+        ([{"times": 2, "exchanges": [4, 5]}, {"endpoint": PROFILE, "times": 1}], "3 answers"),
+        ([{"times": 900, "exchanges": [4, 5]}], "900 answers"),
+        ([{"times": 900, "exchanges": [4, 5]}, {"times": 1, "exchanges": [4]}], "at least 900 answers"),
+    ],
+)
+def test_an_answer_that_differs_at_several_places_counts_once(rows: list[dict[str, Any]], words: str) -> None:
+    assert answers_in_words(rows) == words
+
+
+def test_counts_of_the_page_name_their_units() -> None:
+    drift = {"meaning": "drift", "times": 12, "exchanges": []}
+    rows = [*refused(), difference(PROFILE, "data.x", "extra"), difference(ROLES, "data.t", "value", **drift)]
+
+    parts = replayed(run_of(differences=rows))
+
+    assert parts is not None
+    assert [(group.words, group.unit, group.rows[0].times) for group in parts.differences] == [
+        ("2 causes at 3 places, in 2 answers", "Answers", "1"),
+        ("1 cause at 1 place, 12 differences", "Differences", "12"),
     ]
 
 
@@ -172,7 +231,7 @@ def test_the_plan_says_what_was_replayed_by_whom() -> None:
     assert facts(run) == {
         "Recording": "16 exchanges in 2 sessions",
         "Compared": "12 of 16 exchanges (75%)",
-        "Results": "11 answered as recorded; 1 regressed; "
+        "Results": "11 exchanges answered as recorded; 1 regressed; "
         "4 skipped, as an earlier answer lacked what they need",
         "Accounts": "[accounts.admin] in 2 sessions, [accounts.spare] in 1 session",
         "Workers": "1, whose results are merged here: worker 1: 1 session with 9 exchanges",
@@ -305,6 +364,6 @@ def test_a_terminal_shows_differences_of_one_cause_in_one_line() -> None:
     lines = list(lines_of([*rows, difference(ROLES, "status", "status", recorded=200, replayed=404)]))
 
     assert lines == [
-        f"PERMITTED {ROLES} and 2 more endpoints  version missing, 6 times: {PERMITTED}",
-        f"PERMITTED {ROLES}  status 200 is now 404, once: {PERMITTED}",
+        f"PERMITTED {ROLES} and 2 more endpoints  version missing, in 6 answers: {PERMITTED}",
+        f"PERMITTED {ROLES}  status 200 is now 404, in 1 answer: {PERMITTED}",
     ]

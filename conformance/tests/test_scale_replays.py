@@ -91,6 +91,8 @@ def test_workers_find_what_one_process_finds(
     )
     assert one == other
     assert numbers(tmp_path / "shared") == list(range(1, details(alone)["recorded"] + 1))
+    folders = sorted((tmp_path / "shared").glob("worker-*"))
+    assert [folder for folder in folders if not (folder / "results.json").exists()] == []
     assert [note for note in shared.notes if "recorded exchanges" in note] == [
         note for note in alone.notes if "recorded exchanges" in note
     ]

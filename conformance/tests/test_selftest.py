@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from conformance.errors import UsageError
+from conformance.run.hooks.stash import SESSION
 from conformance.selftest import run, workers
 from conformance.selftest.choice import KINDS_KEPT, a_few_of_each, touching, without_other_searches
-from conformance.selftest.fault_run import FaultOutcome, Turned
+from conformance.selftest.fault_run import FaultOutcome, Turned, attempt
 from conformance.selftest.pages import as_json, write
 from conformance.selftest.verdicts import MANY_UNTESTED, ProofMatrix, is_clear, judge
 from conformance.target.bundled import FAULTS, VARIANTS, grouped
@@ -226,6 +227,17 @@ def test_the_page_escapes_what_came_from_a_portal(tmp_path: Any) -> None:
 
     assert "<script>" not in (tmp_path / "selftest.html").read_text(encoding="utf-8")
     assert as_json(hostile)["faults"][0]["turned"][BROKEN]["by"] == [CHECK]
+
+
+def test_a_fault_run_leaves_the_session_that_collected_as_it_was() -> None:
+    config = SimpleNamespace(option=SimpleNamespace(collectonly=True), stash=pytest.Stash())
+    session = SimpleNamespace(config=config, items=["a case"], shouldstop=False, shouldfail=False)
+
+    outcome = attempt(cast(pytest.Session, session), [], "clean")
+
+    assert outcome.errors == {}
+    assert (session.items, config.option.collectonly) == (["a case"], True)
+    assert SESSION not in config.stash
 
 
 @pytest.fixture(scope="module")

@@ -8,15 +8,17 @@
     kind = "value"
     reason = "the roles were renamed in release 7"
     expires = 2027-01-31
+
+A row may hold the recorded value (``was``), the replayed one (``now``) or both: it accepts no others then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from conformance.errors import UsageError
 from conformance.report.across.toml_rows import (
@@ -25,13 +27,19 @@ from conformance.report.across.toml_rows import (
     RowForm,
     RowKey,
     RowValues,
+    Scalar,
     TomlRow,
     document_of,
+    is_short_scalar,
 )
+from conformance.report.model.marked import literal
 from conformance.report.model.regressions import pattern_of
 from conformance.report.model.run import OF_REPLAYS, BaselineEntry, Regression
 from conformance.traffic.difference_kinds import DIFFERENCE_KINDS
+from conformance.traffic.exchange import Json
 
+Place = tuple[str, str, str]
+"""The endpoint, the path with ``[*]`` for each index, and the kind of a difference."""
 NEEDED = ("endpoint", "path", "kind", "reason")
 FORM: RowForm = RowForm(
     (*NEEDED, "ticket"),
@@ -40,9 +48,14 @@ FORM: RowForm = RowForm(
     not_text="must be a text.",
     purpose="A row names a difference and says why it is accepted.",
     choices={"kind": DIFFERENCE_KINDS},
+    scalars=("was", "now"),
 )
 WHOLE_BODY = "body"
 """The place of a difference that is no place within the body."""
+UNSEEN, INSTEAD = "Accepted and not seen: ", " Seen there instead: "
+"""What begins the sentence about a row that was not seen, and what follows it where other values were."""
+MOST_VALUES = 5
+"""Pairs of values that get rows of their own; a place with more of them gets one row without values."""
 
 HEADER = """\
 # Accepted differences of replays. A difference that is listed here does not fail a replay until its last day.
@@ -51,7 +64,8 @@ HEADER = """\
 
 @dataclass(frozen=True, slots=True)
 class AcceptedDifference:
-    """One row. ``path`` has ``[*]`` for each index; ``expires`` is the last day on which it holds."""
+    """One row. ``path`` has ``[*]`` for each index; ``expires`` is the last day on which it holds. ``was`` is
+    the recorded value and ``now`` the replayed one; without them a row accepts any."""
 
     endpoint: str
     path: str
@@ -59,15 +73,33 @@ class AcceptedDifference:
     reason: str
     ticket: str = ""
     expires: date | None = None
+    was: Scalar | None = None
+    now: Scalar | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
         return self.endpoint, self.path, self.kind
 
+    @property
+    def has_values(self) -> bool:
+        return self.was is not None or self.now is not None
+
+    @property
+    def name(self) -> str:
+        """The difference as sentences name it: ``GET /roles status status 200 → 404``."""
+        sides = ("any" if value is None else literal(value) for value in (self.was, self.now))
+        values = f" {' → '.join(sides)}" if self.has_values else ""
+        return f"{self.endpoint} {self.path} {self.kind}{values}"
+
+    def accepts(self, difference: Regression) -> bool:
+        """Whether the row lists a difference at its place, by the values."""
+        sides = ((self.was, difference.recorded), (self.now, difference.replayed))
+        return all(value is None or _is_same(value, seen) for value, seen in sides)
+
     def record(self) -> BaselineEntry:
         """The row of a baseline as ``results.json`` holds it."""
         return BaselineEntry(
-            signature=f"{self.endpoint} {self.path} {self.kind}",
+            signature=self.name,
             requirement=OF_REPLAYS,
             endpoint=self.endpoint,
             reason=self.reason,
@@ -83,9 +115,16 @@ class AcceptedDifference:
             "kind": self.kind,
             "reason": self.reason,
             "ticket": self.ticket,
+            "was": self.was,
+            "now": self.now,
             "expires": self.expires,
         }
-        return TomlRow(table, self.key, values, FORM)
+        return TomlRow(table, _own_key(self), values, FORM)
+
+
+def _is_same(value: Scalar, seen: Json) -> bool:
+    """Whether two values are one as JSON: ``true`` is no 1."""
+    return isinstance(value, bool) == isinstance(seen, bool) and bool(value == seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,24 +141,37 @@ class ComparedRows:
 
 @dataclass(frozen=True, slots=True)
 class ComparedPlaces:
-    """What a replay compared: the endpoints, none where it was cut short, and the places that differ."""
+    """What a replay compared: the endpoints, none where it was cut short, and the places that differ, with
+    the differences at each; those of drift have none."""
 
     endpoints: Set[str]
-    places: Set[tuple[str, str, str]]
+    places: Mapping[Place, Sequence[Regression]]
+
+    @classmethod
+    def of(cls, endpoints: Set[str], differences: Iterable[Regression], drift: Iterable[Place]) -> Self:
+        places: dict[Place, list[Regression]] = {place: [] for place in drift}
+        for each in differences:
+            places.setdefault(key_of(each), []).append(each)
+        return cls(endpoints, places)
+
+    def is_seen(self, row: AcceptedDifference) -> bool:
+        """Whether what a row lists was seen. Of a place that only drifts no values are known."""
+        there = self.places.get(row.key)
+        return there is not None and (not there or any(map(row.accepts, there)))
 
     def compared(self, rows: Sequence[AcceptedDifference], today: date | None = None) -> ComparedRows:
         expired = against_rows((), rows, today).expired
         valid = [row for row in rows if row not in expired]
-        unseen = [row for row in valid if row.key not in self.places]
+        unseen = [row for row in valid if not self.is_seen(row)]
         return ComparedRows(
             stale=tuple(row for row in unseen if row.endpoint in self.endpoints),
             expired=expired,
-            known=tuple(row for row in valid if row.key in self.places),
+            known=tuple(row for row in valid if row not in unseen),
             undecided=tuple(row for row in unseen if row.endpoint not in self.endpoints),
         )
 
 
-def key_of(regression: Regression) -> tuple[str, str, str]:
+def key_of(regression: Regression) -> Place:
     """The place of a difference, as a row names it."""
     return regression.endpoint, pattern_of(regression.path) or WHOLE_BODY, regression.kind
 
@@ -141,25 +193,55 @@ def against_rows(
     """Sets differences against the rows that accept them."""
     day = today or datetime.now(UTC).date()
     expired = tuple(row for row in rows if row.expires is not None and row.expires < day)
-    valid = {row.key: row for row in rows if row not in expired}
-    accepted = tuple((each, valid[key_of(each)]) for each in regressions if key_of(each) in valid)
-    places = {key_of(each) for each in regressions}
-    return Acceptance(
-        tuple(each for each in regressions if key_of(each) not in valid),
-        accepted,
-        expired,
-        tuple(row for row in valid.values() if row.key not in places),
-    )
+    valid: dict[Place, list[AcceptedDifference]] = {}
+    for row in rows:
+        if row not in expired:
+            valid.setdefault(row.key, []).append(row)
+    held: list[Regression] = []
+    accepted: list[tuple[Regression, AcceptedDifference]] = []
+    seen: set[RowKey] = set()
+    for each in regressions:
+        listing = [row for row in valid.get(key_of(each), ()) if row.accepts(each)]
+        seen.update(map(_own_key, listing))
+        if listing:
+            accepted.append((each, max(reversed(listing), key=lambda row: row.has_values)))
+        else:
+            held.append(each)
+    rest = {_own_key(row): row for same in valid.values() for row in same}
+    unseen = tuple(row for key, row in rest.items() if key not in seen)
+    return Acceptance(tuple(held), tuple(accepted), expired, unseen)
+
+
+def _own_key(row: AcceptedDifference) -> RowKey:
+    """Two rows of one place and with the same values are one."""
+    return *row.key, literal(row.was), literal(row.now)
 
 
 def updated(
-    rows: Sequence[AcceptedDifference], regressions: Iterable[Regression]
+    rows: Sequence[AcceptedDifference],
+    regressions: Sequence[Regression],
+    is_stable: Callable[[Regression], bool] = lambda difference: False,
 ) -> tuple[AcceptedDifference, ...]:
-    """The rows, with one for each difference that none of them lists. Reasons and days stay as they are."""
-    known = {row.key: row for row in rows}
-    for each in regressions:
-        known.setdefault(key_of(each), AcceptedDifference(*key_of(each), NO_REASON))
+    """The rows, with one for each difference that none of them lists; it has the values where these are
+    ``is_stable``. Reasons and days stay as they are."""
+    known = {_own_key(row): row for row in rows}
+    places: dict[Place, dict[RowKey, AcceptedDifference]] = {}
+    for each in against_rows(regressions, rows, date.min).held:
+        row = AcceptedDifference(*key_of(each), NO_REASON)
+        if is_stable(each):
+            row = replace(row, was=scalar_of(each.recorded), now=scalar_of(each.replayed))
+        places.setdefault(row.key, {})[_own_key(row)] = row
+    for key, new in places.items():
+        if len(new) > MOST_VALUES or not all(row.has_values for row in new.values()):
+            row = AcceptedDifference(*key, NO_REASON)
+            new = {_own_key(row): row}
+        known |= new
     return tuple(known[key] for key in sorted(known))
+
+
+def scalar_of(value: Json) -> Scalar | None:
+    """A value as a row holds it; None where no row can."""
+    return value if is_short_scalar(value) else None
 
 
 def load(path: Path) -> tuple[AcceptedDifference, ...]:
@@ -180,8 +262,8 @@ def _row(row: Any, where: str) -> AcceptedDifference:
 
 
 def place_of(row: Mapping[str, Any]) -> RowKey:
-    """The difference that a row of a file names."""
-    return row["endpoint"], row["path"], row["kind"]
+    """The difference that a row of a file names, with its values."""
+    return _own_key(_row(row, ""))
 
 
 def write(rows: Iterable[AcceptedDifference], path: Path) -> None:

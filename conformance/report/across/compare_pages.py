@@ -91,10 +91,11 @@ def as_html(comparison: Comparison) -> str:
 
 def conclusion(comparison: Comparison) -> str:
     """The comparison in one sentence."""
+    regressions = "new regression" if len(comparison.new_regressions) == 1 else "new regressions"
     counts = [
         (len(comparison.newly_failing), "newly failing"),
         (len(comparison.new_places), "failing in a new place"),
-        (len(comparison.new_regressions), "newly regressed"),
+        (len(comparison.new_regressions), regressions),
         (len(comparison.new_warnings), "newly warned"),
         (len(comparison.fixed), "fixed"),
         (len(comparison.changed_readings), "with a changed reading"),

@@ -20,14 +20,18 @@ from conformance.traffic.replacing import replace_file, text_of
 NO_REASON = "say here why this is accepted"
 
 RowKey = tuple[str, ...]
-RowValues = Mapping[str, str | date | None]
+Scalar = str | int | float | bool
+RowValues = Mapping[str, Scalar | date | None]
+LONGEST_VALUE = 200
+"""Characters of a text that is a value of a row."""
+NOT_SCALAR = f"must be a text of at most {LONGEST_VALUE} characters, a number, true or false."
 
 
 @dataclass(frozen=True, slots=True)
 class RowForm:
     """The keys of a row: ``texts`` in their order, of which the ``needed`` are not empty, and ``expires``.
     ``unknown``, ``not_text`` and ``purpose`` complete the sentences that refuse a row. ``choices``: the words
-    that a text may be."""
+    that a text may be. ``scalars`` are texts, numbers or booleans, a part of the row's key."""
 
     texts: tuple[str, ...]
     needed: tuple[str, ...]
@@ -35,10 +39,11 @@ class RowForm:
     not_text: str
     purpose: str
     choices: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    scalars: tuple[str, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return *self.texts, "expires"
+        return *self.texts, *self.scalars, "expires"
 
     def checked(self, row: Any, where: str) -> dict[str, Any]:
         """The values of a row, with its last day as a date. UsageError: it lacks something, or has a key that
@@ -51,16 +56,22 @@ class RowForm:
         other = next((name for name in self.texts if not isinstance(row.get(name, ""), str)), None)
         if other is not None:
             raise UsageError(f"{where}: {other} {self.not_text}")
+        other = next((name for name in self.scalars if name in row and not is_short_scalar(row[name])), None)
+        if other is not None:
+            raise UsageError(f"{where}: {other} {NOT_SCALAR}")
         lacking = next((name for name in self.needed if not row.get(name, "").strip()), None)
         if lacking is not None:
             raise UsageError(f"{where} lacks {lacking}. {self.purpose}")
         values = {**row, "expires": day_of(row.get("expires"), where)}
+        self._check_words(row, where)
+        return values
+
+    def _check_words(self, row: Mapping[str, str], where: str) -> None:
         for name, words in self.choices.items():
             if row[name] not in words:
                 near = get_close_matches(row[name].lower(), words, n=1)
                 hint = f' Did you mean "{near[0]}"?' if near else ""
                 raise UsageError(f'{where}: {name} must be {_listed(words)}, not "{row[name]}".{hint}')
-        return values
 
     def text(self, table: str, values: RowValues) -> str:
         """The row as TOML; what is empty and not needed is left out."""
@@ -68,12 +79,19 @@ class RowForm:
         for name in self.texts:
             if values[name] or name in self.needed:
                 row.add(name, visible(str(values[name])))
+        for name in self.scalars:
+            if values[name] is not None:
+                row.add(name, values[name])
         if values["expires"] is not None:
             row.add("expires", values["expires"])
         rows, document = tomlkit.aot(), tomlkit.document()
         rows.append(row)
         document.add(table, rows)
         return tomlkit.dumps(document)
+
+
+def is_short_scalar(value: Any) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and len(value) <= LONGEST_VALUE)
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -101,7 +119,7 @@ class TomlRow:
         row = document[table][0]
         present = self.form.checked(row.unwrap(), table)
         for name, value in self.values.items():
-            if (present.get(name) or None) == (value or None):
+            if name in self.form.scalars or (present.get(name) or None) == (value or None):
                 continue
             if value:
                 row[name] = visible(value) if isinstance(value, str) else value

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from conformance.report.formats.finding_text import values
 from conformance.report.model.again import rerun, rerun_finding
-from conformance.report.model.regressions import places
+from conformance.report.model.regressions import of_one_refusal, places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -56,9 +56,11 @@ def _failures(run: Run) -> Iterator[Annotation]:
 
 
 def _regressions(run: Run) -> Iterator[Annotation]:
-    for place in places(run):
-        text = f"{place.endpoint} at {place.path or 'the answer'}: {plural(len(place.exchanges), 'answer')}"
-        yield Annotation("error", f"Regression: {place.kind}", one_line(text, 600))
+    for same in of_one_refusal(places(run)):
+        where = " and ".join(place.path or "the answer" for place in same)
+        text = f"{same[0].endpoint} at {where}: {plural(len(same[0].exchanges), 'answer')}"
+        kinds = " and ".join(dict.fromkeys(place.kind for place in same))
+        yield Annotation("error", f"Regression: {kinds}", one_line(text, 600))
 
 
 def _warnings(run: Run) -> Iterator[Annotation]:

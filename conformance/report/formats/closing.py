@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.errors import ExitCode
-from conformance.report.model.regressions import places
 from conformance.report.model.run import OF_REPLAYS, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -17,6 +16,7 @@ from conformance.report.model.words import (
     headline,
     listed,
     plural,
+    regressed_in_words,
     share_of_musts,
 )
 
@@ -110,7 +110,7 @@ REASONS = {
 def _failures(run: Run) -> Iterator[str]:
     """What fails the run."""
     if run.regressions:
-        yield plural(len(run.regressions), "regression")
+        yield regressed_in_words(run)
     blockers = [blocker.requirement.verdict for blocker in blocking(run)]
     if "fail" in blockers:
         new = " that the baseline does not list" if run.baseline is not None and run.baseline.known else ""
@@ -131,5 +131,4 @@ def _findings(run: Run) -> str:
     counts = f"{findings_in_words(run)} · {plural(run.summary.open, 'open reading')}"
     if run.command != "replay":
         return counts
-    where = f" at {plural(len(places(run)), 'place')}" if run.regressions else ""
-    return f"{counts} · {plural(len(run.regressions), 'regression')}{where}"
+    return f"{counts} · {regressed_in_words(run)}"

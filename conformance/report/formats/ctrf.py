@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.report.formats.finding_text import message_of
-from conformance.report.model.regressions import KINDS, ReplayedEndpoint, by_endpoint, change_of
+from conformance.report.model.regressions import ReplayedEndpoint, by_endpoint, of_one_refusal, sentence_of
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, VerdictName, moment
 from conformance.report.model.visible import json_text
 from conformance.report.model.words import OtherFailure, headline, known_signatures, other_failures
@@ -88,9 +88,7 @@ def _replayed(endpoint: ReplayedEndpoint) -> dict[str, Any]:
         "tags": ["regression"],
     }
     if endpoint.places:
-        place = endpoint.places[0]
-        change = f"{KINDS.get(place.kind, place.kind)}: {change_of(place.first, 200)}"
-        test["message"] = f"{place.path or 'the answer'}: {change}. {place.meaning}".rstrip()
+        test["message"] = sentence_of(of_one_refusal(endpoint.places)[0])
     return test
 
 

@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 from conformance.report.formats.finding_text import contrast, expectation, message_of, own_message, seen
 from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.regressions import (
-    KINDS,
     RegressedPlace,
     ReplayedEndpoint,
     by_endpoint,
-    change_of,
+    of_one_refusal,
+    sentence_of,
 )
 from conformance.report.model.run import FindingEntry, RequirementEntry, Run, moment
 from conformance.report.model.visible import visible
@@ -27,6 +27,7 @@ from conformance.report.model.words import (
     headline,
     known_signatures,
     other_failures,
+    plural,
 )
 from conformance.traffic.clip import cut
 
@@ -128,21 +129,20 @@ def _endpoint(endpoint: ReplayedEndpoint) -> ElementTree.Element:
         time="0",
     )
     if endpoint.places:
-        lines = [_difference(place) for place in endpoint.places[:MOST_FINDINGS]]
+        lines = [_difference(same) for same in of_one_refusal(endpoint.places)[:MOST_FINDINGS]]
         failure = ElementTree.SubElement(
             case, "failure", type="regression", message=visible(cut(lines[0], 600))
         )
         failure.text = visible("\n".join(lines))
     elif not endpoint.is_compared:
-        states = ", ".join(f"{times} {state}" for state, times in endpoint.states.items())
+        states = ", ".join(f"{plural(times, 'exchange')} {state}" for state, times in endpoint.states.items())
         ElementTree.SubElement(case, "skipped", message=visible(states))
     return case
 
 
-def _difference(place: RegressedPlace) -> str:
-    change = f"{KINDS.get(place.kind, place.kind)}: {change_of(place.first, 200)}"
-    numbers = ", ".join(map(str, place.exchanges[:20]))
-    return f"{place.path or 'the answer'}: {change} (exchanges {numbers}). {place.meaning}".rstrip()
+def _difference(same: Sequence[RegressedPlace]) -> str:
+    numbers = ", ".join(map(str, same[0].exchanges[:20]))
+    return sentence_of(same, f" (exchanges {numbers})")
 
 
 def _case(run: Run, row: RequirementEntry, findings: Sequence[FindingEntry]) -> ElementTree.Element:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from conformance.report.formats.finding_text import contrast, expectation, seen
 from conformance.report.model.again import rerun, rerun_finding
 from conformance.report.model.groups import gravest_first
-from conformance.report.model.regressions import KINDS, change_of, places
+from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal, places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
@@ -106,16 +106,23 @@ def _regressions(run: Run) -> Iterator[str]:
     yield ""
     yield f"### What regressed ({plural(len(regressed), 'place')})"
     yield ""
-    for place in regressed[:MOST_FAILURES]:
+    causes = of_one_refusal(regressed)
+    for place, *beside in causes[:MOST_FAILURES]:
         first, seen_in = place.first, place.exchanges
         numbers = ", ".join(map(str, seen_in[:4])) + (", …" if len(seen_in) > 4 else "")
-        where = f" at {code(place.path)}" if place.path else ""
-        change = f"{KINDS.get(place.kind, place.kind)}: {change_of(first, 120, quoted=code)}"
-        yield f"- **{(first.meaning or 'regressed').upper()}** {code(place.endpoint)}{where}: {change}"
-        yield f"  (exchange {numbers}){f': {code(first.basis)}' if first.basis else ''}"
-    if len(regressed) > MOST_FAILURES:
+        meaning = (first.meaning or "regressed").upper()
+        yield f"- **{meaning}** {code(place.endpoint)}{';'.join(map(_change, (place, *beside)))}"
+        bases = dict.fromkeys(each.first.basis for each in (place, *beside) if each.first.basis)
+        why = f": {'; '.join(map(code, bases))}" if bases else ""
+        yield f"  (exchange {numbers}){why}"
+    if more := sum(map(len, causes[MOST_FAILURES:])):
         yield ""
-        yield f"and {len(regressed) - MOST_FAILURES} more in the report."
+        yield f"and {plural(more, 'place')} more in the report."
+
+
+def _change(place: RegressedPlace) -> str:
+    where = f" at {code(place.path)}" if place.path else ""
+    return f"{where}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 120, quoted=code)}"
 
 
 def _other_failures(run: Run) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,27 @@ def _states(run: Run) -> dict[str, dict[str, int]]:
     }
 
 
+def of_one_refusal(places: Iterable[RegressedPlace]) -> list[tuple[RegressedPlace, ...]]:
+    """The places, the status and the code of the same answers together: one refusal replaces another."""
+    by_answers: dict[tuple[object, ...], list[RegressedPlace]] = {}
+    for place in places:
+        own = (place.first.meaning,) if place.kind in BY_VALUE else (place.path, place.kind)
+        by_answers.setdefault((place.endpoint, tuple(place.exchanges), *own), []).append(place)
+    return [tuple(same) for same in by_answers.values()]
+
+
+def sentence_of(same: Sequence[RegressedPlace], where: str = "") -> str:
+    """The places of one cause: each with what was recorded and what is there now, and what they mean."""
+    changes = (
+        f"{place.path or 'the answer'}: {KINDS.get(place.kind, place.kind)}: {change_of(place.first, 200)}"
+        for place in same
+    )
+    meanings = "; ".join(dict.fromkeys(place.meaning for place in same))
+    return f"{'; '.join(changes)}{where}. {meanings}".rstrip()
+
+
+BESIDE = "beside"
+"""The key of a row of another status under which the row of another code of the same answers stands."""
 BY_VALUE = ("status", "code")
 """The kinds of differences whose values say what the cause is."""
 
@@ -129,12 +150,54 @@ BY_VALUE = ("status", "code")
 def by_cause(rows: Iterable[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
     """Differences as ``results.json`` has them, those of one cause together: they mean the same for the same
     reason, and the same field differs in the same way, whatever the endpoint and the object around it. Of
-    another value the place counts as well."""
+    another value the place counts as well. Another status and another code of the same answers are one row,
+    with the second ``beside`` the first."""
     causes: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
-    for row in rows:
-        kind, path = str(row.get("kind", "")), pattern_of(str(row.get("path", "")))
-        name = path if kind == "value" else path.rpartition(".")[2]
-        values = [literal(row.get(side), 60) for side in ("recorded", "replayed")] if kind in BY_VALUE else []
-        key = (row.get("meaning"), row.get("basis"), row.get("accepted"), kind, name, *values)
-        causes.setdefault(key, []).append(row)
+    for row in _with_codes(list(rows)):
+        causes.setdefault((*_cause_of(row), *_cause_of(row.get(BESIDE, {}))), []).append(row)
     return list(causes.values())
+
+
+def answers_in(rows: Iterable[Mapping[str, Any]]) -> tuple[int, bool]:
+    """How many answers show differences that ``results.json`` has in rows, and whether these are all: the
+    places of one answer are in it together, and of many answers a row names only the first."""
+    by_endpoint: dict[object, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_endpoint.setdefault(row.get("endpoint"), []).append(row)
+    count, is_exact = 0, True
+    for same in by_endpoint.values():
+        named = {number for row in same for number in row.get("exchanges") or ()}
+        times = [int(row.get("times", 0)) for row in same]
+        is_exact &= len(same) == 1 or all(
+            len(row.get("exchanges") or ()) == row.get("times", 0) for row in same
+        )
+        count += max(len(named), *times)
+    return count, is_exact
+
+
+def _cause_of(row: Mapping[str, Any]) -> tuple[object, ...]:
+    kind, path = str(row.get("kind", "")), pattern_of(str(row.get("path", "")))
+    name = path if kind == "value" else path.rpartition(".")[2]
+    values = [literal(row.get(side), 60) for side in ("recorded", "replayed")] if kind in BY_VALUE else []
+    return row.get("meaning"), row.get("basis"), row.get("accepted"), kind, name, *values
+
+
+def _with_codes(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows, with that of another code beside that of another status of the same answers."""
+    codes = {_answers_of(row): row for row in rows if row.get("kind") == "code" and row.get("exchanges")}
+    statuses = {_answers_of(row) for row in rows if row.get("kind") == "status"}
+    paired = codes.keys() & statuses
+    joined: list[Mapping[str, Any]] = []
+    for row in rows:
+        answers = _answers_of(row)
+        if row.get("kind") == "status" and answers in paired:
+            joined.append({**row, BESIDE: codes[answers]})
+        elif row.get("kind") != "code" or answers not in paired:
+            joined.append(row)
+    return joined
+
+
+def _answers_of(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """The answers in which a row was seen, of one meaning and accepted alike."""
+    names = ("endpoint", "meaning", "accepted", "times")
+    return *(row.get(name) for name in names), *(row.get("exchanges") or ())

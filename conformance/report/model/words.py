@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from conformance.errors import ExitCode
-from conformance.report.model.regressions import places
+from conformance.report.model.regressions import answers_in, places
 from conformance.report.model.run import (
     BaselineOutcome,
     FindingEntry,
@@ -332,6 +332,21 @@ def plural(count: int, noun: str) -> str:
 def passive(count: int, noun: str) -> str:
     """The subject of a sentence on what was done: ``1 entry was``, ``3 entries were``."""
     return f"{plural(count, noun)} {'was' if count == 1 else 'were'}"
+
+
+def regressed_in_words(run: Run) -> str:
+    """``5 regressions at 2 places in 3 answers``: each is one difference of one answer."""
+    count = plural(len(run.regressions), "regression")
+    if not run.regressions:
+        return count
+    answers = plural(len({each.exchange for each in run.regressions}), "answer")
+    return f"{count} at {plural(len(places(run)), 'place')} in {answers}"
+
+
+def answers_in_words(rows: Iterable[Mapping[str, Any]]) -> str:
+    """``1 answer``, ``at least 25 answers``."""
+    count, is_exact = answers_in(rows)
+    return f"{'' if is_exact else 'at least '}{plural(count, 'answer')}"
 
 
 def duration(seconds: float) -> str:

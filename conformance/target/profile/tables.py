@@ -52,6 +52,10 @@ PLACEHOLDERS = (
 PLACEHOLDER = re.compile(r"(?<!{){(\w+)}(?!})")
 
 
+LONGEST_VALUE = 200
+"""Characters of a text that is a value of an accepted difference."""
+
+
 class ProfileTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -318,7 +322,20 @@ class AcceptedRow(ProfileTable):
     kind: DifferenceKind = Field(description="The kind of the difference, as the report shows it.")
     reason: str = Field(description="Why it is accepted.")
     ticket: str = Field("", description="Where it is tracked.")
+    was: str | int | float | bool | None = Field(
+        None, description="The recorded value; without it any is accepted."
+    )
+    now: str | int | float | bool | None = Field(
+        None, description="The replayed value; without it any is accepted."
+    )
     expires: date | None = Field(None, description="The last day on which it is accepted.")
+
+    @field_validator("was", "now", mode="before")
+    @classmethod
+    def _is_short(cls, value: object) -> object:
+        if isinstance(value, int | float) or (isinstance(value, str) and len(value) <= LONGEST_VALUE):
+            return value
+        raise ValueError(f"must be a text of at most {LONGEST_VALUE} characters, a number, true or false")
 
 
 class ReplaySettings(ProfileTable):

@@ -22,6 +22,7 @@ from conformance.report.model.words import (
     left_untested,
     not_selected,
     plural,
+    regressed_in_words,
     untested,
 )
 from conformance.spec import OPERATIONS
@@ -49,6 +50,7 @@ def listings(run: Run, evidence: RunEvidence) -> dict[str, object]:
     return {
         "replayed": replayed(run),
         "regressions": _regressions(run),
+        "regressed": regressed_in_words(run),
         "more_regressions": _more(len(run.regressions)),
         "readings": [_reading(reading) for reading in run.readings],
         "varying": sum(len(reading.observed) > 1 for reading in run.readings),

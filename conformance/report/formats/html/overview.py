@@ -11,7 +11,7 @@ from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.formats.html.listings import REMEDIES
 from conformance.report.formats.html.traffic import ignored_entries
 from conformance.report.formats.page import anchor, spelled
-from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, places
+from conformance.report.model.regressions import KINDS, RegressedPlace, change_of, of_one_refusal, places
 from conformance.report.model.run import FindingEntry, Run
 from conformance.report.model.severity import SEVERITIES, severity_of
 from conformance.report.model.visible import one_line
@@ -77,10 +77,11 @@ def overview(run: Run, exchanges: int) -> dict[str, object]:
     }
 
 
-def _only_regressed(run: Run) -> list[RegressedPlace]:
-    """The places that regressed, without those that contradict a requirement that is named anyway."""
+def _only_regressed(run: Run) -> list[tuple[RegressedPlace, ...]]:
+    """The places that regressed, without those that contradict a requirement that is named anyway; those of
+    one refusal together."""
     named = {blocker.requirement.id for blocker in blocking(run)}
-    return [place for place in places(run) if not place.requirements & named]
+    return of_one_refusal(place for place in places(run) if not place.requirements & named)
 
 
 def _is_inconclusive(run: Run) -> bool:
@@ -156,17 +157,17 @@ def _values(finding: FindingEntry) -> str:
     return one_line(f"{finding.path or 'the answer'}: {values(finding, 60)}", 200)
 
 
-def _regressed(place: RegressedPlace) -> Cells:
-    first = place.first
-    change = change_of(first, 60)
+def _regressed(same: Sequence[RegressedPlace]) -> Cells:
+    place = same[0]
+    changes = (f"{one_line(each.path or 'the answer', 120)}: {change_of(each.first, 60)}" for each in same)
     times = f" · {plural(len(place.exchanges), 'answer')}"
     return cells(
         verdict="fail",
-        id=KINDS.get(place.kind, place.kind),
+        id=" and ".join(KINDS.get(each.kind, each.kind) for each in same),
         href="regressions",
         statement=[(one_line(place.endpoint, 200), True)],
-        severity=MEANINGS.get(first.meaning, ""),
-        under=f"{one_line(place.path or 'the answer', 120)}: {change}{times}",
+        severity=MEANINGS.get(place.first.meaning, ""),
+        under=f"{'; '.join(changes)}{times}",
     )
 
 

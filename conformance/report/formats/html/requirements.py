@@ -81,9 +81,9 @@ def contents(run: Run, chapter_list: Sequence[Cells], findings: int) -> list[Cel
     if run.command == "replay":
         items[1:1] = [
             _item("What was replayed", "plan"),
-            _item(
-                "Differences", "regressions", str(len(run.regressions) or ""), is_bad=bool(run.regressions)
-            ),
+            _item("Regressions", "regressions", str(len(run.regressions)), is_bad=True)
+            if run.regressions
+            else _item("Differences", "regressions"),
             *([_item("Latency", "latency")] if compared_latencies(run) else []),
         ]
     has_failures = any(finding.verdict == "fail" for finding in run.findings)

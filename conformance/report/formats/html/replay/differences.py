@@ -8,10 +8,10 @@ from typing import Any
 from conformance.report.formats.html.cells import Cells, cells
 from conformance.report.model.json_differences import differences_in
 from conformance.report.model.marked import literal
-from conformance.report.model.regressions import KINDS, by_cause, pattern_of
+from conformance.report.model.regressions import BESIDE, KINDS, answers_in, by_cause, pattern_of
 from conformance.report.model.run import Run
 from conformance.report.model.visible import one_line
-from conformance.report.model.words import plural
+from conformance.report.model.words import answers_in_words, plural
 from conformance.spec import REQUIREMENTS
 from conformance.traffic.exchange import Json, dig
 
@@ -82,14 +82,18 @@ def _numbers(run: Run) -> dict[int, int]:
 
 
 def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int]) -> Cells:
-    times = sum(int(row.get("times", 0)) for rows in causes for row in rows)
+    rows = [row for cause in causes for row in cause]
+    is_counted = name != "drift"
+    places = plural(sum(1 + (BESIDE in row) for row in rows), "place")
+    seen = f"in {answers_in_words(rows)}" if is_counted else plural(_times(rows), "difference")
     title, hint = TITLES[name]
     more = len(causes) - MOST_ROWS
     return cells(
         name=name or "other",
         title=title,
         hint=hint,
-        words=f"{plural(len(causes), 'difference')}, seen {'once' if times == 1 else f'{times:,} times'}",
+        words=f"{plural(len(causes), 'cause')} at {places}, {seen}",
+        unit="Answers" if is_counted else "Differences",
         open=name in ("contradiction", "breaking", ""),
         rows=[_row(rows, numbers) for rows in causes[:MOST_ROWS]],
         more=f"{more:,} more in results.json." if more > 0 else "",
@@ -98,17 +102,25 @@ def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int
 
 def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
     first = rows[0]
-    kind, basis = str(first.get("kind", "")), str(first.get("basis", ""))
+    both = [first, first[BESIDE]] if BESIDE in first else [first]
+    kinds = [str(row.get("kind", "")) for row in both]
+    kind, basis = kinds[0], str(first.get("basis", ""))
     endpoints = list(dict.fromkeys(one_line(str(row.get("endpoint", "")), 200) for row in rows))
     places = differing_places(first.get("recorded"), first.get("replayed"))
+    if len(both) > 1:
+        places = [_values(row) for row in both]
     has_values = "recorded" in first
     return cells(
-        what=KINDS.get(kind, kind),
-        kind=kind,
-        path=one_line(str(first.get("path", "")), 200) if len(rows) == 1 else _name(first),
+        what=" and ".join(KINDS.get(each, each) for each in kinds),
+        kind=", ".join(kinds),
+        path=""
+        if len(both) > 1
+        else one_line(str(first.get("path", "")), 200)
+        if len(rows) == 1
+        else _name(first),
         endpoints=endpoints[:MOST_ENDPOINTS],
         more_endpoints=max(0, len(endpoints) - MOST_ENDPOINTS),
-        times=f"{sum(int(row.get('times', 0)) for row in rows):,}",
+        times=_count(rows),
         exchanges=_exchanges(rows, numbers),
         places=places,
         recorded=_side(first, "recorded", is_missing=kind == "extra") if has_values else "",
@@ -116,6 +128,27 @@ def _row(rows: Sequence[Row], numbers: Mapping[int, int]) -> Cells:
         basis=one_line(basis, 300),
         statement=REQUIREMENTS[basis].statement if basis in REQUIREMENTS else "",
         accepted=one_line(str(first.get("accepted") or ""), 200),
+    )
+
+
+def _times(rows: Sequence[Row]) -> int:
+    return sum(int(row.get("times", 0)) for row in rows)
+
+
+def _count(rows: Sequence[Row]) -> str:
+    """How many answers show the rows; of drift, which names none, how many differences there are."""
+    if rows[0].get("meaning") == "drift":
+        return f"{_times(rows):,}"
+    count, is_exact = answers_in(rows)
+    return f"{'' if is_exact else '≥ '}{count:,}"
+
+
+def _values(row: Row) -> Cells:
+    """A place of several that differ together."""
+    return cells(
+        path=str(row.get("path", "")),
+        recorded=literal(row.get("recorded"), 160),
+        replayed=literal(row.get("replayed"), 160),
     )
 
 

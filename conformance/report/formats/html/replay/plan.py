@@ -57,9 +57,11 @@ def _facts(
         share = f" ({replay['share']:.0%})" if replay.get("share") else ""
         yield "Compared", f"{replay['compared']:,} of {replay.get('wanted', 0):,} exchanges{share}"
     states = _mapping(replay, "states")
-    counts = [f"{times:,} {STATES.get(name, name)}" for name, times in states.items() if times]
+    counts = [(times, STATES.get(name, name)) for name, times in states.items() if times]
     if counts:
-        yield "Results", "; ".join(counts)
+        times, words = counts[0]
+        others = (f"{times:,} {words}" for times, words in counts[1:])
+        yield "Results", "; ".join((f"{plural(times, 'exchange')} {words}", *others))
     accounts = Counter(name for row in rows for name in row.get("accounts") or [])
     if accounts:
         names = (f"[accounts.{name}] in {plural(times, 'session')}" for name, times in accounts.items())

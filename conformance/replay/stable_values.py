@@ -1,0 +1,64 @@
+"""Which values of a difference are the same at each replay of two builds: those that a row may hold."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from conformance.judging.fields import field_of, item_of, model_of
+from conformance.report.model.run import Regression
+from conformance.spec import BY_KEY
+from conformance.spec.resources import RESOURCES, Constant, Enumeration
+from conformance.traffic.exchange import Json, steps
+
+CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+"""What a code of an error or of an enumeration looks like."""
+LARGEST = 2**31
+SYMBOL, NUMBER = "code", "value"
+"""The fields of an enumeration or a constant that do not change."""
+
+
+def has_stable_values(difference: Regression) -> bool:
+    """Whether both values are a status, a code, a boolean, or the symbol or number of an enumeration."""
+    values = difference.recorded, difference.replayed
+    if difference.kind in ("status", "code"):
+        return all(map(_is_number if difference.kind == "status" else _is_code, values))
+    if difference.kind != "value":
+        return False
+    if all(isinstance(value, bool) for value in values):
+        return True
+    name = _name_in_enumeration(difference.endpoint, difference.path)
+    if name == SYMBOL:
+        return all(map(_is_code, values))
+    return name == NUMBER and all(map(_is_number, values))
+
+
+def _is_code(value: Json) -> bool:
+    return isinstance(value, str) and CODE.fullmatch(value) is not None
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
+
+
+@lru_cache(maxsize=512)
+def _name_in_enumeration(endpoint: str, path: str) -> str:
+    """The last name of a path that ends within an enumeration or a constant; empty of any other."""
+    operation = BY_KEY.get(endpoint)
+    place = steps(path)
+    if operation is None or operation.data is None or place[:1] != ("data",):
+        return ""
+    annotation: Any = RESOURCES.get(operation.data.removesuffix("[]"))
+    model = model_of(annotation)
+    for step in place[1:]:
+        if isinstance(step, int):
+            annotation = item_of(annotation) or annotation
+            continue
+        model = model_of(annotation)
+        field = field_of(model, step) if model is not None else None
+        if field is None:
+            return ""
+        annotation = field.annotation
+    is_coded = model is not None and issubclass(model, Enumeration | Constant)
+    return str(place[-1]) if is_coded else ""
