@@ -285,16 +285,16 @@ class CachingJudge:
         if entry is not None and self._is_valid(entry):
             dispatcher.count(entry.cache.route)
             return self._from_cache(entry, exchange)
-        known = self._metadata_cache(exchange)
-        if known is None:
+        by_metadata = self._metadata_cache(exchange)
+        if by_metadata is None:
             return NO_VERDICTS
-        bypass, key, entry = known.cache.bypass, None, None
+        bypass, key, entry = by_metadata.cache.bypass, None, None
         if bypass.remaining:
             bypass.remaining -= 1
         elif (key := cache_key(exchange)) is not None:
-            entry = self._exchanges[known, key]
+            entry = self._exchanges[by_metadata, key]
         if entry is None:
-            return self._judge_anew(known, key, exchange)
+            return self._judge_anew(by_metadata, key, exchange)
         bypass.misses = 0
         cached_verdicts.store(exchange, entry)
         return self._from_cache(entry, exchange)
@@ -302,20 +302,20 @@ class CachingJudge:
     def _metadata_cache(self, exchange: Exchange) -> MetadataCache | None:
         """The cache for the metadata of an exchange, which is counted; None where it cannot be judged."""
         key, dispatcher = metadata(exchange), self._dispatcher
-        known = None if key is None else self._metadata[key]
-        if known is not None and dispatcher.generation == self._generation:
-            dispatcher.count(known.cache.route)
-            return known
+        by_metadata = None if key is None else self._metadata[key]
+        if by_metadata is not None and dispatcher.generation == self._generation:
+            dispatcher.count(by_metadata.cache.route)
+            return by_metadata
         route = dispatcher.route(exchange)
         if route is None or key is None:
             return None
         if dispatcher.generation != self._generation:
             self._empty()
         cache = self._routes.get(route) or self._new_route(route)
-        known = MetadataCache(cache, self._apply(route.by_sight["metadata"], exchange))
-        if known.verdicts.is_clean:
-            self._metadata.add(key, known)
-        return known
+        by_metadata = MetadataCache(cache, self._apply(route.by_sight["metadata"], exchange))
+        if by_metadata.verdicts.is_clean:
+            self._metadata.add(key, by_metadata)
+        return by_metadata
 
     def _is_valid(self, entry: CachedVerdicts) -> bool:
         """Whether this judge cached an entry, in its present generation."""
@@ -341,9 +341,9 @@ class CachingJudge:
         self._facts.add(entry, data_facts(exchange))
         return verdicts
 
-    def _judge_anew(self, known: MetadataCache, key: Digest | None, exchange: Exchange) -> Verdicts:
+    def _judge_anew(self, by_metadata: MetadataCache, key: Digest | None, exchange: Exchange) -> Verdicts:
         """The verdicts of all checks; but for those that depend on the moment they are kept under a key."""
-        cache, parts = known.cache, [known.verdicts]
+        cache, parts = by_metadata.cache, [by_metadata.verdicts]
         route = cache.route
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
         for part in cache.parts:
@@ -355,7 +355,7 @@ class CachingJudge:
         if shape.is_clean and verdicts.is_clean:
             is_inspected = route.shape is None or route.shape.is_inspected
             entry = CachedVerdicts(cache, verdicts, is_inspected)
-            self._exchanges.add((known, key), entry)
+            self._exchanges.add((by_metadata, key), entry)
             cached_verdicts.store(exchange, entry)
         return self._together((shape, verdicts, self._apply(route.moment, exchange)))
 
