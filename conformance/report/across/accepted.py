@@ -94,7 +94,7 @@ class AcceptedDifference:
     def accepts(self, difference: Regression) -> bool:
         """Whether the row lists a difference at its place, by the values."""
         sides = ((self.was, difference.recorded), (self.now, difference.replayed))
-        return all(value is None or _is_same(value, seen) for value, seen in sides)
+        return all(value is None or _is_same(value, actual) for value, actual in sides)
 
     def record(self) -> BaselineEntry:
         """The row of a baseline as ``results.json`` holds it."""
@@ -122,9 +122,9 @@ class AcceptedDifference:
         return TomlRow(table, _own_key(self), values, FORM)
 
 
-def _is_same(value: Scalar, seen: Json) -> bool:
+def _is_same(value: Scalar, actual: Json) -> bool:
     """Whether two values are one as JSON: ``true`` is no 1."""
-    return isinstance(value, bool) == isinstance(seen, bool) and bool(value == seen)
+    return isinstance(value, bool) == isinstance(actual, bool) and bool(value == actual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +199,16 @@ def against_rows(
             valid.setdefault(row.key, []).append(row)
     held: list[Regression] = []
     accepted: list[tuple[Regression, AcceptedDifference]] = []
-    seen: set[RowKey] = set()
+    matched: set[RowKey] = set()
     for each in regressions:
         listing = [row for row in valid.get(key_of(each), ()) if row.accepts(each)]
-        seen.update(map(_own_key, listing))
+        matched.update(map(_own_key, listing))
         if listing:
             accepted.append((each, max(reversed(listing), key=lambda row: row.has_values)))
         else:
             held.append(each)
     rest = {_own_key(row): row for same in valid.values() for row in same}
-    unseen = tuple(row for key, row in rest.items() if key not in seen)
+    unseen = tuple(row for key, row in rest.items() if key not in matched)
     return Acceptance(tuple(held), tuple(accepted), expired, unseen)
 
 
@@ -224,7 +224,7 @@ def updated(
 ) -> tuple[AcceptedDifference, ...]:
     """The rows, with one for each difference that none of them lists; it has the values where these are
     ``is_stable``. Reasons and days stay as they are."""
-    known = {_own_key(row): row for row in rows}
+    listing = {_own_key(row): row for row in rows}
     places: dict[Place, dict[RowKey, AcceptedDifference]] = {}
     for each in against_rows(regressions, rows, date.min).held:
         row = AcceptedDifference(*key_of(each), NO_REASON)
@@ -235,8 +235,8 @@ def updated(
         if len(new) > MOST_VALUES or not all(row.has_values for row in new.values()):
             row = AcceptedDifference(*key, NO_REASON)
             new = {_own_key(row): row}
-        known |= new
-    return tuple(known[key] for key in sorted(known))
+        listing |= new
+    return tuple(listing[key] for key in sorted(listing))
 
 
 def scalar_of(value: Json) -> Scalar | None:

@@ -85,14 +85,14 @@ def _group(name: str, causes: Sequence[Sequence[Row]], numbers: Mapping[int, int
     rows = [row for cause in causes for row in cause]
     is_counted = name != "drift"
     places = plural(sum(1 + (BESIDE in row) for row in rows), "place")
-    seen = f"in {answers_in_words(rows)}" if is_counted else plural(_times(rows), "difference")
+    extent = f"in {answers_in_words(rows)}" if is_counted else plural(_times(rows), "difference")
     title, hint = TITLES[name]
     more = len(causes) - MOST_ROWS
     return cells(
         name=name or "other",
         title=title,
         hint=hint,
-        words=f"{plural(len(causes), 'cause')} at {places}, {seen}",
+        words=f"{plural(len(causes), 'cause')} at {places}, {extent}",
         unit="Answers" if is_counted else "Differences",
         open=name in ("contradiction", "breaking", ""),
         rows=[_row(rows, numbers) for rows in causes[:MOST_ROWS]],
