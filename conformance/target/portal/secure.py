@@ -102,6 +102,7 @@ class SecureChannel:
                     key_id=key.id,
                     scheme=Scheme(self._settings.aes_mode, self._settings.payload),
                     form=self._form or self._settings.body,
+                    is_moved=self._portal.clock.is_simulated,
                 )
             refused = session
             if session.status is None or session.status >= 500 or session.success or session.status == 429:
