@@ -12,9 +12,16 @@ from cases.changing import Creation
 from cases.dating import moved
 from cases.profile.test_profile import is_shown_by_the_answer
 from cases.secure_channel.test_encrypted_bodies import test_an_expired_session_opens_no_body as expires
+from cases.security.history import since
 from conformance.cases import Portal
 from conformance.spec import REQUIREMENTS
-from conformance.spec.endpoints import CURRENCY_GRANT, CURRENCY_GRANTS, PROFILE, PROFILE_UPDATE
+from conformance.spec.endpoints import (
+    CURRENCY_GRANT,
+    CURRENCY_GRANTS,
+    PROFILE,
+    PROFILE_UPDATE,
+    SESSIONS_HISTORY,
+)
 from conformance.tests.reached import connected
 from conformance.tests.traffic import account, answer, coded
 from conformance.traffic.exchange import Json
@@ -78,3 +85,13 @@ def test_a_time_to_the_minute_need_not_move_within_it() -> None:
     assert moves("2031-05-06T07:06Z", "2031-05-06T07:06Z") == [False]
     assert moves("2031-05-06T07:06Z", "2031-05-06T07:08Z") == [True]
     assert moves("2031-05-06T07:08:01.5Z", "2031-05-06T07:08:01.5Z") == [False]
+
+
+def test_an_entry_to_the_minute_is_of_a_sign_in_within_it() -> None:
+    begun = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
+
+    def found(time: str) -> int:
+        page = answer(SESSIONS_HISTORY, {"items": [{"bizId": "1", "loginTime": time}]})
+        return len(since(page, set(), begun))
+
+    assert [found(f"2031-05-06T07:{time}Z") for time in ("08", "07", "08:09", "08:00.5")] == [1, 0, 1, 0]
