@@ -108,13 +108,9 @@ class SecureChannel:
             if session.status is None or session.status >= 500 or session.success or session.status == 429:
                 break
         reason = refusal(refused) if refused is not None else "nothing was tried"
-        blame = (
-            "target"
-            if refused is not None and (refused.success or (refused.status or 0) >= 500)
-            else "configuration"
-        )
+        is_the_targets = refused is not None and (refused.success or (refused.status or 0) >= 500)
         raise Untestable(
-            f"no secure channel could be opened: {reason}", "target" if blame == "target" else "configuration"
+            f"no secure channel could be opened: {reason}", "target" if is_the_targets else "configuration"
         )
 
     def shared(self) -> Channel:
