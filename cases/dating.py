@@ -5,6 +5,7 @@ What is no time with its zone says nothing, nor does one that is not shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -17,6 +18,16 @@ AROUND = timedelta(minutes=15)
 
 DATED, MOVED = "MODEL-018", "MODEL-019"
 """That a time which a request sets is that of the request; and that ``updatedAt`` moves with a change."""
+
+
+TO_THE_MINUTE = re.compile(r"[Tt ]\d\d:?\d\d(?![:\d])")
+"""Of a time without seconds, the hour and the minute."""
+
+
+def grain(value: Json) -> timedelta:
+    """The least by which a later time is surely written otherwise."""
+    is_to_the_minute = isinstance(value, str) and TO_THE_MINUTE.search(value) is not None
+    return timedelta(minutes=1) if is_to_the_minute else timedelta(seconds=A_WHILE)
 
 
 def exact_moment(value: Json) -> datetime | None:
@@ -33,9 +44,10 @@ def dated(listing: Exchange, path: str, value: Json, done: Exchange) -> Iterator
 
 
 def moved(listing: Exchange, path: str, before: Json, after: Json, done: Exchange) -> Iterator[Comparison]:
-    """Whether a time moved forward with a change. One of a moment ago may be kept in whole seconds."""
+    """Whether a time moved forward with a change. One of a moment ago may be kept in whole seconds, or in
+    minutes."""
     early, late = exact_moment(before), exact_moment(after)
-    if early is None or late is None or early > portal_time(done) - timedelta(seconds=A_WHILE):
+    if early is None or late is None or early > portal_time(done) - grain(after):
         return
     message = f"{_named(done)} changed the record, and {before} was shown before"
     expected = f"a time after {before}"

@@ -77,6 +77,14 @@ STATED = frozenset(
 )
 """The fields that the document names; others may count and date what they like."""
 
+
+def stated(value: Json) -> Json:
+    """A record without the fields that the document does not name, at any depth."""
+    if isinstance(value, dict):
+        return {name: stated(inner) for name, inner in value.items() if name in STATED}
+    return [stated(inner) for inner in value] if isinstance(value, list) else value
+
+
 MOVES_BY_ITSELF = {SESSIONS: ("lastActivityTime",), ACCOUNTS_QUERY: ("updatedAt",)}
 """What somebody else may move: who is active, and whose sign-in may count as an update."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cases.premises import answered, authorized, code_of, count, granted, is_invalid, listed, settled, without
 from cases.reading import NO_FILTER
+from cases.surroundings import stated
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.checks.model.agreement import are_different
 from conformance.spec.endpoints import ACCOUNT, ACCOUNTS_QUERY, PROFILE
@@ -42,8 +43,12 @@ def several_pages(
 
 
 def changed_but(id: Json, before: dict[str, dict[str, Json]], after: dict[str, dict[str, Json]]) -> list[str]:
-    """The accounts other than this one that are listed otherwise than before."""
-    return [other for other, record in before.items() if other != id and after.get(other, record) != record]
+    """The accounts other than this one that are listed otherwise than before, by what the document names."""
+    return [
+        other
+        for other, record in before.items()
+        if other != id and stated(after.get(other, record)) != stated(record)
+    ]
 
 
 def verify_seen_by_id(

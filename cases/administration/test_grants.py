@@ -45,7 +45,11 @@ class Granted:
 
     @property
     def new(self) -> list[dict[str, Json]]:
-        return [record for record in listed(self.listing) if record not in self.before]
+        """What was not listed before. A field may move by itself: of several those of a new id."""
+        other = [record for record in listed(self.listing) if record not in self.before]
+        ids = {id_of_record(record) for record in self.before}
+        unknown = [record for record in other if id_of_record(record) not in ids]
+        return unknown if len(other) > 1 and unknown else other
 
     def is_one_more(self) -> Comparison:
         """Raises Untestable where grants are no objects: what a listing holds is not shown."""

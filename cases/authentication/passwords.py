@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cases.authentication.steps import WRONG_CREDENTIALS
+from cases.dating import grain
 from cases.premises import A_WHILE, answered, authorized, granted, settled, unless_paced
 from conformance.cases import ABSENT, Account, Exchange, Json, Portal, Untestable, Verify, holds
-from conformance.checks.records import moment
+from conformance.checks.records import moment, portal_time
 from conformance.spec.endpoints import PASSWORD_CHANGE, SESSIONS_CONFIG
 from conformance.target.portal.secure import CONTENT_TYPE, SESSION_HEADER, Channel
 
@@ -105,8 +106,12 @@ def verify_dated(portal: Portal, account: Account, verify: Verify, before: Excha
         return new is None or old is None or new > old
 
     after = settled(portal, lambda: session_config(portal, account), moved)
+    early = moment(before.at(at))
     if moment(after.at(at)) is None:
         verify.untested("PASSWORD-020", "the session config shows no passwordChangedAt", "target")
+        return
+    if early is not None and not moved(after) and early > portal_time(done) - grain(after.at(at)):
+        verify.untested("PASSWORD-020", "passwordChangedAt is of the same minute", "target")
         return
     verify("PASSWORD-020", holds(after, at, moved(after), f"a later time than {before.at(at)}", before, done))
 

@@ -21,7 +21,7 @@ from cases.premises import (
     without,
 )
 from cases.profile.values import FIELDS, other_value, updatable
-from cases.surroundings import Surroundings
+from cases.surroundings import Surroundings, stated
 from conformance.cases import (
     Account,
     Comparison,
@@ -106,8 +106,9 @@ def test_a_new_name_is_shown_and_read_back(portal: Portal, verify: Verify, spare
 
 
 def is_shown_by_the_answer(updated: Exchange, before: Exchange, after: Exchange) -> Comparison:
-    """An answer shows the profile as it is read afterwards, or as it was before."""
-    shown = updated.data if isinstance(updated.data, dict) else {}
+    """An answer shows the profile as it is read afterwards, or as it was before: in fields that the document
+    names."""
+    shown = stated(updated.data) if isinstance(updated.data, dict) else {}
     other = {
         name: value
         for name, value in shown.items()

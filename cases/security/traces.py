@@ -6,8 +6,8 @@ import ipaddress
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from cases.dating import AROUND, exact_moment
-from cases.premises import A_WHILE, answered, settled
+from cases.dating import AROUND, exact_moment, grain
+from cases.premises import answered, settled
 from conformance.cases import Comparison, Exchange, Json, Portal, SignedIn, Verify, holds
 from conformance.checks.model.agreement import are_different
 from conformance.checks.records import portal_time, records
@@ -20,9 +20,6 @@ SETTINGS = ("accountBizId", "ssoEnabled", "maxSessions", "passwordChangedAt")
 
 TOGETHER = timedelta(seconds=60)
 """By how much the times of one sign-in may differ: a portal may note each step of it."""
-
-
-MOMENT = timedelta(seconds=A_WHILE)
 
 
 def config_of(portal: Portal, signed_in: SignedIn) -> Exchange:
@@ -50,7 +47,7 @@ def verify_traces(
         portal, lambda: config_of(portal, fresh), lambda answer: exact_moment(answer.at(at)) != before
     )
     after = exact_moment(later.at(at))
-    if before is not None and after is not None and _tells(before, fresh):
+    if before is not None and after is not None and _tells(before, grain(config.at(at)), fresh):
         expected = f"another time than {config.at(at)}, as there was a sign-in"
         verify(RULE, holds(later, at, after != before, expected, config, fresh.completed))
     settings = {name: config.at(f"data.{name}") for name in SETTINGS}
@@ -66,9 +63,10 @@ def verify_traces(
         verify(RULE, holds(later, "data.lastLoginIp", same, address, sessions, fresh.completed))
 
 
-def _tells(before: datetime, fresh: SignedIn) -> bool:
-    """Whether a sign-in since this time shows another one: in whole seconds two may be of the same."""
-    return bool(before.microsecond) or before + MOMENT < portal_time(fresh.completed)
+def _tells(before: datetime, grain: timedelta, fresh: SignedIn) -> bool:
+    """Whether a sign-in since this time shows another one: in whole seconds, or minutes, two may be of the
+    same."""
+    return bool(before.microsecond) or before + grain < portal_time(fresh.completed)
 
 
 def _of_the_session(

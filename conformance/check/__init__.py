@@ -153,9 +153,9 @@ def _judge(
 ) -> None:
     """Judges all of the traffic, or what came before an interrupt, and writes it redacted to the path."""
     log = ExchangeLog(path, judged.secrets)
-    judge = watch(
-        judged.ledger, judge=judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
-    )
+    judging = judge_of(no_cache=traffic.options.no_cache, model=traffic.options.model)
+    traffic.at_another_recording = judging.forget
+    judge = watch(judged.ledger, judge=judging)
     try:
         with rarely_collected():
             for exchange in traffic:

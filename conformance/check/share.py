@@ -163,8 +163,8 @@ def _lines(share: PartShare) -> _Lines | None:
 
 def judge_in_order(share: OrderedShare) -> JudgedInOrder:
     """CaptureError: a file cannot be read."""
-    options, traffic = share.options, PortalTraffic(share.parts, share.options)
-    judge = judge_of(no_cache=True, model=options.model, share="in order")  # few repeat a verdict
+    judge = judge_of(no_cache=True, model=share.options.model, share="in order")  # few repeat a verdict
+    traffic = PortalTraffic(share.parts, share.options, at_another_recording=judge.forget)
     ledger, misshapen = Ledger(REQUIREMENTS), _Misshapen()
     for exchange in traffic:
         verdicts = judge.judge(exchange)

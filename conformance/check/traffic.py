@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -120,6 +120,8 @@ class PortalTraffic:
     hosts: Counter[str] = field(default_factory=Counter)
     count: int = 0
     counts: list[int] = field(default_factory=list)
+    at_another_recording: Callable[[], None] = lambda: None
+    """Is called before the first exchange of a file that is no part of the recording before it."""
 
     def __iter__(self) -> Iterator[Exchange]:
         """Numbered through from 1 over all the files. CaptureError: one cannot be read."""
@@ -137,8 +139,12 @@ class PortalTraffic:
 
     def _exchanges(self) -> Iterator[Exchange]:
         broken: Place | None = None
+        recording: OneOf | None = None
         for part in self._parts():
             before = self.count
+            if recording not in (None, part.among):
+                self.at_another_recording()
+            recording = part.among
             if part.path == broken and part.begin:
                 self.counts.append(0)
                 continue

@@ -25,6 +25,8 @@ class AnyJudge(Protocol):
 
     def judge(self, exchange: Exchange) -> Verdicts: ...
 
+    def forget(self) -> None: ...
+
 
 Watch = Callable[[Exchange], list[Finding]]
 """Judges an exchange into a ledger, and returns what it contradicts."""

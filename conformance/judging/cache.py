@@ -279,6 +279,10 @@ class CachingJudge:
     def dispatcher(self) -> Dispatcher:
         return self._dispatcher
 
+    def forget(self) -> None:
+        """As ``Judge.forget``."""
+        self._judge.forget()
+
     def judge(self, exchange: Exchange) -> Verdicts:
         """As ``Judge.judge``. Verdicts on repeated exchanges are the same object, or share their parts."""
         dispatcher, entry = self._dispatcher, cached_verdicts.stored(exchange)

@@ -62,6 +62,13 @@ class Judge:
         shape = NO_VERDICTS if route.shape is None else route.shape.compare(exchange)
         return combined([shape, verdicts_of(self.decide(route.checks, exchange), route.checks, exchange)])
 
+    def forget(self) -> None:
+        """What is judged from now on may be another portal's: nothing from before is held against it."""
+        if any(self._memories.values()):
+            for memory in self._memories.values():
+                memory.clear()
+            self.dispatcher.outdate()
+
     def decide(self, checks: CheckSet, exchange: Exchange) -> Decided:
         """What some checks and readings decide, before it is made verdicts."""
         held: list[int] = []

@@ -16,6 +16,7 @@ from conformance.replay.compare.credentials import CredentialCheck
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.noise import load as load_noise
+from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.engine.log import Find, ReplayLog, UncachedLog, find_nothing
 from conformance.replay.engine.machine import ReplayMachine
 from conformance.replay.engine.progress import Progress
@@ -117,7 +118,8 @@ class Assembly:
         correlation = Correlation(used=self.plan.sources, counts_ids=self.plan.counts_ids)
         noise = load_noise(self.options.noise) if self.options.noise else Noise()
         written = frozenset(self.plan.changing.values())
-        parts = self._parts(Comparer(correlation, noise, written), correlation)
+        began = Clocks(min(self.plan.moments, default=0.0), self.clock.now())
+        parts = self._parts(Comparer(correlation, noise, written, began), correlation)
         rebuilder = self._rebuilder(correlation, progress)
         machine = ReplayMachine(
             self.plan,

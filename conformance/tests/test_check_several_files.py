@@ -17,8 +17,9 @@ from conformance.check.merged_runs import merge
 from conformance.check.share import PartShare, Share, judged
 from conformance.check.traffic import PortalTraffic, parts_of
 from conformance.replay.recording.store import Store
-from conformance.spec.endpoints import LOGOUT, PROFILE
-from conformance.tests.traffic import NOW, account, answer, refusal
+from conformance.spec import CONSTANT_LISTS
+from conformance.spec.endpoints import LOGIN_COMPLETE, LOGOUT, PASSWORD_FORGOT, PROFILE
+from conformance.tests.traffic import NOW, account, answer, coded, refusal
 from conformance.traffic import capture
 from conformance.traffic.capture.placeholders import OneOf
 from conformance.traffic.exchange import Exchange, Json
@@ -65,6 +66,34 @@ def test_a_token_of_one_recording_is_no_token_of_another(tmp_path: Path, form: s
     lines = (tmp_path / "two" / "exchanges.jsonl").read_text().splitlines()
     assert "[token-1]" in lines[0]
     assert "[token-1000001]" in lines[1]
+
+
+def a_portal(text: str, value: int) -> list[Exchange]:
+    """What a portal that gives the ids of another one answers: its session, its texts, its own codes."""
+    asked = {"sessionId": "the-first-session", "method": 10011001, "code": "123456"}
+    issued = {"accessToken": text, "refreshToken": f"{text}-too", "expiresIn": 3600}
+    granted = {**issued, "accountStatus": None, "pendingApproval": False}
+    status = coded("HELD_BACK", value)
+    listed = [coded("PROCESSING", 30010101), coded("AUDITING", 30010102), status]
+    return [
+        answer(LOGIN_COMPLETE, granted, sent=asked, headers={"Authorization": None}),
+        answer(PASSWORD_FORGOT, {"success": True, "message": text}, sent={"email": "a@example.test"}),
+        answer(CONSTANT_LISTS["order-statuses"].endpoint, listed),
+        answer(PROFILE, account(accountStatus=status)),
+        answer(PROFILE, account(accountStatus=status)),
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"no_cache": True}, {"workers": 2}])
+def test_what_one_portal_shows_is_not_held_against_another(tmp_path: Path, options: dict[str, Json]) -> None:
+    """Two portals of one seed, or one that was set up anew: the recordings do not say which."""
+    portals = [a_portal("A mail is on its way", 10019901), a_portal("Look for a mail", 10019902)]
+    files = [written(tmp_path / f"{number}.jsonl", *portal) for number, portal in enumerate(portals)]
+
+    assert contradicted(files, tmp_path / "apart", **options) == set()
+    one = [written(tmp_path / "one.jsonl", *portals[0], *portals[1])]
+    expected = {"LOGIN-031", "PASSWORD-003", "CONSTANT-064", "ENUM-009"}
+    assert contradicted(one, tmp_path / "one", **options) >= expected
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -10,6 +10,7 @@ from conformance.replay.compare.comparer import Comparer
 from conformance.replay.compare.meaning import Meanings
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
+from conformance.replay.compare.times.clocks import Clocks
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec.endpoints import CHANNEL_CREATE, INVITATIONS, ROLES, SESSIONS, SESSIONS_HISTORY
 from conformance.tests.traffic import NOW, answer
@@ -20,12 +21,14 @@ LATER = NOW + timedelta(days=40)
 """When it was replayed."""
 
 
-def replayed(key: str, old: Json, new: Json) -> list[tuple[str, str]]:
-    """The places and kinds of differences: a response of now, and one of forty days later."""
+def replayed(key: str, old: Json, new: Json, *, began: float | None = None) -> list[tuple[str, str]]:
+    """The places and kinds of differences: a response of now, and one of forty days later. The recording and
+    the replay ``began`` so many seconds before it."""
     stamped = {"version": "2.0.0", "timestamp": int(LATER.timestamp() * 1000), "success": True}
     body = {**stamped, "code": "2000", "message": "Success", "data": new}
     pair = ReplayedExchange(1, answer(key, old), answer(key, body=body, started=LATER))
-    differences = Comparer(Correlation(used={}), Noise()).compare(pair).differences
+    before = Clocks(0.0, 0.0) if began is None else Clocks(NOW.timestamp() - began, LATER.timestamp() - began)
+    differences = Comparer(Correlation(used={}), Noise(), began=before).compare(pair).differences
     assert {Meanings().of(pair, each).meaning for each in differences} <= {"breaking"}
     return [(each.path, each.kind) for each in differences]
 
@@ -89,3 +92,44 @@ def test_a_new_record_lasts_as_long_as_it_did() -> None:
     assert replayed(INVITATIONS, new, listed(later(-9 * HOUR), later(72 * HOUR))) == [
         ("data[0].createdAt", "time")
     ]
+
+
+def sign_in(time: str, reason: str | None = None, agent: str | None = "a browser") -> dict[str, Json]:
+    return {"loginTime": time, "userAgent": agent, "loginResult": 0, "failureReason": reason}
+
+
+REASON, AGENT = ("failureReason", "type"), ("userAgent", "value")
+
+
+@pytest.mark.parametrize("reasons", [(None, "WRONG"), ("WRONG", None)])
+@pytest.mark.parametrize(("age", "expected"), [(90.0, []), (10.0, [REASON, AGENT])])
+def test_sign_ins_of_others_before_it_began_are_the_accounts_state(
+    reasons: tuple[str | None, str | None], age: float, expected: list[tuple[str, str]]
+) -> None:
+    """A sign-in has a reason or null; whose it is, its time says."""
+    old = [sign_in(then(-5), agent="the own"), sign_in(then(-age), reasons[0])]
+    new = [sign_in(later(-5), agent="the own"), sign_in(later(-age), reasons[1], "another browser")]
+
+    found = replayed(SESSIONS_HISTORY, {"items": old}, {"items": new}, began=60.0)
+
+    assert sorted(found) == [(f"data.items[1].{name}", kind) for name, kind in expected]
+
+
+def test_sign_ins_of_others_at_other_times_are_no_other_order() -> None:
+    old = [sign_in(then(-80 - at), reason) for at, reason in enumerate(["WRONG", "LATE", None, None])]
+    new = [sign_in(later(-80 - at), reason) for at, reason in enumerate([None, "WRONG", "LATE", None])]
+
+    def found(live: list[dict[str, Json]], began: float = 60.0) -> list[tuple[str, str]]:
+        return replayed(SESSIONS_HISTORY, {"items": old}, {"items": live}, began=began)
+
+    assert found(new) == []
+    assert found(new[::-1]) == [("data.items", "order")]
+    assert found(new, began=90.0) == [("data.items", "order")]
+
+
+@pytest.mark.parametrize("is_current", [False, True])
+def test_the_own_session_is_compared_and_one_of_others_is_not(is_current: bool) -> None:
+    old, new = ({"loginTime": time(-90), "isCurrent": is_current} for time in (then, later))
+    found = replayed(SESSIONS, [{**old, "userAgent": "a"}], [{**new, "userAgent": "b"}], began=60.0)
+
+    assert found == ([("data[0].userAgent", "value")] if is_current else [])

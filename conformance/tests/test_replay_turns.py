@@ -15,6 +15,7 @@ from conformance.replay.recording.analysis import planned
 from conformance.replay.recording.plan import ReplaySelection
 from conformance.replay.recording.store import Store
 from conformance.replay.recording.turns import turns_of
+from conformance.spec.endpoints import INVITATIONS, PROFILE_UPDATE
 from conformance.target.profile.model import parse
 from conformance.tests.replays import options_for, without_clock
 from conformance.tests.scripted_client import Walker
@@ -91,3 +92,43 @@ def test_each_turn_waits_for_earlier_exchanges_of_other_sessions_alone(recording
     for position, earlier in turns.items():
         assert all(plan.number_of(each) < plan.number_of(position) for each in earlier)
         assert all(plan.session_of[each] != plan.session_of[position] for each in earlier)
+
+
+@pytest.fixture(scope="module")
+def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One browser renames its account; others look at what has nothing to do with it, and at the invitations,
+    which name the account that is invited."""
+    out = tmp_path_factory.mktemp("renamed") / "traffic.jsonl"
+    with reference.start() as portal, record.serve(portal.url, out) as recorder:
+        profile = tomllib.loads(portal.profile())
+        accounts = profile["accounts"]
+        walkers = [Walker(recorder.url, profile, hash=name) for name in ("admin", "spare", "limited")]
+        for walker in walkers:
+            walker.sign_in(accounts[walker.hash])
+        email = accounts["limited"]["email"]
+        walkers[0].post("/invitations", {"inviteeEmail": email, "message": "Hi", "expirationDays": 3})
+        for name in ("One", "Two", "Three"):
+            for reader in walkers[:2]:
+                for _ in range(6):
+                    reader.get("/roles")
+                reader.get("/invitations")
+            walkers[2].post("/profile/update", {"accountName": name})
+    return out
+
+
+def test_a_rename_keeps_its_place_among_the_listings_that_show_the_name(
+    renamed: Path, tmp_path: Path
+) -> None:
+    with Store([renamed]) as store:
+        plan = planned(store, ReplaySelection(impact="disruptive"))
+        waits = [
+            (plan.line(at).endpoint, [plan.line(each).endpoint for each in turn])
+            for at, turn in turns_of(plan).items()
+        ]
+    with reference.start() as portal:
+        profile = parse(without_clock(portal.profile()), {})
+        told = replay([renamed], profile, options_for(tmp_path, concurrency=4))
+
+    assert [turn.count(INVITATIONS) for name, turn in waits if name == PROFILE_UPDATE] == [2, 2, 2]
+    assert [name for name, turn in waits if PROFILE_UPDATE in turn] == [INVITATIONS] * 4
+    assert told.tally.counts == {State.SAME: told.tally.wanted}

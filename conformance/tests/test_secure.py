@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import base64
 import re
+from datetime import timedelta
+from email.utils import format_datetime
 
 import httpx
 import pytest
 
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
+from conformance.target.portal.channel import ends_at
 from conformance.target.portal.secure import SESSION_HEADER
 from conformance.tests.reached import MINIMAL, answer, answering, connected, without
+from conformance.tests.traffic import NOW, envelope
+from conformance.tests.traffic import answer as answered
+from conformance.traffic.exchange import ABSENT
 from reference_impl.choices import Choices
 
 DEFAULT = without("secure_channel")
@@ -176,3 +182,18 @@ def test_a_failing_target_is_not_tried_with_every_padding() -> None:
     assert caught.value.fault_class == "target"
     assert asked.count("POST") == 1
     assert SECURE_SESSION.startswith("POST")
+
+
+@pytest.mark.parametrize(("is_moved", "lasts"), [(True, 1800.0), (False, 3 * 3600 + 1800.0)])
+def test_the_date_of_a_web_server_says_nothing_of_a_clock_that_is_moved(is_moved: bool, lasts: float) -> None:
+    """Where an answer shows no timestamp, its Date may be of a server that did not move its clock."""
+    data = {"sessionId": "s", "expiresAt": int(NOW.timestamp() + 1800) * 1000}
+    dated = {"Date": format_datetime(NOW - timedelta(hours=3), usegmt=True)}
+    session = answered(SECURE_SESSION, body=envelope(data=data, timestamp=ABSENT), answered=dated)
+
+    end = ends_at(session, is_moved=is_moved)
+
+    assert end is not None
+    assert abs(end - NOW.timestamp() - lasts) < 1
+    with connected() as (portal, _, _running):
+        assert portal.secure.open().is_moved

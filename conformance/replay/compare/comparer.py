@@ -11,12 +11,14 @@ from conformance.replay.compare.json_comparison import JsonComparison
 from conformance.replay.compare.noise import Noise
 from conformance.replay.compare.replayed_exchange import ReplayedExchange
 from conformance.replay.compare.times.clocks import (
+    AT_THE_EPOCH,
     Clocks,
     clocks_of,
     other_lifetime,
     session_begun_long_ago,
     written_long_ago,
 )
+from conformance.replay.compare.times.others import is_of_others
 from conformance.replay.compare.written import (
     COUNTS,
     LISTINGS,
@@ -63,6 +65,8 @@ class Comparer:
     noise: Noise
     written: Collection[str] = frozenset()
     """The operations by which the recording itself changes something."""
+    began: Clocks = AT_THE_EPOCH
+    """When the recording began, on its portal's clock, and when the replay did, on ours."""
 
     def compare(self, pair: ReplayedExchange) -> ResponseComparison:
         """Every difference of two answered exchanges, the most telling first."""
@@ -101,6 +105,12 @@ class Comparer:
         is_growing = pair.operation in GROWING or has_moved_range(pair.operation, _moments(pair))
         if is_growing and any(_is_of_length(each) for each in differences):
             differences = [each for each in differences if not self._is_by_growth(pair.operation, each)]
+        elif pair.operation in GROWING:
+            began = Clocks(self.began.recorded, self.began.live + clocks.live - pair.live.time)
+            others = [each for each in differences if is_of_others(each, (old, new), began)]
+            for each in others:
+                self.noise.note(pair.operation, each)
+            differences = [each for each in differences if each not in others]
         differences = self._without_left(pair, old, new, differences)
         # An excused difference is counted each time: nothing here is stable.
         return ResponseComparison(

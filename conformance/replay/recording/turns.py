@@ -1,25 +1,30 @@
 """The order between sessions: which exchanges must have ended before one is sent, at any concurrency.
 
 Sessions side by side may overtake each other, but not where they touch the same account or the same records:
-what one of them writes, the others read as they did when recorded.
+what one of them writes, the others read as they did when recorded. A record that is changed shows elsewhere
+too, by its id or its name: an invitation names the accounts of both sides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from conformance.replay.recording.lineage import RETURNED, SIGN_IN_STEPS
 from conformance.replay.recording.lines import PlanLine
 from conformance.replay.recording.omissions import area_of
 from conformance.replay.recording.plan import ReplayPlan
 from conformance.spec.endpoints import (
+    ACCOUNT,
     LOGIN_COMPLETE,
     LOGIN_INITIATE,
     LOGIN_MFA_SEND,
     PASSWORD_FORGOT,
     PASSWORD_INIT,
     PASSWORD_RESET,
+    PROFILE,
     PROFILE_UPDATE,
     TOKEN_REFRESH,
 )
@@ -55,12 +60,13 @@ def turns_of(plan: ReplayPlan) -> Mapping[int, tuple[int, ...]]:
     """By position, those of other sessions that must have ended before it is sent. They are all earlier."""
     turns: dict[int, tuple[int, ...]] = {}
     subjects: dict[str, _Subject] = {}
-    touches = _Touches(plan)
-    for position in plan.order:
-        session = plan.session_of[position]
-        if session < 0 or position in plan.refused:
-            continue
-        touch = touches.of(position)
+    touches, sent = _Touches(plan), [at for at in plan.order if plan.session_of[at] >= 0]
+    sent = [position for position in sent if position not in plan.refused]
+    touched = [touches.of(position) for position in sent]
+    for position, touch in zip(sent, touched, strict=True):
+        session, shown = plan.session_of[position], touches.marks.shown_at(position)
+        if not shown <= touch.reads:
+            touch = replace(touch, reads=touch.reads | shown)
         waits = set(_waits(touch, session, position, subjects))
         if waits:
             turns[position] = tuple(sorted(waits))
@@ -82,11 +88,66 @@ def _waits(touch: Touch, session: int, position: int, subjects: dict[str, _Subje
         subjects[name] = _Subject(position, session)
 
 
+class _Marks:
+    """By what the records that are changed are known where other areas show them: ids, names, emails."""
+
+    def __init__(self, plan: ReplayPlan) -> None:
+        self._plan = plan
+        self._subjects: dict[bytes, frozenset[str]] = {}
+        """By mark, what its record belongs to."""
+        self._names: dict[str, set[str]] = {}
+        """By account, its names as they were shown."""
+        self._shown: dict[int, frozenset[str]] = {}
+        """By the fingerprint of a response."""
+
+    def note(self, line: PlanLine, key: str, written: frozenset[str]) -> None:
+        """Takes the marks of the record that a request changes, in subjects beside its caller's own account;
+        or the names of the account that a response shows."""
+        if not written and key not in (PROFILE, ACCOUNT):
+            return
+        shown, sent = dig(line.response_json(), ["data"]), line.sent
+        id = _id_of(shown, sent)
+        names = {*_names_in(shown), *(_names_in(sent) if written else ())}
+        if id is not None:
+            known = self._names.setdefault(id, set())
+            known |= names
+            names = {id, *known}
+        for mark in names if written else ():
+            text = msgspec.json.encode(mark)[1:-1]
+            self._subjects[text] = self._subjects.get(text, frozenset()) | written
+
+    def shown_at(self, position: int) -> frozenset[str]:
+        """The subjects of the changed records that a response shows."""
+        if not self._subjects:
+            return frozenset()
+        response = self._plan.responses[position]
+        if response not in self._shown:
+            marks = self._subjects.keys() & self._plan.line(position).texts(numbers=False)
+            self._shown[response] = frozenset().union(*(self._subjects[mark] for mark in marks))
+        return self._shown[response]
+
+
+def _id_of(shown: Json, sent: Json) -> str | None:
+    """The id of the record that a request changes: its answer has it, or it is the only one that is sent."""
+    id = dig(shown, ["bizId"])
+    if not isinstance(id, str) and isinstance(sent, dict):
+        ids = [value for name, value in sent.items() if name == "bizId" or name.endswith("BizId")]
+        id = ids[0] if len(ids) == 1 else None
+    return id if isinstance(id, str) and id else None
+
+
+def _names_in(record: Json) -> Iterator[str]:
+    for name, value in record.items() if isinstance(record, dict) else ():
+        if name.lower().endswith(("name", "email")) and isinstance(value, str) and value:
+            yield value
+
+
 class _Touches:
     """What each exchange touches. Follows whose login session or token a request carries."""
 
     def __init__(self, plan: ReplayPlan) -> None:
         self._plan = plan
+        self.marks = _Marks(plan)
         self._owners: dict[str, str] = {}
         """By login session or token, the email of its account."""
         self._latest: dict[int, str] = {}
@@ -104,6 +165,7 @@ class _Touches:
         email = self._email(line, key, session)
         self._follow(line, key, session, email)
         touch = _touch(line, key, email)
+        self.marks.note(line, key, touch.writes - {_own(email)})
         if not touch.writes and line.request.header("authorization") is not None:
             self._cached[session, request] = touch
         return touch
@@ -133,9 +195,13 @@ class _Touches:
                 self._owners[value] = email
 
 
+def _own(email: str) -> str:
+    return f"account {email}"
+
+
 def _touch(line: PlanLine, key: str, email: str) -> Touch:
     """An unknown caller counts as an account of its own name."""
-    area, account = area_of(line.path), f"account {email}"
+    area, account = area_of(line.path), _own(email)
     reads = {account} if area in OWN_AREAS else {account, area}
     if area in OWN_AREAS:
         reads.add(ACCOUNTS)

@@ -28,7 +28,7 @@ class Wrapping:
 @dataclass(frozen=True)
 class Channel:
     """An open channel. ``expires_at`` is on the portal's clock, in epoch seconds; None where the answer had
-    none that could be read."""
+    none that could be read. ``is_moved``: the suite moves that clock, and follows it."""
 
     session_id: str
     request_key: bytes
@@ -39,11 +39,12 @@ class Channel:
     key_id: str
     scheme: Scheme
     form: str
+    is_moved: bool = False
 
     @property
     def ends_at(self) -> float | None:
         """When it ends, on the clock of the suite; None where that cannot be read."""
-        return ends_at(self.exchange)
+        return ends_at(self.exchange, is_moved=self.is_moved)
 
     def encrypt(self, plaintext: Json, *, form: str | None = None) -> bytes:
         """The body that carries a plaintext: the JSON text of ``{"v": 2, "p": …}``, or that object."""
@@ -89,13 +90,15 @@ def wrapped(key: bytes, public_key: FoundKey, wrapping: Wrapping) -> str:
     return wrap(content, public_key.public, rsa=wrapping.rsa, mgf1=wrapping.mgf1)
 
 
-def ends_at(session: Exchange) -> float | None:
+def ends_at(session: Exchange, *, is_moved: bool = False) -> float | None:
     """When a channel ends, on the clock of the suite: ``expiresAt`` is on the portal's, which may be off.
 
-    The answer's own ``timestamp`` says what time it is there, else its Date header. None where that gives no
-    lifetime that can be.
+    The answer's own ``timestamp`` says what time it is there, else its Date header; but where the portal's
+    clock ``is_moved``, that is of a web server whose clock is not. None where that gives no lifetime that can
+    be.
     """
-    expires_at, there = moment(session.at("data.expiresAt")), portal_time(session)
+    expires_at = moment(session.at("data.expiresAt"))
+    there = moment(session.at("timestamp")) if is_moved else portal_time(session)
     if expires_at is None:
         return None
     lifetime = expires_at - (session.time if there is None else there)

@@ -102,18 +102,15 @@ class SecureChannel:
                     key_id=key.id,
                     scheme=Scheme(self._settings.aes_mode, self._settings.payload),
                     form=self._form or self._settings.body,
+                    is_moved=self._portal.clock.is_simulated,
                 )
             refused = session
             if session.status is None or session.status >= 500 or session.success or session.status == 429:
                 break
         reason = refusal(refused) if refused is not None else "nothing was tried"
-        blame = (
-            "target"
-            if refused is not None and (refused.success or (refused.status or 0) >= 500)
-            else "configuration"
-        )
+        is_the_targets = refused is not None and (refused.success or (refused.status or 0) >= 500)
         raise Untestable(
-            f"no secure channel could be opened: {reason}", "target" if blame == "target" else "configuration"
+            f"no secure channel could be opened: {reason}", "target" if is_the_targets else "configuration"
         )
 
     def shared(self) -> Channel:

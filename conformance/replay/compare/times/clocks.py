@@ -50,6 +50,9 @@ class Clocks(NamedTuple):
     live: float
 
 
+AT_THE_EPOCH = Clocks(0.0, 0.0)
+
+
 def clocks_of(old: Json, new: Json, pair: ReplayedExchange) -> Clocks:
     """The clocks of two bodies: the portal's own where the envelopes say it, else ours."""
     return Clocks(_answered(old, pair.recorded), _answered(new, pair.live))

@@ -1,0 +1,97 @@
+"""What a portal shows beside the fields that the document names may move by itself: no case takes it for a
+change. Nor is one read from times to the minute, or from what is later than the case meant."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+from cases.accounts.queries import changed_but
+from cases.administration.test_grants import Granted
+from cases.changing import Creation
+from cases.dating import moved
+from cases.profile.test_profile import is_shown_by_the_answer
+from cases.secure_channel.test_encrypted_bodies import test_an_expired_session_opens_no_body as expires
+from cases.security.history import since
+from conformance.cases import Portal
+from conformance.spec import REQUIREMENTS
+from conformance.spec.endpoints import (
+    CURRENCY_GRANT,
+    CURRENCY_GRANTS,
+    PROFILE,
+    PROFILE_UPDATE,
+    SESSIONS_HISTORY,
+)
+from conformance.tests.reached import connected
+from conformance.tests.traffic import account, answer, coded
+from conformance.traffic.exchange import Json
+from conformance.verdicts.findings import HELD, Ledger, Verdict
+from conformance.verdicts.verify import Verify
+
+
+def seen(times: int, **other: Json) -> dict[str, Json]:
+    """An account with counters that move each time that it is read."""
+    status = {**coded("ACTIVE", 10010202), "reads": times}
+    return account(reads=times, **{"accountStatus": status, "picture": f"/p?signature={times}", **other})
+
+
+def test_further_fields_of_other_accounts_are_their_portals_own() -> None:
+    assert changed_but("1", {"2": seen(1)}, {"2": seen(2)}) == []
+    assert changed_but("1", {"2": seen(1)}, {"2": seen(2, accountName="Another")}) == ["2"]
+    assert changed_but("1", {"2": seen(1)}, {"2": seen(1, accountStatus=coded("OTHER", 2))}) == ["2"]
+
+
+def test_an_update_is_answered_by_what_the_document_names() -> None:
+    before, after = answer(PROFILE, seen(1)), answer(PROFILE, seen(3))
+    updated, other = answer(PROFILE_UPDATE, seen(2)), answer(PROFILE_UPDATE, seen(2, accountName="Another"))
+
+    assert is_shown_by_the_answer(updated, before, after) is HELD
+    assert is_shown_by_the_answer(other, before, after) is not HELD
+
+
+def granted(before: list[dict[str, Json]], after: list[dict[str, Json]]) -> bool:
+    made, listing = answer(CURRENCY_GRANT, None), answer(CURRENCY_GRANTS, after)
+    portal, making = cast(Portal, SimpleNamespace()), cast(Creation, SimpleNamespace())
+    return Granted(portal, making, made, listing, before).is_one_more() is HELD
+
+
+def test_a_grant_is_one_more_whatever_the_others_show_meanwhile() -> None:
+    one, two, later = ({"bizId": id, "reads": at} for id, at in (("a", 1), ("b", 1), ("a", 2)))
+
+    assert granted([one], [later, two])
+    assert granted([one], [later])  # the same grant, granted again
+    assert not granted([one], [one])
+    assert not granted([], [one, two])
+
+
+def test_a_session_that_ended_while_others_moved_the_clock_says_nothing() -> None:
+    ledger = Ledger(REQUIREMENTS)
+    verify = Verify(ledger, "a case", ["SECURE-021", "SECURE-033"])
+    with connected() as (portal, _, _):
+        for seconds, why in expires(portal, portal.account("spare"), verify):
+            portal.clock.wait(seconds + 7200, why)
+
+    verdicts = {row.requirement.id: row.verdict for row in ledger.results()}
+    assert (verdicts["SECURE-033"], verdicts["SECURE-021"]) == (Verdict.UNTESTED, Verdict.PASS)
+
+
+def test_a_time_to_the_minute_need_not_move_within_it() -> None:
+    done = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
+
+    def moves(before: str, after: str) -> list[bool]:
+        return [each is HELD for each in moved(done, "data.updatedAt", before, after, done)]
+
+    assert moves("2031-05-06T07:08:01.5Z", "2031-05-06T07:08Z") == []
+    assert moves("2031-05-06T07:06Z", "2031-05-06T07:06Z") == [False]
+    assert moves("2031-05-06T07:06Z", "2031-05-06T07:08Z") == [True]
+    assert moves("2031-05-06T07:08:01.5Z", "2031-05-06T07:08:01.5Z") == [False]
+
+
+def test_an_entry_to_the_minute_is_of_a_sign_in_within_it() -> None:
+    begun = answer(PROFILE_UPDATE, seen(1))  # at 07:08:09
+
+    def found(time: str) -> int:
+        page = answer(SESSIONS_HISTORY, {"items": [{"bizId": "1", "loginTime": time}]})
+        return len(since(page, set(), begun))
+
+    assert [found(f"2031-05-06T07:{time}Z") for time in ("08", "07", "08:09", "08:00.5")] == [1, 0, 1, 0]
