@@ -202,8 +202,14 @@ class SecureChannelSettings(ProfileTable):
     """What the specification leaves open of the secure channel (N2, N6). What is not written is found out
     where it can be."""
 
-    key_id_field: str = Field("keyId", description="The field with the id of the public key.")
-    public_key_field: str = Field("publicKey", description="The field with the public key.")
+    key_id_field: str = Field(
+        "keyId",
+        description="The field with the id of the public key: a name, or a path within the answer's `data` "
+        "such as `publicKey.kid` or `keys[0].kid`. A name is found at any depth.",
+    )
+    public_key_field: str = Field(
+        "publicKey", description="The field with the public key: a name, or a path such as `keys[0]`."
+    )
     public_key_format: Literal["spki-base64", "pem", "jwk"] = Field(
         "spki-base64", description="The form of the public key."
     )
