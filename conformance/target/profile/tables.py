@@ -292,7 +292,11 @@ class ClockSettings(ProfileTable):
     """A test deployment whose time can be advanced."""
 
     advance: str | None = Field(
-        None, description='The address that advances the time by a `POST` of `{"seconds": 61}`.'
+        None,
+        description='The address that advances the time by a `POST` of `{"seconds": 61}`, a whole number; '
+        '`{"seconds": 0}` asks for the time alone. The answer is `{"now": 1767225661.5}`, the time then in '
+        "seconds since 1970; without `now`, the time is what the portal's first answers tell (`timestamp`, "
+        "else `Date`), and what was asked for since.",
     )
 
 

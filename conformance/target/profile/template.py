@@ -118,7 +118,7 @@ REST = """\
 # chapters = ["LOGIN", "FILE"]            # of each, something must have been tested
 
 # [clock]
-# A test deployment whose time can be moved, by POST {"seconds": 61}.
+# A test deployment whose time can be moved, by POST {"seconds": 61}, answered by {"now": 1767225661.5}.
 # advance = "http://127.0.0.1:8000/clock/advance"
 """
 
