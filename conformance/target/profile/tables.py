@@ -277,7 +277,10 @@ class LimitSettings(ProfileTable):
     """Budgets of one run."""
 
     login_window: float | None = Field(
-        None, gt=0, description="Seconds in which 10 sign-ins may begin; without it, the window is learned."
+        None,
+        gt=0,
+        description="Seconds in which 10 sign-ins may begin. Without it, the window is learned from refusals "
+        "to pace sign-ins by, and LIMIT-001 to LIMIT-004, LIMIT-014 and LIMIT-017 stay untested.",
     )
     max_mails: int = Field(20, ge=0, description="The most messages that a run has sent.")
     max_failed_sign_ins: int = Field(
