@@ -62,6 +62,9 @@ class Clock(Protocol):
         """Sets seconds of the time budget aside for restoring what is changed, the most that any change asks
         for. Raises OutOfTime where they are not left."""
 
+    def release(self) -> None:
+        """Gives the reserve back: nothing is left to restore."""
+
     def restoring(self) -> AbstractContextManager[None]:
         """Within it waits may use the reserve, and are not refused."""
 
@@ -148,6 +151,9 @@ class SystemClock:
                 "it is not changed"
             )
         self._reserve = max(self._reserve, seconds)
+
+    def release(self) -> None:
+        self._reserve = 0.0
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
