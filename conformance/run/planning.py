@@ -27,8 +27,8 @@ SHARING = ("admin", "spare", "limited")
 LONG = 600.0
 """Seconds of a run after which it is said how it is made shorter."""
 
-EARLIEST_LOOK = 2
-"""A case that waits looks at what it waits for when half of the time is over, at the earliest."""
+LAST_MOMENTS = 10.0
+"""Seconds before the end of what a case waits for, in which it looks at it once more."""
 
 MENTIONED = 6
 """How many waits are named before a run."""
@@ -138,6 +138,8 @@ def forecast(
     for name, longest in [row for row in ordered if row[1] <= limit][:MENTIONED]:
         yield f"waits     up to {longest:g} s, while others run: {in_words(name)}"
     lasts = lasting(cases, window=window, budget=budget)
+    if any(limit < longest <= limit + LAST_MOMENTS for _, longest in ordered):
+        lasts = limit  # only the end of the wait is left out
     yield f"time      up to {_minutes(lasts)} and what its requests take"
     yield from (f"codes     a sign-in of {wait}" for wait in by_factor)
     if budget is not None:
@@ -157,13 +159,8 @@ def lasting(
     """How many seconds the waits make a run last, within its budget; requests and codes come on top."""
     limit = inf if budget is None else budget
     windows = max(0, ceil(sign_ins_together(cases) / LIMITS.login_initiations) - 1)
-    waits = (longest for longest in _waits(cases).values() if not is_beyond(longest, limit))
+    waits = (longest for longest in _waits(cases).values() if longest <= limit)
     return min(max([windows * (window or UNKNOWN_WINDOW), *waits]), limit)
-
-
-def is_beyond(longest: float, limit: float) -> bool:
-    """Whether nothing of a wait fits into a budget: cases look at what they wait for from half of it on."""
-    return longest > limit * EARLIEST_LOOK
 
 
 def _waits(cases: Sequence[Planned[pytest.Item]]) -> dict[str, float]:

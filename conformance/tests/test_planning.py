@@ -411,7 +411,7 @@ def test_a_run_says_what_it_will_wait_for() -> None:
         "budget    what cannot be waited for within 10 minutes is left out by name",
         "left out  a wait of up to 3600 s and what follows it: ends",
     ]
-    lasting = [*cases, Planned(Case("test_lasts", 1000.0), waits=True)]
+    lasting = [*cases, Planned(Case("test_lasts", 601.0), waits=True)]
     partly = list(forecast(lasting, window=30.0, budget=600.0))  # type: ignore[arg-type]
     assert "time      up to 10 minutes and what its requests take" in partly
     kept = list(forecast(cases, window=30.0, budget=600.0, restoring=125.0))  # type: ignore[arg-type]

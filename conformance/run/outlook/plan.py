@@ -20,7 +20,6 @@ from conformance.run.planning import (
     by_either,
     by_mail,
     factor_waits,
-    is_beyond,
     restoring_seconds,
 )
 from conformance.run.rerun import rerun_requirements, rerun_selection
@@ -283,8 +282,6 @@ def _add_account(planned: RunPlan, profile: Profile, name: str, counts: Mapping[
 def _add_wait(planned: RunPlan, row: CaseRow, *, budget: float) -> None:
     if _is_left_out(row, budget):
         planned.left_out.append(f"{row.waits:g} s: {row.id}")
-        if not is_beyond(row.waits, budget):
-            planned.longest_wait = max(planned.longest_wait, budget)
     elif row.waits:
         planned.waits.append(f"{row.waits:g} s: {row.id}")
         planned.longest_wait = max(planned.longest_wait, row.waits)
