@@ -49,6 +49,7 @@ class Choices:
 
     # Sign-in.
     factors: tuple[str, ...] = ("EMAIL", "OTP")  # which of them a deployment offers
+    authenticator_replaces_email: bool = False  # what verifying one does to the other factor: not shown
     rate_scope: Literal["address", "account", "all"] = "address"
     rate_window: Literal["sliding", "fixed"] = "sliding"
     rate_counts_invalid: bool = True  # whether a body that fails validation uses up the window

@@ -50,9 +50,8 @@ from conformance.cases import (
 )
 from conformance.run.schedule import Wait
 from conformance.spec.endpoints import LOGIN_MFA_SEND
-from conformance.target.portal.budget import is_cooldown, is_rate_limited
 from conformance.target.portal.inboxes import NothingArrived
-from conformance.verdicts.comparisons import is_from_before_the_portal
+from conformance.verdicts.comparisons import is_cooldown, is_from_before_the_portal, is_rate_limited
 
 ARRIVAL = 1.0
 """Seconds within which a mail that should not be sent is looked for."""

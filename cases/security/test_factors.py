@@ -71,6 +71,7 @@ def shows(settings: Exchange, method: str, *also: Exchange, enabled: bool) -> Co
     "MFA-014",
     "MFA-015",
     "MFA-016",
+    "MFA-017",
     "MODEL-010",
     "MODEL-014",
     DATED,
@@ -125,6 +126,9 @@ def through_its_life(portal: Portal, verify: Verify, spare: Account) -> Steps:
     verify("MFA-009", enabled)
     _verify_dated(verify, after, verified)
     verify("MODEL-010", around.kept(verified, *NAMED))
+    if not was_on and "EMAIL" in enabled_methods(unverified):
+        stays = "EMAIL" in enabled_methods(after)
+        verify.observe("email-beside-otp", after, "stays enabled" if stays else "is replaced")
 
     session, signed_in = yield from signed_in_with(portal, spare, secret)
     unless_by_own_rule(signed_in)
@@ -156,9 +160,15 @@ def _is_revoked(portal: Portal, verify: Verify, spare: Account, secret: str, ver
         _verify_not_taken(portal, verify, session, portal.codes.early_totp(secret), revoked)
 
 
-NAMED = ((MFA, "OTP"), (MFA, "EMAIL", "isPrimary"), (BACKUP_CODES,), (SESSIONS,))
-"""What an authenticator that is verified or revoked may change: backup codes may come with it, and other
-sessions may end."""
+NAMED = (
+    (MFA, "OTP"),
+    (MFA, "EMAIL", "isPrimary"),
+    (MFA, "EMAIL", "isEnabled"),
+    (BACKUP_CODES,),
+    (SESSIONS,),
+)
+"""What an authenticator that is verified or revoked may change: it may take the place of mailed codes, as its
+effects are not shown (N5), backup codes may come with it, and other sessions may end."""
 
 
 def _verify_not_offered(portal: Portal, verify: Verify, spare: Account, setup: Exchange, secret: str) -> None:

@@ -13,6 +13,7 @@ from conformance.run.needs import lacking
 from conformance.run.schedule import Planned, sign_ins_together
 from conformance.spec import IMPACTS, Impact
 from conformance.spec.tables import LIMITS
+from conformance.target.portal import RESTORING_SECONDS
 from conformance.target.portal.codes import STEP
 from conformance.target.profile.model import Profile
 from conformance.target.profile.tables import ACCOUNTS, FixedInbox
@@ -25,6 +26,9 @@ SHARING = ("admin", "spare", "limited")
 
 LONG = 600.0
 """Seconds of a run after which it is said how it is made shorter."""
+
+LAST_MOMENTS = 10.0
+"""Seconds before the end of what a case waits for, in which it looks at it once more."""
 
 MENTIONED = 6
 """How many waits are named before a run."""
@@ -121,9 +125,11 @@ def forecast(
     window: float | None,
     budget: float | None = None,
     by_factor: Sequence[str] = (),
+    restoring: float = 0.0,
 ) -> Iterator[str]:
     """The waits that lie ahead of a run, a line with a label each. ``window``: that of the sign-in rate, in
-    seconds; ``budget``: the seconds that the run may take; ``by_factor``: what ``factor_waits`` says."""
+    seconds; ``budget``: the seconds that the run may take; ``by_factor``: what ``factor_waits`` says;
+    ``restoring``: the seconds of the budget that a change keeps."""
     seconds, allowed = window or UNKNOWN_WINDOW, LIMITS.login_initiations
     length = f"{seconds:g} s" if window else f"{seconds:g} s (assumed: [limits] login_window is not given)"
     yield f"sign-ins  about {sign_ins_together(cases)}, {allowed} in each window of {length}"
@@ -132,10 +138,15 @@ def forecast(
     for name, longest in [row for row in ordered if row[1] <= limit][:MENTIONED]:
         yield f"waits     up to {longest:g} s, while others run: {in_words(name)}"
     lasts = lasting(cases, window=window, budget=budget)
+    if any(limit < longest <= limit + LAST_MOMENTS for _, longest in ordered):
+        lasts = limit  # only the end of the wait is left out
     yield f"time      up to {_minutes(lasts)} and what its requests take"
     yield from (f"codes     a sign-in of {wait}" for wait in by_factor)
     if budget is not None:
         yield f"budget    what cannot be waited for within {_minutes(budget)} is left out by name"
+        if restoring:
+            kept = f"up to {restoring:g} s of it are kept as long as something is changed"
+            yield f"restoring {kept}, to restore it"
         for name, longest in [row for row in ordered if row[1] > limit][:MENTIONED]:
             yield f"left out  a wait of up to {longest:g} s and what follows it: {in_words(name)}"
     elif lasts > LONG:
@@ -178,6 +189,12 @@ def by_mail(profile: Profile) -> dict[str, float]:
     }
 
 
+def by_either(profile: Profile) -> list[str]:
+    """The accounts that sign in by an authenticator, and by a mailed code where one of the authenticator
+    would have to be waited for."""
+    return [name for name in by_authenticator(profile) if profile.accounts[name].inbox is not None]
+
+
 def code_seconds(profile: Profile, account: str) -> float:
     """The longest that a sign-in of an account waits for its code."""
     if account in by_authenticator(profile):
@@ -185,12 +202,25 @@ def code_seconds(profile: Profile, account: str) -> float:
     return LIMITS.mfa_cooldown + by_mail(profile).get(account, 0.0)
 
 
+def restoring_seconds(profile: Profile, impact: Impact) -> float:
+    """How much of a time budget a change of an account keeps, so that it can be restored; 0 where nothing is
+    changed."""
+    if impact == "read-only":
+        return 0.0
+    if "spare" not in profile.accounts:
+        return RESTORING_SECONDS
+    window = profile.limits.login_window or UNKNOWN_WINDOW
+    return RESTORING_SECONDS + window + code_seconds(profile, "spare")
+
+
 def factor_waits(profile: Profile) -> Iterator[str]:
     """What each sign-in may take beside, by the second factor: a code of an authenticator serves once, and a
     mail takes its time."""
     if accounts := by_authenticator(profile):
         until = f"waits up to {STEP} s more for a code of the authenticator that was not used yet"
-        yield f"{_named(accounts)} {until}"
+        mailed = [name for name in by_either(profile) if name in accounts]
+        instead = f"; a code is mailed to {_named(mailed)} instead of a longer wait" if mailed else ""
+        yield f"{_named(accounts)} {until}{instead}"
     if timeouts := by_mail(profile):
         cooldown = f"{LIMITS.mfa_cooldown} s more where the target counts its cooldown by account"
         until = f"waits up to {max(timeouts.values()):g} s for its mailed code"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,9 @@ LONGEST_WAIT = 3600.0
 Watch = Callable[[float, str], None]
 """Told of each wait before it begins: the seconds, and what is waited for."""
 
+
+HEADER_PRECISION = 2.0
+"""Seconds by which a time in an answer may be off: a Date header is of whole seconds, and takes its way."""
 
 LONG_WAIT = 1.0
 """Seconds from which a wait is refused where waits are refused."""
@@ -58,8 +62,15 @@ class Clock(Protocol):
         """Sets seconds of the time budget aside for restoring what is changed, the most that any change asks
         for. Raises OutOfTime where they are not left."""
 
+    def release(self) -> None:
+        """Gives the reserve back: nothing is left to restore."""
+
     def restoring(self) -> AbstractContextManager[None]:
         """Within it waits may use the reserve, and are not refused."""
+
+    def heard(self, ahead: float) -> float:
+        """Takes note that an answer tells a time so many seconds ahead of ``now``. Returns by how many
+        ``now`` is set ahead for it, which is 0 but where nothing else tells the target's time."""
 
     def stop(self) -> None:
         """Ends every wait, in whatever thread, with OutOfTime: the run is over."""
@@ -114,6 +125,9 @@ class SystemClock:
         self._demand(seconds, why)
         self._sleep(max(0.0, seconds), why)
 
+    def heard(self, ahead: float) -> float:
+        return 0.0
+
     def stop(self) -> None:
         self._stopped.set()
 
@@ -137,6 +151,9 @@ class SystemClock:
                 "it is not changed"
             )
         self._reserve = max(self._reserve, seconds)
+
+    def release(self) -> None:
+        self._reserve = 0.0
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
@@ -167,14 +184,16 @@ class SystemClock:
 class SimulatedClock(SystemClock):
     """The time of a test deployment: a wait moves it, and takes no time here.
 
-    ``advance`` moves the target's clock by seconds; where it returns a number, that is the time there now.
+    ``advance`` moves the target's clock by whole seconds; where it returns a number, that is the time there
+    now. Where it returns none, an earlier run may have moved the clock: the answers tell its time until it is
+    moved, and then it is known by the moves.
     """
 
     is_simulated = True
 
     def __init__(
         self,
-        advance: Callable[[float], float | None],
+        advance: Callable[[int], float | None],
         *,
         time_budget: float | None = None,
         on_wait: Watch | None = None,
@@ -183,6 +202,7 @@ class SimulatedClock(SystemClock):
         self._advance = advance
         self._ahead = 0.0
         self._is_set = False
+        self._listens = False
         self._lock = threading.Lock()
 
     def now(self) -> float:
@@ -199,11 +219,20 @@ class SimulatedClock(SystemClock):
         self.move(seconds)
 
     def move(self, seconds: float) -> None:
-        """Moves the target's time; with 0 it only learns what time it is there, where the target says so."""
+        """Moves the target's time, by no part of a second; with 0 it only learns what time it is there, where
+        the target says so."""
+        whole = math.ceil(seconds)
         with self._lock:
-            there = self._advance(seconds)
-            self._ahead = self._ahead + seconds if there is None else there - time.time()
+            there = self._advance(whole)
+            self._ahead = self._ahead + whole if there is None else there - time.time()
+            self._listens = there is None and whole == 0
             self._is_set = True
+
+    def heard(self, ahead: float) -> float:
+        with self._lock:
+            set_ahead = ahead if self._listens and abs(ahead) > HEADER_PRECISION else 0.0
+            self._ahead += set_ahead
+        return set_ahead
 
 
 def as_seconds(value: object) -> float | None:

@@ -10,10 +10,11 @@ import pytest
 from conformance.errors import OutOfBudget, OutOfTime, RateLimited
 from conformance.spec.endpoints import LOGIN_INITIATE
 from conformance.target.clock import SimulatedClock, SystemClock
-from conformance.target.portal.budget import INITIATIONS, Budget, is_cooldown, is_rate_limited, retry_after
+from conformance.target.portal.budget import INITIATIONS, Budget, retry_after
 from conformance.target.profile.tables import LimitSettings as Budgets
 from conformance.tests.reached import MINIMAL, answer, answering, connected, envelope, moved
 from conformance.traffic.exchange import Exchange, Request, Response
+from conformance.verdicts.comparisons import is_cooldown, is_rate_limited
 from reference_impl.limits import Limits
 
 
@@ -136,6 +137,9 @@ def test_a_window_of_the_profile_is_not_unlearned() -> None:
         (refused(400), True),
         (refused(429, "ANYTHING"), True),
         (refused(503, "X", {"Retry-After": "1"}), True),
+        (refused(503, "RATE.SLOW_DOWN"), True),
+        (refused(503, "SERVICE_UNAVAILABLE"), False),
+        (refused(404, "EXCHANGE_RATE_NOT_FOUND"), False),
         (refused(429, "AUTH.MFA_SEND_COOLDOWN"), False),
         (refused(429, "AUTH.MFA_SEND_COOLDOWN", {"Retry-After": "60"}), False),
         (refused(401, "AUTH.INVALID_CREDENTIALS"), False),

@@ -8,6 +8,7 @@ from conformance.checks.envelope import is_mask
 from conformance.spec.endpoints import (
     CHANNEL_UPDATE,
     LOGIN_COMPLETE,
+    LOGIN_INITIATE,
     ROLES,
     SECURE_SESSION,
     TOKEN_REFRESH,
@@ -75,7 +76,11 @@ PROOFS = [
         answer(ROLES, [], answered={"Content-Type": "application/problem+JSON"}),
         answer(ROLES, [], answered={"Content-Type": "text/html"}),
     ),
-    Proof("ENV-018", [error(), page_of_a_proxy(503)], error("INTERNAL", 500)),
+    Proof(
+        "ENV-018",
+        [error(), page_of_a_proxy(503), refusal(LOGIN_INITIATE, "RATE.SLOW_DOWN", 503)],
+        error("INTERNAL", 500),
+    ),
     Proof(
         "ENV-019",
         [
@@ -99,6 +104,18 @@ PROOFS = [
         answer(SECURE_SESSION, body=envelope(data={}, version="2.0.0")),
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    "answered",
+    [
+        refusal(LOGIN_INITIATE, "RATE.SLOW_DOWN", 500),
+        refusal(LOGIN_INITIATE, "SERVICE_UNAVAILABLE", 503),
+        refusal(ROLES, "RATE.SLOW_DOWN", 503),
+    ],
+)
+def test_a_server_error_is_one_unless_it_is_an_overload_of_a_stated_rate(answered: Exchange) -> None:
+    assert "ENV-018" in contradicted_by(answered)
 
 
 def test_what_did_not_come_through_the_ingress_is_not_held_to_the_envelope() -> None:

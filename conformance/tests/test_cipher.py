@@ -10,7 +10,16 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from conformance.target.portal.cipher import Scheme, find_key, read_key, seal, sealed_payload, unseal, wrap
+from conformance.target.portal.cipher import (
+    Scheme,
+    find_id,
+    find_key,
+    read_key,
+    seal,
+    sealed_payload,
+    unseal,
+    wrap,
+)
 from conformance.traffic.exchange import Json
 
 KEY = bytes(range(32))
@@ -115,8 +124,10 @@ def test_what_is_no_key_is_none(value: Json) -> None:
         ({"keyId": "k1", "publicKey": PEM}, "k1", "keyId", "publicKey"),
         ({"kid": "k2", "key": PEM, "algorithm": "RSA"}, "k2", "kid", "key"),
         ({"id": 3, "unheardOf": PEM}, "3", "id", "unheardOf"),
-        ({"jwk": {**JWK, "kid": "k4"}}, "k4", "kid", "jwk"),
+        ({"jwk": {**JWK, "kid": "k4"}}, "k4", "jwk.kid", "jwk"),
         ({**JWK, "kid": "k5"}, "k5", "kid", ""),
+        ({"key": {"pem": PEM, "meta": {"id": "k6"}}}, "k6", "key.meta.id", "key.pem"),
+        ({"keys": [{"kty": "EC", "kid": "k7"}, {**JWK, "kid": "k8"}]}, "k8", "keys[1].kid", "keys[1]"),
     ],
 )
 def test_a_key_is_found_wherever_it_stands(data: Json, id: str, id_field: str, field: str) -> None:
@@ -124,6 +135,21 @@ def test_a_key_is_found_wherever_it_stands(data: Json, id: str, id_field: str, f
 
     assert found is not None
     assert (found.id, found.id_field, found.field) == (id, id_field, field)
+
+
+@pytest.mark.parametrize("id_field", ["publicKey.kid", "kid"])
+def test_a_field_of_the_profile_is_a_name_or_a_path(id_field: str) -> None:
+    data: Json = {"id": "of the answer", "publicKey": {**JWK, "kid": "of the key"}}
+
+    found = find_key(data, id_field=id_field, key_field="publicKey")
+
+    assert found is not None
+    assert (found.id, found.id_field) == ("of the key", "publicKey.kid")
+    assert find_id(data, id_field) == "publicKey.kid"
+
+
+def test_what_is_no_text_and_no_number_is_no_id() -> None:
+    assert find_id({"keyId": "", "kid": None, "id": True, "publicKey": JWK}, "keyId") is None
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+from typing import Any
 
+import httpx
 import pytest
 
 from conformance.errors import OutOfTime
 from conformance.target.clock import SimulatedClock, SystemClock
+from conformance.tests.reached import answering, envelope
+from conformance.traffic.exchange import Exchange
 
 
 def test_a_movable_clock_waits_by_moving_the_target() -> None:
-    moves: list[float] = []
+    moves: list[int] = []
     clock = SimulatedClock(moves.append)
     before = clock.now()
 
@@ -30,8 +35,56 @@ def test_a_target_that_says_its_time_is_believed() -> None:
     assert clock.iso().startswith("1970-02-27T20:53:2")
 
 
+def test_a_target_is_moved_by_whole_seconds() -> None:
+    moves: list[int] = []
+    clock = SimulatedClock(moves.append)
+    before = clock.now()
+
+    clock.wait(0.1, "a moment")
+    clock.wait_until(before + 60.5, "the window")
+
+    assert moves == [0, 1, 60]
+    assert all(type(seconds) is int for seconds in moves)
+    assert 61 <= clock.now() - before < 62
+
+
+HOURS = 6 * 3600
+
+
+@pytest.mark.parametrize("times", [{"timestamp": True}, {"date": True}])
+def test_where_a_clock_says_no_time_the_answers_do_until_it_is_moved(times: dict[str, bool]) -> None:
+    ahead = [HOURS]
+    seen: list[Exchange] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        now = time.time() + ahead[0]
+        stamp: dict[str, Any] = {"timestamp": int(now * 1000)} if "timestamp" in times else {}
+        headers = {"Date": formatdate(now, usegmt=True)} if "date" in times else {}
+        return httpx.Response(200, json=envelope(**stamp), headers=headers)
+
+    clock = SimulatedClock(lambda seconds: None)
+    portal = answering(respond, clock=clock, seen=seen)
+    portal.call("GET /web/v1/system/constants/countries")
+
+    assert abs(clock.now() - time.time() - HOURS) < 5
+    assert abs(seen[0].time - time.time() - HOURS) < 5
+
+    clock.wait(61, "the cooldown")
+    ahead[0] = 0  # what writes this time does not go by the clock that is moved
+    portal.call("GET /web/v1/system/constants/countries")
+    assert abs(clock.now() - time.time() - HOURS - 61) < 5
+
+
+def test_a_clock_that_says_its_time_is_believed_before_the_answers() -> None:
+    clock = SimulatedClock(lambda seconds: time.time())
+    clock.now()
+
+    assert clock.heard(HOURS) == SystemClock().heard(HOURS) == 0
+    assert abs(clock.now() - time.time()) < 5
+
+
 def test_waiting_until_a_moment_that_has_passed_takes_no_time() -> None:
-    moves: list[float] = []
+    moves: list[int] = []
     clock = SimulatedClock(moves.append)
 
     clock.wait_until(clock.now() - 10, "nothing")

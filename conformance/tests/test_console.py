@@ -96,7 +96,7 @@ def test_on_a_terminal_the_progress_is_drawn_and_leaves_nothing_behind(tmp_path:
         words = command("run", "--profile", str(portal.profile), "--out", str(tmp_path / "out"), *ONE)
         shown = on_terminal(words, columns=60)
 
-    assert "cases · " in shown
+    assert " cases (" in shown
     assert "\x1b[2K" in shown
     assert shown.count("\x1b[?25l") == shown.count("\x1b[?25h") == 1, "the cursor comes back"
     assert shown.rstrip().endswith("exit code  1: 1 requirement failed")
@@ -254,15 +254,15 @@ def test_a_wait_is_counted_down_and_then_forgotten() -> None:
 
     assert during == "waiting 0.2 s for the resend cooldown"
     assert progress.activity == "a case"
-    assert progress.numbers.startswith("1 of 4 cases · 25 % · ")
+    assert progress.numbers.startswith("1 of 4 cases (25 %) · ")
 
 
 def test_the_few_cases_that_wait_are_most_of_the_progress() -> None:
     progress = RunProgress(cases=1000, ended=999, case="a case", lasts=300.0, began=0.0, now=lambda: 60.0)
 
-    assert progress.numbers == "999 of 1,000 cases · 20 % · 1 min 0 s of 5 min 0 s"
+    assert progress.numbers == "999 of 1,000 cases · 1 min 0 s of 5 min 0 s (20 %)"
     progress.lasts = 0.0
-    assert progress.numbers == "999 of 1,000 cases · 99 % · 1 min 0 s"
+    assert progress.numbers == "999 of 1,000 cases (99 %) · 1 min 0 s"
     progress.ended = 1000
     assert (progress.share, progress.activity) == (1.0, ENDING)
 
@@ -313,9 +313,9 @@ def test_a_log_says_every_few_seconds_how_far_the_run_is_and_less_often_while_no
 
     lines = log.getvalue().splitlines()
     assert [line.partition(" · ")[0] for line in lines] == [
-        "2 of 4 cases",
-        "3 of 4 cases",
-        "3 of 4 cases",
+        "2 of 4 cases (50 %)",
+        "3 of 4 cases (75 %)",
+        "3 of 4 cases (75 %)",
     ]
     assert all(line.endswith(" · a case") for line in lines)
 

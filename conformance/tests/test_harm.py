@@ -124,6 +124,20 @@ def test_restoring_has_time_of_its_own_that_no_wait_before_may_use(tmp_path: Pat
         assert signs_in(running, own_password(running))
 
 
+def test_the_reserve_is_given_back_when_nothing_is_left_to_restore(tmp_path: Path) -> None:
+    with start(clock=False) as running:
+        with with_budget(
+            parse(running.profile(), {}), 300, tmp_path / "changes.jsonl", monotonic=lambda: 1_000.0
+        ) as portal:
+            changes = [portal.changes.changing_password(SPARE, number) for number in (1, 2)]
+            kept = 300 - (portal.clock.remaining() or 0)
+            portal.changes.undone(changes[0])
+            assert 300 - (portal.clock.remaining() or 0) == kept > 100
+
+            portal.changes.undone(changes[1])
+            assert portal.clock.remaining() == 300
+
+
 def test_the_way_back_needs_no_more_than_the_reserve_where_the_budget_is_used_up(tmp_path: Path) -> None:
     with start(clock=False, limits=Limits(login_window=2, mfa_cooldown=1)) as running:
         profile = parse(running.profile(), {})

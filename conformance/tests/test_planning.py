@@ -411,6 +411,11 @@ def test_a_run_says_what_it_will_wait_for() -> None:
         "budget    what cannot be waited for within 10 minutes is left out by name",
         "left out  a wait of up to 3600 s and what follows it: ends",
     ]
+    lasting = [*cases, Planned(Case("test_lasts", 601.0), waits=True)]
+    partly = list(forecast(lasting, window=30.0, budget=600.0))  # type: ignore[arg-type]
+    assert "time      up to 10 minutes and what its requests take" in partly
+    kept = list(forecast(cases, window=30.0, budget=600.0, restoring=125.0))  # type: ignore[arg-type]
+    assert "restoring up to 125 s of it are kept as long as something is changed, to restore it" in kept
     unknown = list(forecast(cases, window=None))  # type: ignore[arg-type]
     assert "waits     up to 3600 s, while others run: ends" in unknown
     assert "time      up to 60 minutes and what its requests take" in unknown
@@ -561,10 +566,12 @@ def test_a_budget_leaves_out_sign_ins_beyond_its_windows_and_waits_that_end_afte
     rows = [case(f"S{number}", sign_ins=4) for number in range(6)]
     waiting, reading = case("W", waits=61.0), case("R")
     durations = Durations(90.0, 60.0, requests=lambda row: 1.0, restoring=lambda row: 0.0)
-    kept = replace(durations, restoring=lambda row: 80.0 if row is reading else 0.0)
+    kept = replace(durations, restoring=lambda row: 80.0 if row is waiting else 0.0)
+    restored = replace(durations, restoring=lambda row: 80.0 if row is reading else 0.0)
 
     assert late_cases([*rows, waiting, reading], durations) == Late(unbegun=frozenset({"S4", "S5"}))
     assert "W" in late_cases([*rows, waiting, reading], kept).begun
+    assert late_cases([waiting, reading], restored) == Late()
     assert late_cases(rows, replace(durations, budget=inf)) == Late()
 
 
@@ -581,6 +588,18 @@ def test_the_waits_for_codes_of_an_authenticator_are_announced(text: str) -> Non
     assert any(line.startswith("codes     a sign-in of [accounts.admin]") for line in lines)
 
 
+def test_a_mail_in_place_of_a_wait_for_an_authenticator_is_announced(text: str) -> None:
+    planned = plan(without_clock(text), "read-only")
+
+    assert planned.mailed_at_need == ["admin@example.test"]
+    shown = as_text(planned)
+    assert "\n           a code to admin@example.test instead of a longer wait for one\n" in shown
+    assert "; a code is mailed to [accounts.admin] instead of a longer wait\n" in shown
+    by_code = re.sub(r'inbox = "mail"\n', "", text)
+    assert plan(without_clock(by_code), "read-only").mailed_at_need == []
+    assert plan(parse(text, {}), "read-only").mailed_at_need == [], "the time can be moved"
+
+
 def test_the_waits_for_mailed_codes_are_announced_and_in_the_estimate(text: str) -> None:
     planned = plan(without_clock(text), "read-only", measured=COSTS)
     at_once = text.replace('kind = "http"', 'kind = "fixed"\ncode = "000000"')
@@ -594,7 +613,7 @@ def test_the_waits_for_mailed_codes_are_announced_and_in_the_estimate(text: str)
         in (as_text(planned))
     )
     assert "ms a request and 2 s a mailed code are assumed before the first run" in as_text(planned)
-    assert not any("mailed" in wait for wait in fixed.code_waits)
+    assert not any("its mailed code" in wait for wait in fixed.code_waits)
 
 
 def test_a_plan_without_an_access_code_says_that_nothing_may_be_tested(

@@ -10,7 +10,9 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
+from cases.secure_channel.test_sessions import test_two_wrapped_keys_open_a_session_each_time as two_sessions
 from conformance.errors import Untestable
+from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import PASSWORD_CHANGE, SECURE_SESSION
 from conformance.target.portal.channel import ends_at
 from conformance.target.portal.secure import SESSION_HEADER
@@ -18,6 +20,8 @@ from conformance.tests.reached import MINIMAL, answer, answering, connected, wit
 from conformance.tests.traffic import NOW, envelope
 from conformance.tests.traffic import answer as answered
 from conformance.traffic.exchange import ABSENT
+from conformance.verdicts.findings import Ledger
+from conformance.verdicts.verify import Verify
 from reference_impl.choices import Choices
 
 DEFAULT = without("secure_channel")
@@ -78,6 +82,21 @@ def test_what_the_profile_leaves_out_is_found_out(choices: dict[str, str], readi
 
         assert changed.success
         assert portal.secure.readings == readings
+
+
+@pytest.mark.parametrize("field", ["jwk.kid", "kid", "keyId"])
+def test_a_key_id_within_the_key_is_one_wherever_the_profile_says_that_it_is(field: str) -> None:
+    ledger = Ledger(REQUIREMENTS)
+    verify = Verify(ledger, "a case", [row for row in REQUIREMENTS if row.startswith(("SECURE", "VERSION"))])
+    with connected(edit=lambda text: text.replace('"jwk.kid"', f'"{field}"'), variants=["key-as-jwk"]) as (
+        portal,
+        _,
+        _,
+    ):
+        two_sessions(portal, verify)
+
+    assert [finding.requirement for finding in ledger.findings] == []
+    assert portal.secure.readings.get("key_id_field") == ("jwk.kid" if field == "keyId" else None)
 
 
 def test_what_was_found_out_is_not_tried_again() -> None:

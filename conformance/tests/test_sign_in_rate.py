@@ -14,8 +14,9 @@ from cases.authentication.test_rate_limit import (
 from conformance.errors import Untestable
 from conformance.spec import REQUIREMENTS
 from conformance.target.clock import SimulatedClock
+from conformance.target.profile.tables import LimitSettings
 from conformance.tests.reached import MINIMAL, answer, answering
-from conformance.verdicts.findings import Ledger
+from conformance.verdicts.findings import Ledger, Verdict
 from conformance.verdicts.verify import Verify
 
 WINDOW = 60.0
@@ -43,13 +44,16 @@ class Idle(SimulatedClock):
 
 @dataclass
 class CountedPortal:
-    """Begins ``limit`` sign-ins in a window, whoever signs in. ``others`` sign in as often each time that the
-    clock was moved to a new window, and ``meanwhile`` as often in each second."""
+    """Begins ``limit`` sign-ins in a window, whoever signs in, and refuses more; where it ``is_down`` it then
+    serves nothing else. ``others`` sign in as often each time that the clock was moved to a new window, and
+    ``meanwhile`` as often in each second."""
 
     limit: int = 10
     others: int = 0
     meanwhile: float = 0
     by_account: bool = False
+    refusal: httpx.Response = field(default_factory=lambda: answer(code="RATE_LIMITED", status=429))
+    is_down: bool = False
     counts: dict[str, int] = field(default_factory=dict)
 
     def move(self, seconds: float) -> None:
@@ -61,23 +65,29 @@ class CountedPortal:
 
     def respond(self, request: httpx.Request) -> httpx.Response:
         if not request.url.path.endswith("/login/initiate"):
-            return answer(code="AUTH.MFA_CODE_INVALID", status=400)
+            is_over = self.is_down and self.counts.get("", 0) >= self.limit
+            return self.refusal if is_over else answer(code="AUTH.MFA_CODE_INVALID", status=400)
         who = json.loads(request.content)["email"] if self.by_account else ""
         if self.counts.get(who, 0) >= self.limit:
-            return answer(code="RATE_LIMITED", status=429)
+            return self.refusal
         self.counts[who] = self.counts.get(who, 0) + 1
         return answer({"sessionId": f"s-{who}-{self.counts[who]}", "mfaMethods": [], "expiresIn": 300})
 
 
 def blamed(target: CountedPortal) -> set[str]:
     """The rules that the case finds contradicted. Untestable, as the case."""
+    return {id for id, verdict in decided(target).items() if verdict in (Verdict.FAIL, Verdict.WARN)}
+
+
+def decided(target: CountedPortal) -> dict[str, Verdict]:
+    """What the case says of its rules. Untestable, as the case."""
     ledger, clock = Ledger(REQUIREMENTS), Idle(target)
     target.move(WINDOW)
     portal = answering(target.respond, profile=PROFILE, clock=clock)
     verify = Verify(ledger, "a case", [row for row in REQUIREMENTS if row.startswith("LIMIT-")])
     for seconds, why in ten_begin(portal, portal.account("spare"), verify):
         clock.wait(seconds, why)
-    return {finding.requirement for finding in ledger.findings}
+    return {row.requirement.id: row.verdict for row in ledger.results() if row.requirement.chapter == "LIMIT"}
 
 
 @pytest.mark.parametrize("by_account", [False, True])
@@ -93,3 +103,47 @@ def test_no_portal_is_blamed_for_what_others_began_beside_a_clock_that_is_moved(
 
 def test_sign_ins_of_others_are_no_matter_where_each_account_is_counted() -> None:
     assert blamed(CountedPortal(others=2, meanwhile=3.0, by_account=True)) == set()
+
+
+def test_the_rules_that_need_the_window_are_named_where_it_is_described() -> None:
+    described = LimitSettings.model_fields["login_window"].description or ""
+    marks = {mark.name: mark.args for mark in ten_begin.pytestmark}  # type: ignore[attr-defined]
+
+    assert "limits.login_window" in marks["needs"]
+    named = "LIMIT-001 to LIMIT-004, LIMIT-014 and LIMIT-017 stay untested"
+    assert named in described
+    assert set(marks["requirement"]) == {
+        f"LIMIT-{number}" for number in ("001", "002", "003", "004", "014", "017")
+    }
+
+
+LATER = {"Retry-After": "30"}
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        answer(code="RATE.SLOW_DOWN", status=503, headers=LATER),
+        answer(code="E-17", status=503, headers=LATER),
+    ],
+)
+def test_a_rate_limit_may_be_told_as_an_overload(refusal: httpx.Response) -> None:
+    verdicts = decided(CountedPortal(refusal=refusal))
+
+    assert {verdicts[f"LIMIT-{number}"] for number in ("001", "002", "003")} == {Verdict.PASS}
+    assert {verdicts[f"LIMIT-{number}"] for number in ("004", "014")} == {Verdict.OPEN}
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        CountedPortal(limit=7, refusal=answer(code="E-17", status=503, headers=LATER)),
+        CountedPortal(refusal=answer(code="E-17", status=503)),
+        CountedPortal(refusal=answer(code="E-17", status=500, headers=LATER)),
+        CountedPortal(refusal=answer(code="E-17", status=503, headers=LATER), is_down=True),
+    ],
+    ids=["too early", "no time is told", "another server error", "nothing else is served"],
+)
+def test_an_outage_is_no_rate_limit(target: CountedPortal) -> None:
+    with pytest.raises(Untestable, match="no sign-in can be begun"):
+        decided(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -62,6 +63,32 @@ def may_keep_a_rate(exchange: Exchange) -> bool:
     match = exchange.request.operation
     is_paced = match is not None and match.key in PACED and exchange.status in (400, 403)
     return is_paced and exchange.code is not None and exchange.code not in KNOWN_CODES
+
+
+OF_A_RATE = re.compile(r"rate.*limit|too[\W_]?many|slow[\W_]?down|throttl", re.IGNORECASE)
+"""What stands in the code of a rate limit, or in the message of one that is told as an overload."""
+
+
+def is_cooldown(exchange: Exchange) -> bool:
+    """Whether a resend was refused for the cooldown, which is not the rate limit whatever its status."""
+    return exchange.code is not None and "COOLDOWN" in exchange.code.upper()
+
+
+def speaks_of_a_rate(exchange: Exchange) -> bool:
+    """Whether a refusal names a rate: by its code, or by its message where it is told with HTTP 503."""
+    if exchange.success or is_cooldown(exchange):
+        return False
+    message = exchange.at("message") if exchange.status == 503 else None
+    return any(isinstance(text, str) and OF_A_RATE.search(text) for text in (exchange.code, message))
+
+
+def is_rate_limited(exchange: Exchange) -> bool:
+    """Whether the target refused for its rate limit; the specification names neither status nor code."""
+    if exchange.response is None or exchange.success or is_cooldown(exchange):
+        return False
+    if exchange.status == 429 or speaks_of_a_rate(exchange):
+        return True
+    return exchange.status in (400, 403, 503) and exchange.response.header("retry-after") is not None
 
 
 def is_from_before_the_portal(exchange: Exchange) -> bool:

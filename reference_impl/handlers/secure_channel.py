@@ -10,12 +10,15 @@ from reference_impl.shapes import Body
 
 def public_key(portal: Portal, caller: Caller, body: Body) -> Any:
     choices = portal.choices
-    return {
-        choices.key_id_field: _current_key(portal).id,
+    data: dict[str, Any] = {
         choices.public_key_field: sealing.public_key(keys.rsa_key(), choices.public_key_format),
         "algorithm": "RSA",
         "keySize": keys.rsa_key().key_size,
     }
+    *within, name = choices.key_id_field.split(".")
+    place = data[within[0]] if within else data
+    place[name] = _current_key(portal).id
+    return data
 
 
 def session(portal: Portal, caller: Caller, body: Body) -> Any:

@@ -90,6 +90,8 @@ def _switch_otp(portal: Portal, caller: Caller, *, enabled: bool) -> Any:
         "verifiedAt": portal.now() if enabled else None,
     }
     email = factors["EMAIL"] | {"isPrimary": not otp["isPrimary"]}
+    if portal.choices.authenticator_replaces_email:
+        email["isEnabled"] = not enabled
     portal.change("security", caller.account_id, factors={"EMAIL": email, "OTP": otp})
     return mfa(portal, caller, {})
 

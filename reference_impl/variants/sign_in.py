@@ -362,7 +362,7 @@ VARIANTS: tuple[Variant, ...] = (
     may(
         "key-as-jwk",
         _N2,
-        chosen(public_key_format="jwk", public_key_field="jwk", key_id_field="kid"),
+        chosen(public_key_format="jwk", public_key_field="jwk", key_id_field="jwk.kid"),
         "public-key",
     ),
     may(

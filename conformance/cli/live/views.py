@@ -70,12 +70,18 @@ class RunProgress:
 
     @property
     def numbers(self) -> str:
-        """``110 of 915 cases · 12 % · 3 FAIL · 2 known · 42 s of 5 min 0 s``."""
+        """``110 of 915 cases · 3 FAIL · 2 known · 36 s of 5 min 0 s (12 %)``, the percent behind what it is
+        of."""
         findings = [f"{count} {verdict}" for verdict, count in self.findings.items() if count]
         took = self.now() - self.began
         time_of = f"{duration(took)} of {duration(self.lasts)}" if self.lasts > took else duration(took)
         cases = f"{self.ended:,} of {self.cases:,} cases"
-        return " · ".join([cases, f"{int(100 * self.share)} %", *findings, time_of])
+        percent = f" ({int(100 * self.share)} %)"
+        if self.share < self.ended / max(1, self.cases):
+            time_of += percent
+        else:
+            cases += percent
+        return " · ".join([cases, *findings, time_of])
 
 
 class RunView(Protocol):

@@ -22,9 +22,8 @@ from conformance.replay.compare.times.repetition import Repetitions
 from conformance.replay.rebuild.correlation import Correlation
 from conformance.spec import REQUIREMENTS
 from conformance.spec.endpoints import LOGIN_INITIATE
-from conformance.target.portal.budget import is_rate_limited
 from conformance.traffic.exchange import Json
-from conformance.verdicts.comparisons import is_from_before_the_portal
+from conformance.verdicts.comparisons import is_from_before_the_portal, is_rate_limited
 from conformance.verdicts.findings import Finding, Ledger, Verdict
 
 KEYS_STAY_SECRET = "SECURE-007"

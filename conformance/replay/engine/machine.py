@@ -29,11 +29,11 @@ from conformance.replay.rebuild.sign_ins import Client, SignInCodes, recorded_co
 from conformance.replay.recording.plan import NEEDED, ReplayPlan, is_unwanted
 from conformance.spec.endpoints import INVITE, PUBLIC_KEY, SECURE_SESSION
 from conformance.target.clock import LONGEST_WAIT
-from conformance.target.portal.budget import is_rate_limited, retry_after
+from conformance.target.portal.budget import retry_after
 from conformance.target.portal.transport import impact_of
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import secrets_in
-from conformance.verdicts.comparisons import is_block_page, is_from_before_the_portal
+from conformance.verdicts.comparisons import is_block_page, is_from_before_the_portal, is_rate_limited
 
 RETRIES = 3
 ASSUMED_WINDOW_SECONDS = 60.0

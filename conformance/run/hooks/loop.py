@@ -22,6 +22,7 @@ from conformance.run.planning import (
     is_generator,
     lasting,
     planned,
+    restoring_seconds,
     waits_of,
     why_not,
 )
@@ -108,7 +109,8 @@ def _agenda(session: pytest.Session, run: RunSession) -> Agenda[pytest.Item]:
     cases = planned(session.items, run.profile, run.options.impact)
     window, budget = run.profile.limits.login_window, run.clock.remaining()
     by_factor = list(factor_waits(run.profile))
-    for line in forecast(cases, window=window, budget=budget, by_factor=by_factor):
+    restoring = restoring_seconds(run.profile, run.options.impact)
+    for line in forecast(cases, window=window, budget=budget, by_factor=by_factor, restoring=restoring):
         say(session.config, line)
     display = display_of(session.config)
     if display is not None:

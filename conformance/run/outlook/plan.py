@@ -14,7 +14,14 @@ from conformance.run.floor import SHARE
 from conformance.run.needs import lacking
 from conformance.run.outlook.pace import ASSUMED, MAIL_SECONDS, LastRun, Pace
 from conformance.run.outlook.within_budget import Durations, Late, late_cases
-from conformance.run.planning import UNKNOWN_WINDOW, by_authenticator, by_mail, code_seconds, factor_waits
+from conformance.run.planning import (
+    UNKNOWN_WINDOW,
+    by_authenticator,
+    by_either,
+    by_mail,
+    factor_waits,
+    restoring_seconds,
+)
 from conformance.run.rerun import rerun_requirements, rerun_selection
 from conformance.run.search import growth
 from conformance.run.testable import (
@@ -53,7 +60,8 @@ class RunPlan:
     ``is_simulated``, and ``seconds`` how long it lasts with its requests at a ``pace``; ``beyond_budget`` is
     how many seconds more it would need than ``--time-budget`` allows, ``by_authenticator`` the accounts whose
     sign-ins wait for codes besides, and ``code_waits`` what each sign-in may wait for by its second factor.
-    ``mailed_codes`` are those of the mails that a sign-in waits for. ``left_out`` are the waits that are
+    ``mailed_codes`` are those of the mails that a sign-in waits for, ``mailed_at_need`` the addresses that
+    are sent one instead of a longer wait for an authenticator's code. ``left_out`` are the waits that are
     longer than ``--time-budget``, and ``late`` the cases that it has no time for. ``untested`` are the cases
     that would not be tried, and ``undecided`` the rules that would not be decided, each with the reason; of
     those ``beyond_time`` it is the budget. ``target`` and ``profile`` name what would be tested, as far as it
@@ -77,6 +85,7 @@ class RunPlan:
     by_authenticator: list[str] = field(default_factory=list)
     code_waits: list[str] = field(default_factory=list)
     mailed_codes: int = 0
+    mailed_at_need: list[str] = field(default_factory=list)
     pace: Pace = ASSUMED
     musts: int = 0
     testable: int = 0
@@ -198,7 +207,7 @@ def _late(
         if not costs.get(row.id, CaseCost()).changes or row.impact == "read-only":
             return 0.0
         signs_in = not is_simulated and "accounts.spare" in row.needs
-        return RESTORING_SECONDS + (window + code_seconds(profile, "spare") if signs_in else 0.0)
+        return restoring_seconds(profile, row.impact) if signs_in else RESTORING_SECONDS
 
     rows = [replace(row, waits=0.0) for row in rows] if is_simulated else rows
     return late_cases(rows, Durations(choice.budget, 0.0 if is_simulated else window, requests, restoring))
@@ -294,6 +303,7 @@ def _add_time(planned: RunPlan, whole: RunPlan, profile: Profile, budget: float)
         return
     if planned.sign_ins:
         planned.by_authenticator, planned.code_waits = by_authenticator(profile), list(factor_waits(profile))
+        planned.mailed_at_need = [profile.accounts[name].email for name in by_either(profile)]
     if not whole.pace.source:
         busy += whole.mailed_codes * MAIL_SECONDS
     queued = max(0, ceil(whole.sign_ins / LIMITS.login_initiations) - 1) * planned.window

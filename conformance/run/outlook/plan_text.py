@@ -64,6 +64,8 @@ def _lines(planned: RunPlan) -> Iterator[str]:
     yield f"sign-ins   {_sign_ins(planned)}"
     yield from _meant_to_fail(planned)
     yield f"mails      {_mails(planned)}"
+    if planned.mailed_at_need:
+        yield f"           a code to {', '.join(planned.mailed_at_need)} instead of a longer wait for one"
     yield from _changes(planned)
     if not planned.is_simulated:
         yield from (f"waits      up to {_wait(wait)}" for wait in planned.waits)

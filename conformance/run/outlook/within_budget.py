@@ -39,11 +39,12 @@ class Durations:
 
 @dataclass
 class Forecast:
-    """A run without its requests: ``now`` is the seconds since it began, ``end`` when the budget ends but for
-    what is kept for restoring, ``left`` the login sessions that cases have left to others."""
+    """A run without its requests: ``now`` is the seconds since it began, ``kept`` what of the budget is kept
+    for restoring, by the cases that wait with something changed, ``left`` the login sessions that cases have
+    left to others."""
 
     durations: Durations
-    end: float
+    kept: dict[str, float] = field(default_factory=dict)
     now: float = 0.0
     left: int = 0
     begun: set[str] = field(default_factory=set)
@@ -64,7 +65,9 @@ class Forecast:
             row, moment = (chosen.item, chosen.moment) if isinstance(chosen, Due) else (chosen, self.now)
             moment = max(self.now, moment)
             if row.id in self.begun:  # its wait is over
-                if moment < self.end:
+                is_in_time = moment < self._end()
+                self.kept.pop(row.id)
+                if is_in_time:
                     self.begun.discard(row.id)
                     self.now = moment
             elif not self._has_time(row, moment):
@@ -75,16 +78,17 @@ class Forecast:
                 self.now += self.durations.requests(row)
                 if row.waits:
                     self.begun.add(row.id)
+                    self.kept[row.id] = self.durations.restoring(row)
                     agenda.suspend(row, self.now + row.waits, "")
         return Late(frozenset(self.begun), frozenset(self.unbegun))
 
     def _has_time(self, row: CaseRow, moment: float) -> bool:
-        """Whether a case can begin, and what it changes be restored; what is kept for that is kept on."""
-        kept = self.durations.restoring(row)
-        if moment >= min(self.end, self.durations.budget - kept):
-            return False
-        self.end = min(self.end, self.durations.budget - kept)
-        return True
+        """Whether a case can begin, and what it changes be restored."""
+        return moment < self._end(self.durations.restoring(row))
+
+    def _end(self, least: float = 0.0) -> float:
+        """When the budget ends but for what is kept for restoring, which is ``least`` at the least."""
+        return self.durations.budget - max(least, *self.kept.values(), 0.0)
 
     def _sign_in(self, case: Planned[CaseRow]) -> None:
         needed = case.needs(self.left)
@@ -97,7 +101,7 @@ def late_cases(rows: Sequence[CaseRow], durations: Durations) -> Late:
     if isinf(durations.budget):
         return Late()
     cases = list(_planned(rows, is_waiting=durations.window > 0))
-    return Forecast(durations, durations.budget).run(cases)
+    return Forecast(durations).run(cases)
 
 
 def _planned(rows: Sequence[CaseRow], *, is_waiting: bool) -> Iterator[Planned[CaseRow]]:

@@ -155,21 +155,6 @@ class Budget:
             self.mails -= 1
 
 
-def is_cooldown(exchange: Exchange) -> bool:
-    """Whether a resend was refused for the cooldown, which is not the rate limit whatever its status."""
-    return exchange.code is not None and "COOLDOWN" in exchange.code.upper()
-
-
-def is_rate_limited(exchange: Exchange) -> bool:
-    """Whether the target refused for its rate limit; the specification names neither status nor code."""
-    if exchange.response is None or exchange.success or is_cooldown(exchange):
-        return False
-    code = (exchange.code or "").upper()
-    if exchange.status == 429 or ("RATE" in code and "LIMIT" in code) or "TOO_MANY" in code:
-        return True
-    return exchange.status in (400, 403, 503) and exchange.response.header("retry-after") is not None
-
-
 def retry_after(exchange: Exchange) -> float | None:
     """Seconds that a refusal asks to wait; None where it does not say."""
     value = None if exchange.response is None else exchange.response.header("retry-after")

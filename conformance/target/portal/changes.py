@@ -243,6 +243,9 @@ class ChangeLedger:
             if id not in self._undone:
                 self._undone.add(id)
                 self._write_if_possible({"event": "undone", "id": id})
+                is_left = any(change.run == self.run_id for change in self.pending)
+                if self._clock is not None and not is_left:
+                    self._clock.release()
 
     def not_restored(self, id: int, reason: str, present: Json = None) -> bool:
         """Notes that a change could not be restored. ``present`` is the value there now, where the suite made

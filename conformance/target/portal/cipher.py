@@ -6,7 +6,8 @@ import base64
 import binascii
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,27 +108,59 @@ ID_FIELDS = ("keyId", "kid", "id", "key_id", "keyID", "bizId")
 KEY_FIELDS = ("publicKey", "public_key", "key", "jwk", "publicKeyJwk", "rsaPublicKey", "pem", "publicKeyPem")
 
 
+MOST_PLACES = 500
+"""Places of an answer of public-key that are looked at."""
+
+
 def find_key(data: Json, *, id_field: str, key_field: str) -> FoundKey | None:
     """The RSA key in the answer of public-key, looked for under the usual names and then under all (N2)."""
-    if not isinstance(data, dict):
-        return None
-    ids = [(field, data[field]) for field in (id_field, *ID_FIELDS) if isinstance(data.get(field), str | int)]
-    for field, value in _candidates(data, key_field):
-        read = read_key(value)
-        if read is None:
-            continue
-        public, format = read
-        if not ids and isinstance(value, dict) and isinstance(value.get("kid"), str):
-            ids = [("kid", value["kid"])]
-        if ids:
-            return FoundKey(str(ids[0][1]), ids[0][0], public, field, format)
+    places = _places(data)
+    usual = dict.fromkeys(name for name in (key_field, *KEY_FIELDS) if name in places)
+    for field in dict.fromkeys((*usual, *places)):
+        read = read_key(places[field])
+        id = None if read is None else _id_in(places, id_field, beside=field)
+        if read is not None and id is not None:
+            return FoundKey(str(places[id]), id, read[0], field, read[1])
     return None
 
 
-def _candidates(data: dict[str, Json], key_field: str) -> Iterator[tuple[str, Json]]:
-    names = dict.fromkeys((key_field, *KEY_FIELDS, *data))
-    yield from ((name, data[name]) for name in names if name in data)
-    yield "", data
+def find_id(data: Json, id_field: str) -> str | None:
+    """The path within an answer of public-key at which the id of a key stands: where ``id_field`` says, be it
+    a path or a name, else under a usual name."""
+    return _id_in(_places(data), id_field)
+
+
+def _id_in(places: Mapping[str, Json], id_field: str, *, beside: str = "") -> str | None:
+    """Of several within lists or objects that which stands nearest to the key."""
+    ids = [path for path, value in places.items() if _is_id(value)]
+    names = (id_field, *ID_FIELDS)
+    at_the_top = [name for name in names[1:] if name in ids]
+    within = [path for name in names for path in ids if path.endswith(f".{name}")]
+    around = beside.rpartition(".")[0]
+    within.sort(key=lambda path: (not path.startswith(beside), not path.startswith(around)))
+    named = [path for path in within if path.endswith(f".{id_field}")]
+    exact = [id_field] if id_field in ids else []
+    return next(iter((*exact, *named, *at_the_top, *within)), None)
+
+
+def _is_id(value: Json) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def _places(data: Json) -> dict[str, Json]:
+    """What stands in an answer, the outer before the inner, by paths such as ``publicKey.kid`` and
+    ``keys[0].kid``; the whole of it last, as it may be a key itself."""
+    places: dict[str, Json] = {}
+    left: deque[tuple[str, Json]] = deque([("", data)])
+    while left and len(places) < MOST_PLACES:
+        path, value = left.popleft()
+        if path:
+            places[path] = value
+        if isinstance(value, dict):
+            left.extend((f"{path}.{name}" if path else name, member) for name, member in value.items())
+        elif isinstance(value, list):
+            left.extend((f"{path}[{number}]", member) for number, member in enumerate(value))
+    return {**places, "": data}
 
 
 def read_key(value: Json) -> tuple[RSAPublicKey, str] | None:

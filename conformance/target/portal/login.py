@@ -10,10 +10,11 @@ from conformance.errors import CannotSignIn, FaultClass
 from conformance.spec.endpoints import LOGIN_COMPLETE, LOGIN_INITIATE, LOGIN_MFA_SEND, LOGOUT, TOKEN_REFRESH
 from conformance.spec.tables import MFA_METHODS
 from conformance.target.clock import LONGEST_WAIT, as_seconds
-from conformance.target.portal.budget import is_cooldown, retry_after
+from conformance.target.portal.budget import retry_after
 from conformance.target.portal.sign_ins.left import LeftSessions
 from conformance.target.profile.tables import Factor
 from conformance.traffic.exchange import Exchange, Json
+from conformance.verdicts.comparisons import is_cooldown
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal

@@ -69,7 +69,8 @@ class SecureChannel:
             raise Untestable(
                 "no RSA key with an id was found in the answer of public-key; [secure_channel] may say where"
             )
-        self._note("key_id_field", key.id_field)
+        if not f".{key.id_field}".endswith(f".{settings.key_id_field}"):
+            self._note("key_id_field", key.id_field)
         self._note("public_key_field", key.field)
         self._note("public_key_format", key.format)
         return key

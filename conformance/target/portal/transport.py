@@ -10,11 +10,14 @@ from functools import lru_cache
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
+from msgspec.structs import replace
+
 import conformance
 from conformance.errors import NoAnswer, NotAllowed, NotTls, ProfileError, TargetUnreachable, Untestable
 from conformance.spec.operations import IMPACTS, Impact, operation_of
-from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds
+from conformance.target.clock import Clock, SimulatedClock, SystemClock, Watch, as_seconds, iso
 from conformance.target.portal.availability import Availability, speaks_no_tls, unreachable
+from conformance.target.portal.sign_ins.advice import clock_offset
 from conformance.target.portal.wire import IS_CUT, Wire
 from conformance.target.profile.model import Profile
 from conformance.traffic.capture.bodies import answered, body_of
@@ -206,6 +209,9 @@ class Transport:
                 error=error,
                 plain=plain,
             )
+            ahead = self.clock.heard(clock_offset(exchange) or 0.0)
+            if ahead:
+                exchange = replace(exchange, started=iso(exchange.time + ahead))
             self.availability.note(exchange)
             self._register_secrets(exchange)
             self._on_exchange(exchange)
@@ -268,13 +274,13 @@ def clock_of(profile: Profile, *, time_budget: float | None = None, on_wait: Wat
     if address is None:
         return SystemClock(time_budget, on_wait)
 
-    def advance(seconds: float) -> float | None:
+    def advance(seconds: int) -> float | None:
         return _advance(profile, address, seconds)
 
     return SimulatedClock(advance, time_budget=time_budget, on_wait=on_wait)
 
 
-def _advance(profile: Profile, address: str, seconds: float) -> float | None:
+def _advance(profile: Profile, address: str, seconds: int) -> float | None:
     try:
         status, text = fetch(address, timeout=profile.portal.timeout, json={"seconds": seconds})
     except OSError as problem:

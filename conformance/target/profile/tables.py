@@ -202,8 +202,14 @@ class SecureChannelSettings(ProfileTable):
     """What the specification leaves open of the secure channel (N2, N6). What is not written is found out
     where it can be."""
 
-    key_id_field: str = Field("keyId", description="The field with the id of the public key.")
-    public_key_field: str = Field("publicKey", description="The field with the public key.")
+    key_id_field: str = Field(
+        "keyId",
+        description="The field with the id of the public key: a name, or a path within the answer's `data` "
+        "such as `publicKey.kid` or `keys[0].kid`. A name is found at any depth.",
+    )
+    public_key_field: str = Field(
+        "publicKey", description="The field with the public key: a name, or a path such as `keys[0]`."
+    )
     public_key_format: Literal["spki-base64", "pem", "jwk"] = Field(
         "spki-base64", description="The form of the public key."
     )
@@ -271,7 +277,10 @@ class LimitSettings(ProfileTable):
     """Budgets of one run."""
 
     login_window: float | None = Field(
-        None, gt=0, description="Seconds in which 10 sign-ins may begin; without it, the window is learned."
+        None,
+        gt=0,
+        description="Seconds in which 10 sign-ins may begin. Without it, the window is learned from refusals "
+        "to pace sign-ins by, and LIMIT-001 to LIMIT-004, LIMIT-014 and LIMIT-017 stay untested.",
     )
     max_mails: int = Field(20, ge=0, description="The most messages that a run has sent.")
     max_failed_sign_ins: int = Field(
@@ -286,7 +295,11 @@ class ClockSettings(ProfileTable):
     """A test deployment whose time can be advanced."""
 
     advance: str | None = Field(
-        None, description='The address that advances the time by a `POST` of `{"seconds": 61}`.'
+        None,
+        description='The address that advances the time by a `POST` of `{"seconds": 61}`, a whole number; '
+        '`{"seconds": 0}` asks for the time alone. The answer is `{"now": 1767225661.5}`, the time then in '
+        "seconds since 1970; without `now`, the time is what the portal's first answers tell (`timestamp`, "
+        "else `Date`), and what was asked for since.",
     )
 
 

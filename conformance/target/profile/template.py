@@ -102,7 +102,7 @@ REST = """\
 # header = "X-Turnstile-Token"            # where it goes where the body has no place for it
 
 # [limits]
-# login_window = 60                       # seconds in which 10 sign-ins may begin; without it, it is learned
+# login_window = 60                       # seconds in which 10 sign-ins may begin; rules of the rate need it
 # max_mails = 20                          # the most mails that a run has sent
 # max_failed_sign_ins = 5                 # the most sign-ins that are meant to fail, for each account
 # max_answer = 8388608                    # bytes of an answer that are read; more is not judged
@@ -118,7 +118,7 @@ REST = """\
 # chapters = ["LOGIN", "FILE"]            # of each, something must have been tested
 
 # [clock]
-# A test deployment whose time can be moved, by POST {"seconds": 61}.
+# A test deployment whose time can be moved, by POST {"seconds": 61}, answered by {"now": 1767225661.5}.
 # advance = "http://127.0.0.1:8000/clock/advance"
 """
 

@@ -13,10 +13,11 @@ from urllib.parse import quote, urlencode
 from conformance.errors import OutOfTime
 from conformance.spec.endpoints import LOGIN_INITIATE, LOGIN_MFA_SEND, MAILING, PASSWORD_FORGOT
 from conformance.spec.operations import operation
-from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, is_rate_limited, retry_after
+from conformance.target.portal.budget import LONGEST_PAUSE, MARGIN, retry_after
 from conformance.target.portal.calls.headers import request_headers
 from conformance.target.portal.transport import Opener
 from conformance.traffic.exchange import ABSENT, Exchange, Header, Json
+from conformance.verdicts.comparisons import is_rate_limited
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from conformance.errors import Untestable
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.tables import ERRORS
-from conformance.target.portal.budget import is_rate_limited
+from conformance.verdicts.comparisons import is_rate_limited
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal

@@ -28,12 +28,13 @@ from conformance.spec.operations import operation
 from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import LONGEST_WAIT
-from conformance.target.portal.budget import is_rate_limited, retry_after
+from conformance.target.portal.budget import retry_after
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import records_in
 from conformance.target.portal.sign_ins.attempts import PasswordRefused
 from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
+from conformance.verdicts.comparisons import is_rate_limited
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
