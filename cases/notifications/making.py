@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cases.changing import Creation, creation
-from cases.notifications.queries import items, matching, record_of
+from cases.coded import state_of
+from cases.notifications.queries import ids, items, matching, record_of, total
 from cases.premises import change_accepted, form, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.spec.endpoints import (
@@ -138,6 +139,25 @@ def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Ite
         making.came_to(id)
         answers = {"create": form(exchange.data)}
         yield OwnRecord(portal, verify, by, family, name, id, body, making, [exchange], answers)
+
+
+def is_left_out(own: OwnRecord, requirement: str, flag: str, field: str, off: str) -> None:
+    """While it is switched off, what is asked for by the flag does not show it: without such a record nothing
+    tells whether the flag is followed."""
+    record = own.read()[1]
+    if record is None or state_of(record, field) != off:
+        own.verify.untested(requirement, f"the record of its own does not show {off}", "target")
+        return
+
+    def ask(**further: Json) -> Exchange:
+        return matching(own.portal, own.by, own.family.query, **{flag: True, **further})
+
+    listing = settled(own.portal, ask, lambda answer: own.id not in ids(answer))
+    if own.id not in ids(listing) and total(listing) > len(items(listing)):
+        listing = ask(bizId=own.id)  # it may stand on another page
+    shown = [record for record in items(listing) if record.get("bizId") == own.id]
+    expected = f"no {own.id}, which is {off}"
+    own.verify(requirement, holds(listing, "data.items", not shown, expected, *own.steps, actual=shown))
 
 
 def told_id(portal: Portal, key: str, exchange: Exchange) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cases.changing import changed_beside
 from cases.dating import DATED, MOVED
-from cases.notifications.making import CHANNEL, OwnRecord, a_record
+from cases.notifications.making import CHANNEL, OwnRecord, a_record, is_left_out
 from cases.notifications.test_type_changes import is_as_made, is_deleted, is_updated, leaves_the_rest
 from cases.premises import A_WHILE, answered, authorized, granted, refusal_text, unknown_id
 from cases.surroundings import Surroundings
@@ -38,8 +38,8 @@ CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
 
 @requirement(
-    "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051", "CHANNEL-056",
-    "CHANNEL-061", "CHANNEL-063", "CHANNEL-066", "MODEL-016", DATED, MOVED,
+    "CHANNEL-044", "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051",
+    "CHANNEL-056", "CHANNEL-061", "CHANNEL-063", "CHANNEL-066", "MODEL-016", DATED, MOVED,
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -55,6 +55,7 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
         if channel.call("deactivate", "CHANNEL-049"):
             channel.repeat("deactivate")
             shows_status(channel, "CHANNEL-049", "INACTIVE")
+            is_left_out(channel, "CHANNEL-044", "activeOnly", "channelStatus", "INACTIVE")
         activated = channel.call("activate", "CHANNEL-051")
         if activated:
             channel.repeat("activate")
