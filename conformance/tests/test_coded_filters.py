@@ -26,8 +26,8 @@ def refused() -> Exchange:
 
 def wrong(code: dict[str, Exchange], value: dict[str, Exchange]) -> list[Json]:
     answers = {"code": code, "value": value}
-    found = passed_over(answers, "channelStatus", items, ITEMS)
-    return [comparison.actual for comparison in found if isinstance(comparison, Contradiction)]
+    wrong_ones = passed_over(answers, "channelStatus", items, ITEMS)
+    return [comparison.actual for comparison in wrong_ones if isinstance(comparison, Contradiction)]
 
 
 def test_a_filter_that_takes_one_form_is_contradicted_by_what_it_gives_beside_it() -> None:
