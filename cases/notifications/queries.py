@@ -96,8 +96,8 @@ def verify_followed(
     for comparison in wrong:
         verify(rule, comparison)
     for code in present:
-        found = [by_code[code] for by_code in answers.values() if finds_only(by_code[code], field, code)]
-        if not found and not wrong:
+        forms = [by_code[code] for by_code in answers.values() if finds_only(by_code[code], field, code)]
+        if not forms and not wrong:
             raise Untestable(f"the filter {field} takes {code} in no form", "target")
     verify.untested(rule, ONLY_MATCHES, "environment")
 

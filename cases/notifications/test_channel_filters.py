@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from cases.coded import ONLY_MATCHES, state_of
+from cases.notifications.making import NO_MASK
 from cases.notifications.queries import (
     any_record,
     asked,
@@ -80,6 +81,7 @@ def test_active_channels_alone_are_listed(portal: Portal, verify: Verify, admin:
     if not ids(matching(portal, admin, CHANNELS_QUERY, activeOnly=True)):
         raise Untestable("no channel is active", "environment")
     verify.untested("CHANNEL-044", ONLY_MATCHES, "environment")
+    verify.untested("CHANNEL-046", f"{CHANNELS_QUERY} shows {NO_MASK}")
 
 
 @requirement("CHANNEL-045", "CHANNEL-058")

@@ -231,18 +231,24 @@ WRITTEN_SECONDS = 4.5
     remembers=True,
 )
 def a_mail_password_is_masked(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Contradicted by a password that was sent before it was ever shown; held by what is visibly a mask. Of
-    anything else it cannot be told which of the two it is: a client sends back the mask that it was shown."""
+    """Contradicted by a password that was sent before it was ever shown; held by what is visibly a mask, as
+    long as all are. Of anything else it cannot be told which of the two it is: a client sends back the mask
+    that it was shown."""
     config = sent_fields(exchange).get("emailConfig")
     sent = config.get("password") if isinstance(config, dict) else None
     if isinstance(sent, str) and len(sent) >= 6 and not is_mask(sent):
-        memory.setdefault(sent, "sent")
+        memory.setdefault(f"password {sent}", "sent")
+    masks = 0
     for path, record in records(exchange):
         shown = record.get("emailConfig")
         password = shown.get("password") if isinstance(shown, dict) else None
         if not isinstance(password, str):
             continue
         if is_mask(password):
-            yield HELD
-        elif memory.setdefault(password, "shown") == "sent":
+            masks += 1
+        elif memory.setdefault(f"password {password}", "shown") == "sent":
             yield contradicts(exchange, f"{path}.emailConfig.password", "a mask", "the password that was set")
+        elif password:
+            memory["may be in the clear"] = True
+    if masks and "may be in the clear" not in memory:
+        yield HELD

@@ -150,6 +150,15 @@ PROOFS = [
             channels(shows("se****me"), shows("••••••••"), shows("[hidden]"), shows(None)),
         ],
         [created("open-sesame"), channels(shows("open-sesame"))],
+        silent=True,
+    ),
+    Proof(
+        "CHANNEL-046",
+        [created("open-sesame"), channels(shows("se****me"), shows("••••••••"), shows(None))],
+        [
+            created("open-sesame"),
+            answer(CHANNEL_COMMAND_DEACTIVATE, shows("open-sesame"), sent={"bizId": "channel-1"}),
+        ],
     ),
     Proof(
         "CHANNEL-058",
