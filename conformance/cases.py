@@ -8,6 +8,7 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from conformance.checks import CHECKS
+from conformance.checks.envelope import ENVELOPE
 from conformance.checks.registry import Kind
 from conformance.errors import Untestable
 from conformance.judging.shapes import shape_of
@@ -111,7 +112,8 @@ def waits(seconds: float, *, then: Sequence[str] = ()) -> pytest.MarkDecorator:
 
 def extra_fields(row: Operation, exchange: Exchange) -> list[str]:
     """The fields of a successful answer that the specification does not show, without indexes."""
-    return shape_of(row).new_extras(exchange) if row.data else []
+    beside = sorted((exchange.envelope or {}).keys() - ENVELOPE)
+    return [*beside, *shape_of(row).new_extras(exchange)] if row.data else beside
 
 
 def offered(key: str) -> str:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from cases.accounts.queries import (
     LISTING,
     accounts,
     asked,
+    asked_by_code,
     by_email,
     form_of_filter,
     has_email,
     matching,
     total,
 )
-from cases.premises import answered, granted
+from cases.coded import ONLY_MATCHES, passed_over
+from cases.premises import answered, granted, unknown_id
 from cases.profile.values import is_shown_whole
 from cases.reading import NO_FILTER
 from conformance.cases import (
@@ -55,9 +59,13 @@ def test_a_coded_filter_takes_a_code_or_its_number(
     portal: Portal, verify: Verify, admin: Account, field: str
 ) -> None:
     """Without a filter before and after, so that it shows whether one narrows the listing at all."""
+    rule, family = CODED[field]
     matching(portal, admin)
+    answers = asked_by_code(portal, admin, field, family)
+    for comparison in passed_over(answers, field, accounts, LISTING):
+        verify(rule, comparison)
     form = form_of_filter(portal, admin, field)
-    for code, value in CODED[field][1].items():
+    for code, value in family.items():
         wanted = code if form == "code" else value
         filtered = granted(asked(portal, admin, **{field: wanted}, size=BEHIND))
         if total(filtered) > BEHIND:
@@ -66,6 +74,7 @@ def test_a_coded_filter_takes_a_code_or_its_number(
                 verify("PAGE-039", is_behind(filtered, behind))
     matching(portal, admin)
     verify.observe("account-filter-form", filtered, "codes" if form == "code" else "numbers")
+    verify.untested(rule, ONLY_MATCHES, "environment")
 
 
 def is_behind(first: Exchange, second: Exchange) -> Comparison:
@@ -79,7 +88,7 @@ def is_behind(first: Exchange, second: Exchange) -> Comparison:
 
 
 @requirement("ACCOUNT-022")
-def test_institutions_filter_their_own_accounts(portal: Portal, admin: Account) -> None:
+def test_institutions_filter_their_own_accounts(portal: Portal, verify: Verify, admin: Account) -> None:
     everyone = accounts(matching(portal, admin))
     institutions = {
         record["institutionBizId"] for record in everyone if isinstance(record.get("institutionBizId"), str)
@@ -88,6 +97,13 @@ def test_institutions_filter_their_own_accounts(portal: Portal, admin: Account) 
         raise Untestable("no account shows an institution", "target")
     for institution in sorted(institutions)[:3]:
         matching(portal, admin, institutionBizId=institution)
+    if len(institutions) == 1:
+        # Whether a filter that all match is followed shows by institutions that nobody belongs to.
+        own = institutions.pop()
+        for institution in {unknown_id(own), unknown_id(own)[:-1] + own[-1:]} - {own}:
+            with suppress(Untestable):
+                asked(portal, admin, institutionBizId=institution)
+    verify.untested("ACCOUNT-022", ONLY_MATCHES, "environment")
 
 
 @requirement("ACCOUNT-023", "ACCOUNT-044", "ACCOUNT-026")

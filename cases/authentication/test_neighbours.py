@@ -47,6 +47,7 @@ def test_a_wrong_password_leaves_an_open_login_session(
     portal: Portal, verify: Verify, spare: Account
 ) -> Generator[Wait, None, None]:
     """Whoever knows an address could keep its owner out otherwise."""
+    spare.signed_in()  # first: a sign-in of its own would be newer than the session
     yield from code_at_hand(portal, spare)
     session = begun(portal, spare)
     factor = factor_for(spare, session)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
-from cases.premises import authorized, code_of, count, granted, listed
-from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, holds
+from cases.coded import ONLY_MATCHES, Answers, passed_over, state_of
+from cases.premises import authorized, count, granted, listed
+from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.spec.requests import UNFILTERED
 
 ITEMS = "data.items"
@@ -58,12 +59,6 @@ def record_of(portal: Portal, caller: Account, key: str, id: str) -> tuple[Excha
 # Filters by state, in the two forms that a code has.
 
 
-def state_of(record: dict[str, Json], field: str) -> str | None:
-    """The code of a state, also where it stands as plain text."""
-    value = record.get(field)
-    return value if isinstance(value, str) else code_of(record, field)
-
-
 def finds_only(answer: Exchange, field: str, code: str) -> bool:
     """Whether something is listed, and nothing in another state."""
     records = items(answer) if answer.success else []
@@ -76,6 +71,35 @@ def in_state(
     """The answers to the filter, asked for by code and by number, with the form that each has."""
     for form, wanted in (("code", code), ("number", value)):
         yield form, asked(portal, caller, key, **{field: wanted})
+
+
+def asked_by_state(
+    portal: Portal, caller: Account, key: str, field: str, states: Mapping[str, int]
+) -> Answers:
+    """The answers to the filter for each state, in both forms; between two without a filter, which show
+    whether it leaves anything out."""
+    matching(portal, caller, key)
+    answers: dict[str, dict[str, Exchange]] = {"code": {}, "value": {}}
+    for code, value in states.items():
+        answers["code"][code] = asked(portal, caller, key, **{field: code})
+        answers["value"][code] = asked(portal, caller, key, **{field: value})
+    matching(portal, caller, key)
+    return answers
+
+
+def verify_followed(
+    verify: Verify, rule: str, field: str, answers: Answers, present: Collection[str]
+) -> None:
+    """A filter that takes one form follows it; that only matches are given is judged on the wire. Raises
+    Untestable where a state that occurs is found in no form."""
+    wrong = list(passed_over(answers, field, items, ITEMS))
+    for comparison in wrong:
+        verify(rule, comparison)
+    for code in present:
+        forms = [by_code[code] for by_code in answers.values() if finds_only(by_code[code], field, code)]
+        if not forms and not wrong:
+            raise Untestable(f"the filter {field} takes {code} in no form", "target")
+    verify.untested(rule, ONLY_MATCHES, "environment")
 
 
 TRIES = 3

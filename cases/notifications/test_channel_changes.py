@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cases.changing import changed_beside
 from cases.dating import DATED, MOVED
-from cases.notifications.making import CHANNEL, OwnRecord, a_record
+from cases.notifications.making import CHANNEL, NO_MASK, OwnRecord, a_record, is_left_out
 from cases.notifications.test_type_changes import is_as_made, is_deleted, is_updated, leaves_the_rest
 from cases.premises import A_WHILE, answered, authorized, granted, refusal_text, unknown_id
 from cases.surroundings import Surroundings
@@ -30,16 +30,18 @@ from conformance.cases import (
     needs,
     requirement,
 )
+from conformance.checks.envelope import is_mask
 from conformance.checks.records import moment
 from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE, PROFILE
 from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.verdicts.findings import endpoint_of
 
 CREATE, DELETE = CHANNEL.verb("create"), CHANNEL.verb("delete")
 
 
 @requirement(
-    "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051", "CHANNEL-056",
-    "CHANNEL-061", "CHANNEL-063", "CHANNEL-066", "MODEL-016", DATED, MOVED,
+    "CHANNEL-044", "CHANNEL-046", "CHANNEL-047", "CHANNEL-048", "CHANNEL-049", "CHANNEL-050", "CHANNEL-051",
+    "CHANNEL-056", "CHANNEL-061", "CHANNEL-063", "CHANNEL-066", "MODEL-016", DATED, MOVED,
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -55,6 +57,7 @@ def test_a_channel_through_its_life(portal: Portal, verify: Verify, admin: Accou
         if channel.call("deactivate", "CHANNEL-049"):
             channel.repeat("deactivate")
             shows_status(channel, "CHANNEL-049", "INACTIVE")
+            is_left_out(channel, "CHANNEL-044", "activeOnly", "channelStatus", "INACTIVE")
         activated = channel.call("activate", "CHANNEL-051")
         if activated:
             channel.repeat("activate")
@@ -123,11 +126,17 @@ def is_by(
 def is_masked(channel: OwnRecord) -> None:
     """The listing shows neither the password that was set nor the better part of it."""
     listing, record = channel.read()
-    shown, sent = password_in(record or {}), password_in(channel.body)
+    verify_masked(channel, listing, record or {}, "data.items[0]")
+
+
+def verify_masked(channel: OwnRecord, answer: Exchange, record: dict[str, Json], place: str) -> None:
+    """Where no password was set, what is no mask to see may be one."""
+    shown, sent = password_in(record), password_in(channel.body)
     if isinstance(sent, str) and shown is not ABSENT:
-        at = "data.items[0].emailConfig.password"
-        hidden = not tells(shown, sent)
-        channel.verify("CHANNEL-046", holds(listing, at, hidden, "a mask", *channel.steps, actual=shown))
+        at, hidden = f"{place}.emailConfig.password", not tells(shown, sent)
+        channel.verify("CHANNEL-046", holds(answer, at, hidden, "a mask", *channel.steps, actual=shown))
+    elif isinstance(shown, str) and shown and not is_mask(shown):
+        channel.verify.doubt("CHANNEL-046", f"{endpoint_of(answer)} shows {NO_MASK}")
 
 
 def tells(shown: Json, password: str) -> bool:
@@ -151,7 +160,9 @@ def shows_status(channel: OwnRecord, requirement: str, status: str) -> None:
         channel.verify(requirement, equal(listing, at, status, *channel.steps))
 
 
-@requirement("CHANNEL-030", "CHANNEL-031", "CHANNEL-054", "CHANNEL-055", "CHANNEL-064", "CHANNEL-066")
+@requirement(
+    "CHANNEL-030", "CHANNEL-031", "CHANNEL-046", "CHANNEL-054", "CHANNEL-055", "CHANNEL-064", "CHANNEL-066"
+)  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
 def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, admin: Account) -> None:
@@ -178,6 +189,7 @@ def test_a_channel_is_deactivated_by_command(portal: Portal, verify: Verify, adm
         if deactivated.success:
             verify("CHANNEL-055", equal(deactivated, "data.bizId", channel.id, *channel.steps))
             shown = deactivated.data if isinstance(deactivated.data, dict) else {}
+            verify_masked(channel, deactivated, shown, "data")
             other = changed_beside("AGREE-005", record, shown, named=("channelStatus",), elsewhere=True)
             was = {name: record[name] for name in other}
             verify("CHANNEL-064", holds(deactivated, "data", not other, was, *channel.steps, actual=other))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cases.notifications.queries import asked, items, matching, state_of
+from cases.coded import state_of
+from cases.notifications.queries import asked, items, matching
 from cases.premises import granted
 from conformance.cases import (
     Account,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cases.changing import MOVES_BY_ITSELF, TOGETHER, changed_beside
 from cases.dating import DATED, MOVED, dated, verify_moved
-from cases.notifications.making import TYPE, OwnRecord, a_record, differences
+from cases.notifications.making import TYPE, OwnRecord, a_record, differences, is_left_out
 from cases.premises import A_WHILE, code_of, without
 from cases.surroundings import Surroundings
 from conformance.cases import (
@@ -24,8 +24,9 @@ CREATE, DELETE = TYPE.verb("create"), TYPE.verb("delete")
 
 
 @requirement(
-    "CHANNELTYPE-026", "CHANNELTYPE-027", "CHANNELTYPE-028", "CHANNELTYPE-029", "CHANNELTYPE-030",
-    "CHANNELTYPE-031", "CHANNELTYPE-033", "CHANNELTYPE-034", "CHANNEL-066", "MODEL-016", DATED, MOVED,
+    "CHANNELTYPE-023", "CHANNELTYPE-026", "CHANNELTYPE-027", "CHANNELTYPE-028", "CHANNELTYPE-029",
+    "CHANNELTYPE-030", "CHANNELTYPE-031", "CHANNELTYPE-033", "CHANNELTYPE-034", "CHANNEL-066",
+    "MODEL-016", DATED, MOVED,
 )  # fmt: skip
 @needs(CREATE, DELETE)
 @impact("mutating")
@@ -44,6 +45,7 @@ def test_a_channel_type_through_its_life(portal: Portal, verify: Verify, admin: 
         if channel_type.call("disable", "CHANNELTYPE-028"):
             channel_type.repeat("disable")
             has_status(channel_type, "CHANNELTYPE-028", "DISABLED", before=before)
+            is_left_out(channel_type, "CHANNELTYPE-023", "enabledOnly", "typeStatus", "DISABLED")
         if channel_type.call("enable", "CHANNELTYPE-029"):
             channel_type.repeat("enable")
             has_status(channel_type, "CHANNELTYPE-029", "ENABLED")

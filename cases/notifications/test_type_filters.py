@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from cases.coded import ONLY_MATCHES, state_of
 from cases.notifications.queries import (
     any_record,
     asked,
+    asked_by_state,
     finds_only,
     ids,
-    in_state,
     items,
     leaves_nothing_out,
     matching,
-    state_of,
+    verify_followed,
 )
 from cases.premises import authorized, granted, is_invalid
 from conformance.cases import Account, Portal, Untestable, Verify, holds, is_success, requirement
@@ -47,17 +48,21 @@ def test_channel_types_are_found_by_state(portal: Portal, verify: Verify, admin:
     if not codes:
         raise Untestable("no channel type is listed in a state that the specification names", "environment")
 
+    answers = asked_by_state(portal, admin, CHANNEL_TYPES_QUERY, "typeStatus", STATES_OF_TYPES)
     for code in codes:
-        answers = in_state(portal, admin, CHANNEL_TYPES_QUERY, "typeStatus", code, STATES_OF_TYPES[code])
-        taken = [form for form, answer in answers if finds_only(answer, "typeStatus", code)]
-        verify.observe("channel-type-filter-form", everything, " and ".join(taken) or "neither")
-    matching(portal, admin, CHANNEL_TYPES_QUERY)
+        taken = [form for form in answers if finds_only(answers[form][code], "typeStatus", code)]
+        forms = " and ".join("number" if form == "value" else form for form in taken)
+        verify.observe("channel-type-filter-form", everything, forms or "neither")
+    verify_followed(verify, "CHANNELTYPE-022", "typeStatus", answers, codes)
 
 
 @requirement("CHANNELTYPE-023", "CHANNELTYPE-025")
-def test_enabled_types_alone_are_listed(portal: Portal, admin: Account) -> None:
+def test_enabled_types_alone_are_listed(portal: Portal, verify: Verify, admin: Account) -> None:
+    """What there is without the flag shows whether it leaves anything out."""
+    matching(portal, admin, CHANNEL_TYPES_QUERY)
     if not items(matching(portal, admin, CHANNEL_TYPES_QUERY, enabledOnly=True)):
         raise Untestable("no channel type is enabled", "environment")
+    verify.untested("CHANNELTYPE-023", ONLY_MATCHES, "environment")
 
 
 @requirement("CHANNELTYPE-024", "CHANNEL-058")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from cases.changing import Creation
+from cases.coded import state_of
 from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences, listed_id, told_id
-from cases.notifications.queries import asked, ids, items, record_of, state_of
+from cases.notifications.queries import asked, ids, items, record_of
 from cases.notifications.test_type_changes import TRACES
 from cases.premises import authorized, change_accepted, settled, without
 from cases.properties.signing_in import newest

@@ -30,8 +30,9 @@ from conformance.check.merged_replays import (
 )
 from conformance.check.traffic import DEFAULTS, NO_EXCHANGE, NO_REQUEST, PortalTraffic
 from conformance.errors import UsageError
-from conformance.report.finish import NOTHING_TESTED, Outputs, finish_run
+from conformance.report.finish import Outputs, finish_run
 from conformance.report.model.run import Ending, FindingEntry, ObservationEntry, OtherPlaceEntry, Run
+from conformance.report.model.words import NOTHING_TESTED
 from conformance.spec import IMPACTS, REQUIREMENTS
 from conformance.traffic.capture.placeholders import LATER, blocks_in, moved, moved_json
 from conformance.traffic.exchange import ABSENT, Json, split_url

@@ -252,6 +252,24 @@ def timestamp_sent(exchange: Exchange) -> Iterator[str]:
     yield "absent" if exchange.at("timestamp") in (ABSENT, None) else "present"
 
 
+ENVELOPE = frozenset({"version", "timestamp", "success", "code", "message", "data"})
+
+
+@reading(
+    "extra-fields",
+    on=enveloped.where(
+        lambda exchange: exchange.envelope is not None and not exchange.envelope.keys() <= ENVELOPE
+    ),
+)
+def fields_beside_the_envelopes(exchange: Exchange) -> Iterator[str]:
+    """As those of the data are listed: an endpoint's own names, and no values."""
+    yield from sorted((exchange.envelope or {}).keys() - ENVELOPE)[:EXTRAS]
+
+
+EXTRAS = 20
+"""How many fields beside the envelope's an answer adds to what is read."""
+
+
 @reading("success-status", on=good)
 def status_of_success(exchange: Exchange) -> Iterator[Json]:
     yield exchange.status

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from conformance.checks.envelope import is_mask
 from conformance.checks.pages import items, no_id_twice
 from conformance.checks.records import (
+    NO_FILTER,
+    PLACE,
     Matching,
     asks_for_text,
     code_asked_for,
@@ -29,6 +31,7 @@ from conformance.spec.endpoints import (
 )
 from conformance.spec.tables import CONSTANTS, STATES
 from conformance.traffic.exchange import ABSENT, Exchange, Json
+from conformance.traffic.values import is_integer
 from conformance.verdicts.comparisons import contradicts, equal, holds
 from conformance.verdicts.findings import HELD, Comparison
 
@@ -101,13 +104,28 @@ coded_filter_rule(
 )
 
 
-@check(
-    "CHANNELTYPE-023",
-    on=successes(CHANNEL_TYPES_QUERY).where(
-        lambda exchange: sent_fields(exchange).get("enabledOnly") is True
-    ),
-)
-def enabled_only_gives_enabled_types(exchange: Exchange) -> Iterator[Comparison]:
+def _only_rule(
+    requirement: str, key: str, flag: str, given: Callable[[Exchange], Iterator[Comparison]]
+) -> None:
+    """For a flag that leaves records out. Where all would be given anyway it holds by nothing: what it gives
+    is compared with what there is without it."""
+
+    @check(requirement, on=successes(key), remembers=True)
+    def only_those_are_given(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
+        filters = {name for name, value in sent_fields(exchange).items() if value not in NO_FILTER}
+        count, whole = exchange.at(TOTAL), f"whole {exchange.request.bearer}"
+        is_known = is_integer(count) and not exchange.request.is_unknown
+        if not filters - PLACE and is_known:
+            memory[whole] = count
+        if sent_fields(exchange).get(flag) is not True:
+            return
+        compared = list(given(exchange))
+        yield from (comparison for comparison in compared if comparison is not HELD)
+        if compared and is_known and not filters - PLACE - {flag} and count < memory.get(whole, count):
+            yield from (comparison for comparison in compared if comparison is HELD)
+
+
+def _enabled_types(exchange: Exchange) -> Iterator[Comparison]:
     """Where flag and status disagree, which is another rule's matter, either will do."""
     for path, record in records(exchange):
         status = record.get("typeStatus")
@@ -115,6 +133,17 @@ def enabled_only_gives_enabled_types(exchange: Exchange) -> Iterator[Comparison]
         if isinstance(record.get("enabled"), bool):
             yield HELD if by_status else equal(exchange, f"{path}.enabled", True)
 
+
+def _active_channels(exchange: Exchange) -> Iterator[Comparison]:
+    """Further states are not shown, and a channel may be active in one of them: not in INACTIVE."""
+    for path, record in records(exchange):
+        if isinstance(record.get("channelStatus"), str):
+            inactive = record["channelStatus"] == "INACTIVE"
+            yield holds(exchange, f"{path}.channelStatus", not inactive, "ACTIVE")
+
+
+_only_rule("CHANNELTYPE-023", CHANNEL_TYPES_QUERY, "enabledOnly", _enabled_types)
+_only_rule("CHANNEL-044", CHANNELS_QUERY, "activeOnly", _active_channels)
 
 # Channels.
 
@@ -145,18 +174,6 @@ def _filter_rule_of_texts(requirement: str, name: str, family: Mapping[str, int]
 
 _filter_rule_of_texts("CHANNEL-042", "channelCategory", CATEGORIES)
 _filter_rule_of_texts("CHANNEL-043", "channelStatus", STATES_OF_CHANNELS)
-
-
-@check(
-    "CHANNEL-044",
-    on=successes(CHANNELS_QUERY).where(lambda exchange: sent_fields(exchange).get("activeOnly") is True),
-)
-def active_only_gives_active_channels(exchange: Exchange) -> Iterator[Comparison]:
-    """Further states are not shown, and a channel may be active in one of them: not in INACTIVE."""
-    for path, record in records(exchange):
-        if isinstance(record.get("channelStatus"), str):
-            inactive = record["channelStatus"] == "INACTIVE"
-            yield holds(exchange, f"{path}.channelStatus", not inactive, "ACTIVE")
 
 
 @check("CHANNEL-008", on=successes(CHANNELS_QUERY, CHANNEL_COMMAND_DEACTIVATE))
@@ -214,18 +231,24 @@ WRITTEN_SECONDS = 4.5
     remembers=True,
 )
 def a_mail_password_is_masked(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
-    """Contradicted by a password that was sent before it was ever shown; held by what is visibly a mask. Of
-    anything else it cannot be told which of the two it is: a client sends back the mask that it was shown."""
+    """Contradicted by a password that was sent before it was ever shown; held by what is visibly a mask, as
+    long as all are. Of anything else it cannot be told which of the two it is: a client sends back the mask
+    that it was shown."""
     config = sent_fields(exchange).get("emailConfig")
     sent = config.get("password") if isinstance(config, dict) else None
     if isinstance(sent, str) and len(sent) >= 6 and not is_mask(sent):
-        memory.setdefault(sent, "sent")
+        memory.setdefault(f"password {sent}", "sent")
+    masks = 0
     for path, record in records(exchange):
         shown = record.get("emailConfig")
         password = shown.get("password") if isinstance(shown, dict) else None
         if not isinstance(password, str):
             continue
         if is_mask(password):
-            yield HELD
-        elif memory.setdefault(password, "shown") == "sent":
+            masks += 1
+        elif memory.setdefault(f"password {password}", "shown") == "sent":
             yield contradicts(exchange, f"{path}.emailConfig.password", "a mask", "the password that was set")
+        elif password:
+            memory["may be in the clear"] = True
+    if masks and "may be in the clear" not in memory:
+        yield HELD

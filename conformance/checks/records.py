@@ -179,7 +179,8 @@ def filter_rule(requirement: str, key: str, name: str) -> None:
 
 def owner_filter_rule(requirement: str, key: str, name: str, total: str) -> None:
     """A filter by an institution narrows the listing. Whether records of institutions beneath or above count
-    as its own is not stated: others contradict it where of two institutions neither left anything out."""
+    as its own is not stated: others contradict it where of two institutions neither left anything out. It
+    holds where one leaves anything out: all may be of one institution."""
 
     @check(requirement, on=successes(key), remembers=True)
     def the_owner_narrows_the_listing(exchange: Exchange, memory: Memory) -> Iterator[Comparison]:
@@ -197,7 +198,9 @@ def owner_filter_rule(requirement: str, key: str, name: str, total: str) -> None
         ]
         others = [path for path, owner in owners if owner.casefold() != wanted.casefold()]
         if not others:
-            yield from (HELD for _ in owners)
+            narrows = not count or count < memory.get(whole, count)
+            matching = wanted.casefold() if owners else None
+            yield from _held_where_followed(memory, exchange.request.bearer or "", matching, narrows=narrows)
         elif count >= memory.get(whole, count + 1):
             memory[passed_over] = sorted({*memory.get(passed_over, []), wanted})
             if len(memory[passed_over]) > 1:
@@ -215,7 +218,8 @@ def coded_filter_rule(
 
     Whether a code is asked for by its symbol or its number is open, and a portal may pass over the form that
     it does not take. What is given beside the code contradicts the filter where that form is taken, as fewer
-    were found at some time than without any filter before and after, or where neither form is followed.
+    were found at some time than without any filter before and after, or where neither form is followed. It
+    holds where a filter that is passed over would have given something else.
     """
 
     @check(requirement, on=successes(key), remembers=True)
@@ -226,27 +230,44 @@ def coded_filter_rule(
         is_alone = filters.keys() <= PLACE and is_integer(count) and not exchange.request.is_unknown
         caller = exchange.request.bearer or ""
         whole, narrower = f"whole {caller}", f"narrower {caller}"
-        if wanted is None or code_asked_for(wanted, family) is None:
+        if wanted is None or (code := code_asked_for(wanted, family)) is None:
             if wanted is None and is_alone:
                 yield from _without_filter(memory, caller, count)
             return
         form, other = ("number", "code") if is_a_number(wanted) else ("code", "number")
         compared = list(matches(exchange, name, wanted))
         wrong = next((comparison for comparison in compared if comparison is not HELD), None)
+        narrows = is_alone and count < memory.get(whole, count)
         if wrong is None:
-            yield from compared
+            leaves_out = narrows or (is_alone and not count)
+            matching = code if compared else None
+            yield from _held_where_followed(memory, f"{form} {caller}", matching, narrows=leaves_out)
         else:
             memory[form] = True
             if other in memory or f"{form} is taken" in memory:
                 yield wrong
                 return
-        narrows = is_alone and count < memory.get(whole, count)
         if narrows or wrong is not None:
             narrowed = count if narrows else None
             memory[narrower] = [*memory.get(narrower, [])[-MOST_WAITING:], (form, narrowed, wrong)]
 
 
 MOST_WAITING = 50
+
+
+def _held_where_followed(
+    memory: Memory, answers: str, matching: str | None, *, narrows: bool
+) -> Iterator[Comparison]:
+    """Holds where answers that match show that a filter is followed: one that is passed over gives the same
+    whatever is asked for, and leaves nothing out. ``matching``: what an answer with records was asked for;
+    ``answers``: of which kind they are."""
+    asked, leaves_out = memory.get(f"matched {answers}", ((), False))
+    if matching is not None and matching not in asked:
+        asked = (*asked[-1:], matching)
+    leaves_out = leaves_out or narrows
+    memory[f"matched {answers}"] = asked, leaves_out
+    if len(asked) > 1 or (asked and leaves_out):
+        yield HELD
 
 
 def _without_filter(memory: Memory, caller: str, count: int) -> Iterator[Comparison]:

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from conformance.checks.envelope import ENVELOPE
 from conformance.checks.records import records
 from conformance.checks.registry import Sight
 from conformance.judging.dispatch import CheckSet, Dispatcher, Route
@@ -75,7 +76,12 @@ def metadata(exchange: Exchange) -> Metadata | None:
         version if type(version) is str else type(version),
         USUAL_STAMP if type(stamp) is int and 10**12 <= stamp < 10**13 else _kind_of_stamp(stamp),
         type(value_of("data", ABSENT)),
+        NO_FURTHER_FIELDS if envelope is None or ENVELOPE.issuperset(envelope) else tuple(envelope),
     )
+
+
+NO_FURTHER_FIELDS: tuple[str, ...] = ()
+"""What stands for the names in an envelope that has none but its own."""
 
 
 USUAL_STAMP = "milliseconds"

@@ -12,10 +12,10 @@ from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, against_baseline
 from conformance.report.formats.write import write_all
 from conformance.report.model.run import Ending, Run, RunFacts
+from conformance.report.model.words import NOTHING_TESTED
 from conformance.traffic.redaction.redact import Secrets
 from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, Ledger, Result, Verdict
 
-NOTHING_TESTED = "Nothing was tested."
 GONE = "the target could not be reached any more"
 
 

@@ -110,11 +110,21 @@ def concerns_only(rule: str, keys: frozenset[str]) -> bool:
 
 def deciding(rules: Iterable[str], declared: Iterable[str]) -> frozenset[str]:
     """The rules whose cases decide some rules: themselves, and for those that checks alone decide, the rules
-    of the endpoints whose answers the checks judge. ``declared``: the rules that cases decide."""
-    selected = frozenset(rules)
-    by_checks = selected - frozenset(declared)
-    keys = {key for rule in by_checks for key in KEYS_OF.get(rule, frozenset())}
-    return selected | {BY_KEY[key].requirement for key in keys}
+    of the endpoints whose answers the checks judge. ``declared``: the rules that cases decide.
+
+    That an endpoint is offered no case need decide: then what else cases decide of it has it asked.
+    """
+    selected, with_cases = frozenset(rules), frozenset(declared)
+    keys = {key for rule in selected - with_cases for key in KEYS_OF.get(rule, frozenset())}
+    keys |= {FOLLOWS[rule] for rule in selected - with_cases if rule in FOLLOWS}
+    wanted = selected | {BY_KEY[key].requirement for key in keys}
+    asked = {key for rule in wanted & with_cases for key in REQUIREMENTS[rule].operations}
+    return wanted | {rule for rule in with_cases if _is_of(rule, keys - asked)}
+
+
+def _is_of(rule: str, keys: frozenset[str] | set[str]) -> bool:
+    """Whether a rule of the specification is about some endpoints, and no others."""
+    return rule in REQUIREMENTS and concerns_only(rule, frozenset(keys))
 
 
 def _is_reachable(row: Operation, profile: Profile, impact: Impact) -> bool:

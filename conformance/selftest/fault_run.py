@@ -20,7 +20,7 @@ from conformance.run.hooks.stash import SESSION
 from conformance.run.options import RunOptions
 from conformance.run.session import ActingCase, Listener, RunSession
 from conformance.selftest.choice import function_of
-from conformance.spec import REQUIREMENTS, operation_of
+from conformance.spec import REQUIREMENTS, Impact, operation_of
 from conformance.target.bundled import InProcess, in_process
 from conformance.target.clock import Clock, SimulatedClock
 from conformance.target.portal.inboxes import NothingArrived
@@ -176,14 +176,16 @@ class NoLog:
         """There is nothing to close."""
 
 
-def session_on(target: InProcess, folder: Path, listeners: Sequence[Listener]) -> RunSession:
+def session_on(
+    target: InProcess, folder: Path, listeners: Sequence[Listener], impact: Impact = "disruptive"
+) -> RunSession:
     """A run session on a portal within this process, which writes nothing."""
     acting = ActingCase()
     ledger = AttributingLedger(acting)
     run = RunSession(
         target.profile,
         FaultRunClock(target),
-        RunOptions(out=folder, impact="disruptive", keep_ledger=False),
+        RunOptions(out=folder, impact=impact, keep_ledger=False),
         # Checks sign their findings themselves, instead of with the case that acts.
         judge=watch(ledger),
         log=NoLog(),
@@ -206,6 +208,7 @@ def attempt(
     faults: Sequence[str] = (),
     variants: Sequence[str] = (),
     watched: bool = False,
+    impact: Impact = "disruptive",
 ) -> FaultOutcome:
     """Runs cases against a portal with these faults and variants; ``watched``: notes what each case calls.
 
@@ -220,7 +223,7 @@ def attempt(
 
     with tempfile.TemporaryDirectory(prefix="selftest-") as folder:
         target = in_process(faults=faults, variants=variants, seed=zlib.crc32(name.encode()))
-        run = session_on(target, Path(folder), [note_call] if watched else [])
+        run = session_on(target, Path(folder), [note_call] if watched else [], impact)
         with _cases_of(session, items, run):
             run_all(session, run)
         run.portal.close()

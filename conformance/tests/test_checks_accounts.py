@@ -75,13 +75,21 @@ PROOFS = [
             accounts(account(), accountStatus="10010202"),
             accounts(account(), accountStatus=""),
             accounts(account(), accountStatus="REGISTERED"),
+            accounts(accountStatus="10010201"),
         ],
         [accounts(account(), accountStatus="REGISTERED"), accounts(account(), accountStatus=10010201)],
+    ),
+    Proof(
+        "ACCOUNT-020",
+        [accounts(account()), accounts(account(), accountStatus=10010202)],  # all are of that state anyway
+        [accounts(account(), accountStatus="REGISTERED"), accounts(account(), accountStatus=10010201)],
+        silent=True,
     ),
     Proof(
         "ACCOUNT-021",
         [
             accounts(account(), accountPortal=10010101),
+            accounts(TENANT, accountPortal=10010102),
             accounts(account(), TENANT),
             accounts(account(), TENANT, accountPortal="SYSTEM"),
             accounts(account(), TENANT),
@@ -105,6 +113,19 @@ PROOFS = [
             accounts(account(), BENEATH, institutionBizId="institution-1"),
             accounts(account(), BENEATH, institutionBizId="institution-2"),
         ],
+    ),
+    Proof(
+        "ACCOUNT-022",
+        [
+            accounts(account()),
+            accounts(account(), institutionBizId="institution-1"),
+        ],  # all are its own anyway
+        [
+            accounts(account()),
+            accounts(account(), institutionBizId="unknown-1"),
+            accounts(account(), institutionBizId="unknown-2"),
+        ],
+        silent=True,
     ),
     Proof(
         "ACCOUNT-023",

@@ -58,13 +58,26 @@ PROOFS = [
     Proof("CHANNELTYPE-021", types(channel_type(), typeCode="mail"), types(channel_type(), typeCode="SMS")),
     Proof(
         "CHANNELTYPE-022",
-        [types(channel_type(**DISABLED), typeStatus="DISABLED"), types(channel_type(), typeStatus=80010302)],
+        [
+            types(channel_type(**DISABLED), typeStatus="DISABLED"),
+            types(channel_type(), typeStatus="ENABLED"),
+            types(channel_type(), typeStatus=80010302),
+        ],
         [types(channel_type(), typeStatus="DISABLED"), types(channel_type(), typeStatus=80010302)],
     ),
     Proof(
         "CHANNELTYPE-023",
-        [types(channel_type(), enabledOnly=True), types(channel_type(**DISABLED), enabledOnly=False)],
+        [
+            types(channel_type(**DISABLED), channel_type(bizId="type-2"), enabledOnly=False),
+            types(channel_type(bizId="type-2"), enabledOnly=True),
+        ],
         types(channel_type(), channel_type(bizId="type-2", **DISABLED), enabledOnly=True),
+    ),
+    Proof(
+        "CHANNELTYPE-023",
+        [types(channel_type()), types(channel_type(), enabledOnly=True)],  # all are enabled anyway
+        types(channel_type(**DISABLED), enabledOnly=True),
+        silent=True,
     ),
     Proof(
         "CHANNELTYPE-025",
@@ -94,12 +107,20 @@ PROOFS = [
     ),
     Proof(
         "CHANNEL-042",
-        [channels(channel(), channelCategory=80010101), channels(SMS, channelCategory="EMAIL")],
+        [
+            channels(channel(), SMS),
+            channels(channel(), channelCategory=80010101),
+            channels(SMS, channelCategory="EMAIL"),
+        ],
         [channels(SMS, channelCategory="EMAIL"), channels(SMS, channelCategory=80010101)],
     ),
     Proof(
         "CHANNEL-043",
-        [channels(INACTIVE, channelStatus="80010202"), channels(channel(), channelStatus="DRAFT")],
+        [
+            channels(INACTIVE, channelStatus="80010202"),
+            channels(channel(), channelStatus="DRAFT"),
+            channels(channelStatus="80010201"),
+        ],
         [
             channels(INACTIVE, channel()),
             channels(INACTIVE, channelStatus="ACTIVE"),
@@ -109,10 +130,16 @@ PROOFS = [
     Proof(
         "CHANNEL-044",
         [
+            channels(channel(), channel(channelStatus="DEGRADED"), INACTIVE, activeOnly=False),
             channels(channel(), channel(channelStatus="DEGRADED"), activeOnly=True),
-            channels(INACTIVE, activeOnly=False),
         ],
         channels(INACTIVE, activeOnly=True),
+    ),
+    Proof(
+        "CHANNEL-044",
+        [channels(channel()), channels(channel(), activeOnly=True)],  # all are active anyway
+        channels(INACTIVE, activeOnly=True),
+        silent=True,
     ),
     Proof(
         "CHANNEL-046",
@@ -123,6 +150,15 @@ PROOFS = [
             channels(shows("se****me"), shows("••••••••"), shows("[hidden]"), shows(None)),
         ],
         [created("open-sesame"), channels(shows("open-sesame"))],
+        silent=True,
+    ),
+    Proof(
+        "CHANNEL-046",
+        [created("open-sesame"), channels(shows("se****me"), shows("••••••••"), shows(None))],
+        [
+            created("open-sesame"),
+            answer(CHANNEL_COMMAND_DEACTIVATE, shows("open-sesame"), sent={"bizId": "channel-1"}),
+        ],
     ),
     Proof(
         "CHANNEL-058",

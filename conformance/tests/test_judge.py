@@ -118,6 +118,14 @@ def test_extra_fields_are_observed_and_not_held_against_anybody() -> None:
     assert judged(exchange).findings == []
 
 
+def test_fields_beside_those_of_the_envelope_are_observed_too() -> None:
+    good = answer(ROLES, body={**envelope(data=[role()]), "trace": "t-1"})
+    bad = answer(ROLES, body={**envelope("4010"), "trace": "t-2", "path": "/roles"}, status=401)
+    assert observed("extra-fields", good) == ["trace"]
+    assert sorted(observed("extra-fields", good, bad)) == ["path", "trace"]
+    assert judged(good, bad).findings == []
+
+
 @pytest.fixture
 def broken_check() -> Iterator[str]:
     """A check with a bug, for as long as the test runs."""

@@ -10,11 +10,12 @@ import pytest
 
 from conformance.errors import ExitCode
 from conformance.report.across.baseline import Baseline
-from conformance.report.finish import GONE, NOTHING_TESTED, Outputs, exit_code, finish_run
+from conformance.report.finish import GONE, Outputs, exit_code, finish_run
 from conformance.report.formats.annotations import annotations_of
 from conformance.report.formats.closing import exit_reason
 from conformance.report.formats.write import FORMATS
 from conformance.report.model.run import Ending, Regression, Run
+from conformance.report.model.words import NOTHING_TESTED
 from conformance.tests.sample_run import START, URL, Sample, conformant, sample
 
 LOST = Regression(exchange=1, endpoint="GET /web/v1/system/roles", path="data", kind="changed")

@@ -10,7 +10,7 @@ import pytest
 from conformance.report.across import baseline
 from conformance.report.across.toml_rows import NO_REASON
 from conformance.report.formats.terminal import summary_lines, waiting, wants_colour
-from conformance.report.model.run import Ending
+from conformance.report.model.run import Ending, Scope
 from conformance.spec import REQUIREMENTS
 from conformance.tests.sample_run import (
     ACCOUNTS,
@@ -82,6 +82,18 @@ def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
     assert len(lines) == 2
     assert lines[0] == f"Inconclusive  {cause}"
     assert f"{run.summary.untested} untested" in lines[1]
+
+
+def test_a_selection_that_decided_nothing_names_the_reasons() -> None:
+    made = Sample()
+    made.ledger.leave_untested("LOGIN-080", "[limits] max_failed_sign_ins allows 2 wrong codes")
+    inconclusive = Ending(inconclusive="Nothing was tested.")
+    run = made.run(exit_code=5, ending=inconclusive, scope=Scope(selection="--only LOGIN-080"))
+
+    shown = "\n".join(summary_lines(run, colour=False, quiet=False))
+
+    assert "[limits] max_failed_sign_ins allows 2 wrong codes (LOGIN-080)" in shown
+    assert shown.index("LOGIN-080") < shown.index("Nothing was tested.")
 
 
 def test_quiet_leaves_the_verdict_and_what_blocks() -> None:

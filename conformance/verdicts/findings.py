@@ -139,6 +139,7 @@ class RequirementTally:
     cases: dict[str, None] = field(default_factory=dict)
     reasons: dict[str, FaultClass] = field(default_factory=dict)
     lacking: dict[str, FaultClass] = field(default_factory=dict)
+    doubts: dict[str, FaultClass] = field(default_factory=dict)
 
 
 class Ledger:
@@ -280,6 +281,11 @@ class Ledger:
         """Remembers why something could not be tried; it counts only where nothing else decided."""
         self._tally(requirement).reasons.setdefault(reason, fault_class)
 
+    def doubt(self, requirement: str, reason: str, fault_class: FaultClass) -> None:
+        """Remembers what was seen of a requirement that may well contradict it: it does not pass by what held
+        elsewhere."""
+        self._tally(requirement).doubts.setdefault(reason, fault_class)
+
     def leave_unbegun(self, requirement: str, reason: str) -> None:
         """Remembers what a case lacks to be begun; the reasons of others that were begun come first."""
         self._tally(requirement).lacking.setdefault(reason, "configuration")
@@ -359,12 +365,12 @@ class Ledger:
             tally.satisfied or finding is not None or requirement.reading in observed
         ):
             return Result(requirement, Verdict.OPEN, cases)
-        if tally.satisfied:
+        if tally.satisfied and not tally.doubts:
             return Result(requirement, Verdict.PASS, cases)
         if requirement.untestable:
             return Result(requirement, Verdict.UNTESTED, cases, requirement.untestable)
         reason, fault_class = next(
-            iter({**tally.reasons, **mildest_first(tally.lacking)}.items()),
+            iter({**tally.doubts, **tally.reasons, **mildest_first(tally.lacking)}.items()),
             (f"{UNDECIDED}: {REMEDY}", None),
         )
         return Result(requirement, Verdict.UNTESTED, cases, reason, fault_class)

@@ -30,6 +30,13 @@ ONCE = frozenset({"extra-fields", "null-fields"})
 """Topics of which a judge tells each value once, however often it comes."""
 
 
+def _is_told_once(observation: Observation) -> bool:
+    """Whether its times are no count; fields beside those of the envelope are counted as other readings."""
+    observed = observation.observed
+    is_of_the_envelope = observation.topic == "extra-fields" and not str(observed).startswith("data")
+    return observation.topic in ONCE and not is_of_the_envelope
+
+
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
     """The decisions on a part. Each mapping is by what makes two rows alike."""
@@ -142,7 +149,7 @@ def _one_observation(
     one: tuple[Position, Observation], other: tuple[Position, Observation]
 ) -> tuple[Position, Observation]:
     (position, first), (_, later) = (one, other) if one[0] <= other[0] else (other, one)
-    times = first.times if first.topic in ONCE else first.times + later.times
+    times = first.times if _is_told_once(first) else first.times + later.times
     return position, replace(first, times=times)
 
 

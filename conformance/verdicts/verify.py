@@ -46,6 +46,11 @@ class Verify:
         self._claim(requirement)
         self.ledger.leave_untested(requirement, reason, fault_class)
 
+    def doubt(self, requirement: str, reason: str, fault_class: FaultClass = "configuration") -> None:
+        """Says what leaves a requirement undecided, whatever held elsewhere."""
+        self._claim(requirement)
+        self.ledger.doubt(requirement, reason, fault_class)
+
     def unless(self, requirement: str, contradiction: Contradiction | None) -> None:
         """Decides a requirement that holds unless a contradiction was found."""
         self(requirement, HELD if contradiction is None else contradiction)

@@ -16,6 +16,7 @@ from conformance.report.model.marked import literal
 from conformance.report.model.run import OF_REPLAYS, BaselineOutcome, FindingEntry, Run, VerdictName
 from conformance.report.model.visible import one_line
 from conformance.report.model.words import (
+    NOTHING_TESTED,
     Tone,
     counted,
     duration,
@@ -200,8 +201,9 @@ def _open(run: Run, pen: Pen) -> Iterator[str]:
 
 
 def _untested(run: Run, pen: Pen) -> Iterator[str]:
-    """What is untested, by reason. Where nothing at all was tested, the verdict has the one reason."""
-    if not _tested(run) and (run.ending.unreachable or run.ending.inconclusive):
+    """What is untested, by reason. Where nothing at all was tested, the verdict may have the one reason."""
+    inconclusive = run.ending.inconclusive not in ("", NOTHING_TESTED)
+    if not _tested(run) and (run.ending.unreachable or inconclusive):
         return
     groups = untested(run)
     if not groups:

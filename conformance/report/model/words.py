@@ -25,6 +25,9 @@ from conformance.verdicts.findings import NOT_REACHED, NOT_SELECTED, UNDECIDED
 
 Tone = Literal["good", "bad", "known", "unsure"]
 
+NOTHING_TESTED = "Nothing was tested."
+"""How a run ends that decided nothing, where no other cause is known."""
+
 ALLOWED = {
     "read-only": "read-only: sign in and read",
     "mutating": "mutating: also create and change records, and restore them",

@@ -13,6 +13,7 @@ from conformance.run.hooks.stash import DESELECTED, RULES
 from conformance.run.options import value_of
 from conformance.run.planning import ids_of
 from conformance.run.rerun import failed_rules, rerun_requirements, rerun_selection
+from conformance.run.testable import deciding
 from conformance.verdicts.selection import RuleSelection, select_rules
 
 BY_OPTION = {
@@ -89,10 +90,12 @@ def counted_rules(config: pytest.Config, rules: RuleSelection | None) -> RuleSel
 
 
 def keep_selected(config: pytest.Config, items: list[pytest.Item], selection: RuleSelection | None) -> None:
-    """Keeps the cases that decide a selected rule. UsageError: there is none."""
+    """Keeps the cases that decide a selected rule, or have asked what a check decides it by. UsageError:
+    there is none."""
     if selection is None:
         return
-    chosen = [item for item in items if not selection.rules.isdisjoint(ids_of(item))]
+    wanted = deciding(selection.rules, (rule for item in items for rule in ids_of(item)))
+    chosen = [item for item in items if not wanted.isdisjoint(ids_of(item))]
     if not chosen:
         raise UsageError(
             f"{selection.text}: no case decides these rules alone. Select their endpoint instead."

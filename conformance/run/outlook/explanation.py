@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 
 from conformance.run.catalogue import CaseRow, collect, deciders
-from conformance.spec import REQUIREMENTS, Requirement
+from conformance.run.testable import deciding
+from conformance.spec import IMPACTS, REQUIREMENTS, Requirement
 from conformance.target.bundled import FAULTS
 
 LEVEL_REASONS = {
@@ -24,6 +26,12 @@ SHOWN = 8
 """How many endpoints, cases or checks are listed in the text."""
 
 LOCAL = "local.toml"
+
+RECIPES: Mapping[str, Mapping[str, str]] = json.loads(
+    (files("conformance.run.outlook") / "recipes.json").read_text(encoding="utf-8")
+)
+"""The rules of which the first fault does not show to their own cases alone: the fault that does, and a case
+that meets it where those of the rule do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +69,12 @@ def explain(rules: Iterable[str]) -> list[Explanation]:
 
 
 def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, CaseRow]) -> Explanation:
-    fault = next((fault.name for fault in FAULTS.values() if row.id in fault.breaks), None)
+    recipe = RECIPES.get(row.id, {})
+    fault = recipe.get("fault") or next(
+        (each.name for each in FAULTS.values() if row.id in each.breaks), None
+    )
     serve = f"portal-conformance serve --port 8000 --profile-out {LOCAL}"
-    impact = _least_impact([cases[name] for name in names if name in cases])
+    case = recipe.get("case")
     return Explanation(
         id=row.id,
         level=row.level,
@@ -76,14 +87,24 @@ def _explanation(row: Requirement, names: Sequence[str], cases: Mapping[str, Cas
         untestable=row.untestable,
         serve_failing=f"{serve} --fault {shlex.quote(fault)}" if fault else None,
         serve_passing=serve,
-        judge=f"portal-conformance run --profile {LOCAL} --only {row.id} --impact {impact}",
+        judge=f"portal-conformance run --profile {LOCAL} {_selecting(row.id, case, cases.values())}",
     )
 
 
-def _least_impact(cases: Sequence[CaseRow]) -> str:
-    """The impact that lets the first case of them run."""
-    levels = [row.impact for row in cases]
-    return next((level for level in ("read-only", "mutating", "disruptive") if level in levels), "read-only")
+def _selecting(rule: str, case: str | None, cases: Collection[CaseRow]) -> str:
+    """The options that have a rule decided, by one case where the cases of the rule would not meet the
+    fault."""
+    if case is not None:
+        meant = [row for row in cases if row.id.startswith(case)]
+        return f"--rerun {case} --impact {_greatest_impact(meant)}"
+    wanted = deciding({rule}, (each for row in cases for each in row.requirements))
+    meant = [row for row in cases if not wanted.isdisjoint(row.requirements)]
+    return f"--only {rule} --impact {_greatest_impact(meant)}"
+
+
+def _greatest_impact(cases: Iterable[CaseRow]) -> str:
+    """The impact that lets each of them run: any may be the one that meets the fault."""
+    return max((case.impact for case in cases), key=IMPACTS.index, default="read-only")
 
 
 def _needs(case: CaseRow | None) -> str:

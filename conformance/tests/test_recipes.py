@@ -1,0 +1,90 @@
+"""What ``explain`` prints to see both verdicts of a rule, followed word for word within this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from conformance.run.catalogue import pytest_arguments
+from conformance.run.outlook.explanation import RECIPES, Explanation, explain
+from conformance.run.planning import ids_of
+from conformance.run.testable import deciding
+from conformance.selftest import QUIET
+from conformance.selftest.fault_run import FaultOutcome, attempt
+from conformance.spec import IMPACTS, REQUIREMENTS
+
+SAMPLE = 30
+ALWAYS = ("LOGIN-001", "LOGIN-077", "LOGIN-080", "OP-014")
+"""Rules whose recipes once decided nothing."""
+
+
+def sampled() -> list[Explanation]:
+    """Some rules of every chapter, drawn by a seed, and those that once went wrong."""
+    printed = [rule for rule in explain(REQUIREMENTS) if rule.serve_failing and rule.level != "open"]
+    random.Random(80).shuffle(printed)
+    first_of_chapters = {rule.id.partition("-")[0]: rule for rule in printed}
+    drawn = {rule.id: rule for rule in (*first_of_chapters.values(), *printed[:SAMPLE])}
+    return list(drawn.values()) + [rule for rule in printed if rule.id in ALWAYS and rule.id not in drawn]
+
+
+@dataclass
+class Followed:
+    """Runs inside pytest, once it has collected the cases: what each recipe came to, with the fault and
+    without."""
+
+    outcomes: dict[str, tuple[FaultOutcome, FaultOutcome]] = field(default_factory=dict)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        items = [item for item in session.items if ids_of(item)]
+        for rule in sampled():
+            fault = shlex.split(str(rule.serve_failing))[-1]
+            impact = next(each for each in IMPACTS if each == rule.judge.split()[-1])
+            cases = meant(items, rule.judge)
+            self.outcomes[rule.id] = (
+                attempt(session, cases, fault, faults=[fault], impact=impact),
+                attempt(session, cases, "clean", impact=impact),
+            )
+
+
+def meant(items: Sequence[pytest.Item], judge: str) -> list[pytest.Item]:
+    """The cases that the options of a recipe select."""
+    option, name = shlex.split(judge)[4:6]
+    if option == "--rerun":
+        return [item for item in items if name in item.nodeid]
+    wanted = deciding({name}, (rule for item in items for rule in ids_of(item)))
+    return [item for item in items if not wanted.isdisjoint(ids_of(item))]
+
+
+@pytest.fixture(scope="module")
+def followed() -> Followed:
+    following = Followed()
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        pytest.main([*pytest_arguments(), *QUIET], plugins=[following])
+    return following
+
+
+def test_each_printed_recipe_shows_both_verdicts(followed: Followed) -> None:
+    wrong = {}
+    for id, (failing, passing) in followed.outcomes.items():
+        verdict = "fail" if REQUIREMENTS[id].level == "must" else "warn"
+        turned = failing.turned.get(id)
+        if turned is None or turned.verdict != verdict or id in (*passing.turned, *passing.untested):
+            wrong[id] = (turned, id in failing.untested, id in passing.untested)
+
+    assert len(followed.outcomes) >= SAMPLE
+    assert {id.partition("-")[0] for id in followed.outcomes} >= {"LOGIN", "CHANNEL", "OP", "MODEL"}
+    assert wrong == {}
+
+
+def test_the_recipes_that_differ_name_rules_and_what_there_is(followed: Followed) -> None:
+    assert set(RECIPES) <= set(REQUIREMENTS)
+    assert {rule.id for rule in explain(RECIPES) if "--rerun" in rule.judge} == {
+        id for id, recipe in RECIPES.items() if "case" in recipe
+    }
