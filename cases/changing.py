@@ -125,3 +125,5 @@ def creation(
     finally:
         if making.is_open and making.id is not None:
             making.undo()
+        elif making.is_open and portal.changes.is_accepted(number):
+            portal.take_away(number)

@@ -10,6 +10,7 @@ from cases.changing import Creation, creation
 from cases.premises import authorized, granted, listed, refusal_text, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
+from conformance.target.portal.restoring import listed_id
 from conformance.verdicts.comparisons import KNOWN_CODES
 
 Invitation = dict[str, Json]
@@ -73,8 +74,8 @@ def invited(
         record = next(
             (record for record in new if shows(record, marker) or shows(record, email)), next(iter(new), None)
         )
-        if record is not None and isinstance(record.get("bizId"), str):
-            making.came_to(record["bizId"])
+        if (id := listed_id(portal, INVITE, answer, record)) is not None:
+            making.came_to(id)
         yield Invited(record, sent, answer, making)
 
 

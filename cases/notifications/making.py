@@ -25,6 +25,7 @@ from conformance.spec.endpoints import (
     CHANNELS_QUERY,
 )
 from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.target.portal.restoring import told_id
 
 
 @dataclass(frozen=True)
@@ -138,13 +139,6 @@ def a_record(portal: Portal, verify: Verify, by: Account, family: Family) -> Ite
         making.came_to(id)
         answers = {"create": form(exchange.data)}
         yield OwnRecord(portal, verify, by, family, name, id, body, making, [exchange], answers)
-
-
-def told_id(portal: Portal, key: str, exchange: Exchange) -> str | None:
-    """The new record's id where the answer has it: at the profile's place, or as ``bizId``."""
-    settings = portal.profile.operations.get(key)
-    id = exchange.at(settings.result_id if settings and settings.result_id else "data.bizId")
-    return id if isinstance(id, str) and id else None
 
 
 def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:

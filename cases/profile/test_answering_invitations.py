@@ -76,6 +76,8 @@ def received(exchange: Exchange, invitation: Invited, marker: str) -> dict[str, 
     """The invitation among the invitee's own. Raises Untestable where it is not listed."""
     for record in listed(exchange):
         if shows(record, marker) or record.get("bizId") == (invitation.creation.id or marker):
+            if invitation.creation.id is None and isinstance(record.get("bizId"), str):
+                invitation.creation.came_to(record["bizId"])
             return record
     raise Untestable("the invitation is not among the invitee's own", "target")
 

@@ -21,6 +21,7 @@ from conformance.spec.endpoints import (
     INVITATIONS,
     INVITE,
 )
+from conformance.target.portal.restoring import listed_id
 
 AT_ONCE = 3
 MAILS_SPARED = 15
@@ -90,10 +91,12 @@ class Inviting(Machine):
             (candidate for candidate in new if shows(candidate, marker) or shows(candidate, email)),
             next(iter(new), None),
         )
-        if record is None or not isinstance(record.get("bizId"), str):
+        id = listed_id(self.portal, INVITE, answer, record)
+        if record is None or id is None:
+            self.portal.take_away(number)
             raise Untestable("the invitation that was made is not listed with its id", "target")
-        creation.came_to(record["bizId"])
-        self.sent.append(Sent(creation, record["bizId"], record, invitee, steps=[answer]))
+        creation.came_to(id)
+        self.sent.append(Sent(creation, id, record, invitee, steps=[answer]))
 
     def pending(self) -> list[Sent]:
         return [invitation for invitation in self.sent if invitation.state == "PENDING"]

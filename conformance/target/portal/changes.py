@@ -17,6 +17,7 @@ from conformance.errors import LedgerError, Untestable
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.operations import operation
 from conformance.target.clock import Clock
+from conformance.target.portal.records import own_ids
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 
@@ -31,8 +32,8 @@ LEDGER = "changes.jsonl"
 
 @dataclass(frozen=True)
 class TargetChange:
-    """One change to restore. ``name`` is what a listing shows; ``result`` is the created record's id;
-    ``number`` says which of the run's passwords was set."""
+    """One change to restore. ``name`` is what a listing shows; ``result`` is the created record's id, ``ids``
+    are texts of the answer that may be it; ``number`` says which of the run's passwords was set."""
 
     id: int
     kind: Kind
@@ -44,6 +45,7 @@ class TargetChange:
     result: str | None = None
     number: int = 0
     run: str = ""
+    ids: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -112,6 +114,7 @@ class ChangeLedger:
         self._undone: set[int] = set()
         self._left: list[LeftValue] = []
         self._accepted: set[int] = set()
+        self._not_taken_away: dict[str, str] = {}
         self._unrestorable = 0
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
@@ -130,6 +133,7 @@ class ChangeLedger:
         if not self.pending and not self._left:
             self._changes.clear()
             self._undone.clear()
+            self._accepted.clear()
             self._cut = 0
             path.unlink()
         elif self.pending and self.target != target:
@@ -187,8 +191,8 @@ class ChangeLedger:
             own = {id for id, change in self._changes.items() if change.run == self.run_id}
             return ChangeCounts(
                 len(own) + self._unrestorable,
-                len(self._accepted) + self._unrestorable,
-                len(self._accepted & self._undone),
+                len(self._accepted & own) + self._unrestorable,
+                len(self._accepted & own & self._undone),
             )
 
     def notice(self, exchange: Exchange) -> None:
@@ -203,7 +207,23 @@ class ChangeLedger:
             is_changed = any(change.id in self._accepted for change in pending if change.kind == "password")
             waiting = [change.id for change in pending if change.id not in self._accepted]
             if waiting and not is_changed:
-                self._accepted.add(waiting[0])
+                self.accepted(waiting[0], exchange.data)
+
+    def accepted(self, id: int, data: Json = None) -> None:
+        """Notes that the target accepted a change. Of a record whose id is not known yet it is written down:
+        it was made, even where no listing shows it. ``data`` is what the target answered."""
+        with self._lock:
+            self._accepted.add(id)
+            change = self._changes[id]
+            if change.kind == "creating" and change.result is None:
+                ids = [text for text in own_ids(data, name=change.name) if self._secrets.redact(text) == text]
+                self._changes[id] = replace(change, ids=tuple(ids))
+                self._write_if_possible({"event": "accepted", "id": id, "ids": ids})
+
+    def is_accepted(self, id: int) -> bool:
+        """Whether the target is known to have accepted a change."""
+        with self._lock:
+            return id in self._accepted
 
     def creating(
         self,
@@ -248,6 +268,9 @@ class ChangeLedger:
         """Notes that a change could not be restored. ``present`` is the value there now, where the suite made
         it: a secret, in a file that only its owner may read. Whether that could be written."""
         with self._lock:
+            change = self._changes[id]
+            if change.kind == "creating" and change.result is None:
+                self._not_taken_away[change.key] = reason
             row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
             return self._write_if_possible(row if present is None else {**row, "present": present})
 
@@ -276,12 +299,14 @@ class ChangeLedger:
                 self._file = None
 
     def _note(self, change: TargetChange) -> int:
+        if change.kind == "creating" and (reason := self._not_taken_away.get(change.key)) is not None:
+            raise Untestable(f"no further record is made, as an earlier one stays: {reason}", "target")
         self._check_way_back(change)
         if self._secrets.redact_json(change.undo_body) != change.undo_body:
             raise Untestable(f"{change.key} could not be undone without writing down a secret")
         with self._lock:
             change = replace(change, id=len(self._changes) + 1, run=self.run_id)
-            row = {name: value for name, value in vars(change).items() if value not in (None, "")}
+            row = {name: value for name, value in vars(change).items() if value not in (None, "", ())}
             self._write({"event": "change", **row, "at": self._clock.iso() if self._clock else ""})
             self._changes[change.id] = change
             return change.id
@@ -328,6 +353,10 @@ class ChangeLedger:
             self._changes[row["id"]] = _change_of(fields)
         elif event == "created":
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
+        elif event == "accepted":
+            self._accepted.add(row["id"])
+            ids = msgspec.convert(row["ids"], tuple[str, ...])
+            self._changes[row["id"]] = replace(self._changes[row["id"]], ids=ids)
         elif event == "undone":
             self._undone.add(row["id"])
         elif event == "left" and row.get("present") is not None:
