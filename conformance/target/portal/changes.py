@@ -178,6 +178,16 @@ class ChangeLedger:
         return list(self._left)
 
     @property
+    def restored(self) -> list[TargetChange]:
+        """The changes of this run that the target accepted and that were restored, the earliest first."""
+        with self._lock:
+            return [
+                change
+                for id, change in sorted(self._changes.items())
+                if id in self._accepted & self._undone and change.run == self.run_id
+            ]
+
+    @property
     def results(self) -> frozenset[str]:
         """The ids of the records that were created, as far as their creation returned them."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 from conformance.target.portal.restoring.made import listed_id, told_id
 from conformance.target.portal.restoring.password_history import PasswordHistory
+from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.target.portal.restoring.restore import (
     NotRestored,
     cleanup_command,
@@ -17,6 +18,7 @@ __all__ = [
     "listed_id",
     "restore",
     "restored_in_words",
+    "shown_otherwise",
     "take_away",
     "told_id",
 ]

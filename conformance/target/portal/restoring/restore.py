@@ -23,6 +23,7 @@ from conformance.target.portal.budget import is_rate_limited, retry_after
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
 from conformance.target.portal.restoring.made import Made, is_answered, is_open, no_id
+from conformance.target.portal.restoring.read_back import is_absent
 from conformance.target.portal.sign_ins.attempts import PasswordRefused
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 
@@ -190,7 +191,7 @@ class Restoring:
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
         if _is_in_use(change, answer) and self._taken_out_of_use(change, result, token):
             answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        if answer.success or is_answered(self._portal, change, result):
+        if answer.success or self._is_nothing_left(change, result):
             return None
         reason = f"{change.undo_key} was refused: {refusal(answer)}"
         if change.kind != "creating" or not _is_unknown(answer):
@@ -198,6 +199,10 @@ class Restoring:
         if change.result is None:
             return reason  # an id that was guessed may be none
         return f"{reason}, and a listing still shows it" if is_open(self._portal, change, result) else None
+
+    def _is_nothing_left(self, change: TargetChange, result: str | None) -> bool:
+        """Whether the refusal of the way back is lawful: there is nothing to take back any more."""
+        return is_answered(self._portal, change, result) or is_absent(self._portal, change)
 
     def _taken_out_of_use(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record could be deactivated: a portal may delete none that is in use."""
