@@ -23,6 +23,7 @@ from conformance.target.clock import Clock
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
+from conformance.target.portal.login import MAILED_BEFORE
 from conformance.target.portal.restoring import shown_otherwise
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
@@ -230,9 +231,15 @@ class RunSession:
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
         blocked = None if self.blocked is None else self.blocked.reason
-        also = also_contradicted(self.ledger) if self.options.rerun else ()
+        also = [*self._waited_for_mails_before()]
+        also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         return [note for note in (self.unreachable, blocked, availability, *otherwise, *also) if note]
+
+    def _waited_for_mails_before(self) -> list[str]:
+        """That the run waited for a cooldown that it had not begun."""
+        waits = [wait.end - wait.start for wait in self.timeline if wait.label == MAILED_BEFORE]
+        return [f"Waited {sum(waits):.0f} s for {MAILED_BEFORE}."] if waits else []
 
     def _outputs(self) -> Outputs:
         return Outputs(
