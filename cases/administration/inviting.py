@@ -22,6 +22,8 @@ AT_LENGTH = f"{IN_SEVERAL_SCRIPTS}. " * 4
 OF_ITS_STATE = ("invitationStatus", "acceptedAt")
 """What an invitation shows otherwise once it was answered or cancelled."""
 
+ANSWERED = "an invitation was {}, which cannot be taken back"
+
 EXPIRES_AFTER, EXPIRES_LATE = 3, 30
 """Days: no numbers that a portal would take by itself, and one beyond that which it may take."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cases.administration.inviting import Invitation, address_of, shows
+from cases.administration.inviting import ANSWERED, Invitation, address_of, shows
 from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
 from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
@@ -130,7 +130,7 @@ class Inviting(Machine):
             id = "INVITATION-030" if invitation.state == "DECLINED" else "INVITATION-029"
             self.trial.verify(id, is_refused(answer, *invitation.steps))
         elif open_before and answer.success:
-            invitation.creation.settled()
+            invitation.creation.stays(ANSWERED.format("accepted"))
             invitation.state = "ACCEPTED"
             self._is_accepted(invitation, answer)
 
@@ -148,7 +148,7 @@ class Inviting(Machine):
         invitation = newest(self.received(), which)
         answer = self._answer(invitation, INVITATION_DECLINE)
         if answer.success and invitation.state == "PENDING":
-            invitation.creation.settled()
+            invitation.creation.stays(ANSWERED.format("declined"))
             invitation.state = "DECLINED"
             self._cannot_be_accepted(invitation)
         elif answer.success:

@@ -222,7 +222,12 @@ class RunSession:
         if self.options.impact == "read-only":
             return None
         counts = self.portal.changes.counts
-        return ChangesMade(attempted=counts.attempted, accepted=counts.accepted, restored=counts.restored)
+        return ChangesMade(
+            attempted=counts.attempted,
+            accepted=counts.accepted,
+            restored=counts.restored,
+            staying=counts.staying,
+        )
 
     def _notes(self) -> list[str]:
         """Why the run ended early, how many of its requests had no answer, where any had one, and what a
@@ -231,7 +236,8 @@ class RunSession:
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
         blocked = None if self.blocked is None else self.blocked.reason
-        also = [*self._waited_for_mails_before()]
+        staying = (f"Nothing restores: {reason}." for reason in self.portal.changes.unrestorable)
+        also = [*staying, *self._waited_for_mails_before()]
         also += also_contradicted(self.ledger) if self.options.rerun else ()
         otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
         return [note for note in (self.unreachable, blocked, availability, *otherwise, *also) if note]

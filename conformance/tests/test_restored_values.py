@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
 
-from conformance.spec.endpoints import OTP_REVOKE, OTP_SETUP, PROFILE, PROFILE_UPDATE
+from conformance.spec.endpoints import (
+    BACKUP_CODES_GENERATE,
+    INVITATION_CANCEL,
+    INVITE,
+    OTP_REVOKE,
+    OTP_SETUP,
+    PROFILE,
+    PROFILE_UPDATE,
+)
 from conformance.target.portal import Portal
+from conformance.target.portal.changes import ChangeCounts, ChangeLedger
 from conformance.target.portal.restoring import shown_otherwise
 from conformance.tests.reached import answer, answering
 from conformance.traffic.exchange import Json
@@ -44,6 +54,21 @@ def test_a_refused_revocation_of_an_authenticator_that_is_none_leaves_nothing(
 
     refused = f"what {OTP_SETUP} changed for [accounts.admin]: {OTP_REVOKE} was refused: HTTP 409, OTP_ABSENT"
     assert portal.restore() == ([refused] if is_left else [])
+
+
+def test_what_nothing_restores_is_counted_and_named_and_no_restored_change(tmp_path: Path) -> None:
+    portal = answering(lambda request: answer(SIGNED_IN), ledger=tmp_path / "changes.jsonl")
+    changes = portal.changes
+    for _ in range(2):
+        changes.stays(changes.creating(INVITE, INVITATION_CANCEL, name="x"), "an invitation was accepted")
+    changes.leave(BACKUP_CODES_GENERATE, "[accounts.spare] has new backup codes", account="spare")
+
+    assert changes.counts == ChangeCounts(attempted=3, accepted=3, restored=0, staying=3)
+    assert changes.unrestorable == [
+        "an invitation was accepted (2 times)",
+        "[accounts.spare] has new backup codes",
+    ]
+    assert changes.pending == ChangeLedger.read(tmp_path / "changes.jsonl").pending == []
 
 
 class Normalising:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -74,11 +75,13 @@ class LeftValue:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """How many changes a run attempted, how many the target accepted, and how many of these were restored."""
+    """How many changes a run attempted, how many the target accepted, how many of these were restored, and
+    how many nothing restores."""
 
     attempted: int
     accepted: int
     restored: int
+    staying: int = 0
 
 
 class ChangeLedger:
@@ -115,7 +118,8 @@ class ChangeLedger:
         self._left: list[LeftValue] = []
         self._accepted: set[int] = set()
         self._not_taken_away: dict[str, str] = {}
-        self._unrestorable = 0
+        self._stays: set[int] = set()
+        self._unrestorable: list[str] = []
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
 
@@ -134,6 +138,7 @@ class ChangeLedger:
             self._changes.clear()
             self._undone.clear()
             self._accepted.clear()
+            self._stays.clear()
             self._cut = 0
             path.unlink()
         elif self.pending and self.target != target:
@@ -169,7 +174,9 @@ class ChangeLedger:
         """The changes that are still to be restored, the latest first."""
         with self._lock:
             return [
-                change for id, change in sorted(self._changes.items(), reverse=True) if id not in self._undone
+                change
+                for id, change in sorted(self._changes.items(), reverse=True)
+                if id not in self._undone | self._stays
             ]
 
     @property
@@ -199,11 +206,20 @@ class ChangeLedger:
         restored."""
         with self._lock:
             own = {id for id, change in self._changes.items() if change.run == self.run_id}
+            others = len(self._unrestorable) - len(own & self._stays)
             return ChangeCounts(
-                len(own) + self._unrestorable,
-                len(self._accepted & own) + self._unrestorable,
+                len(own) + others,
+                len((self._accepted | self._stays) & own) + others,
                 len(self._accepted & own & self._undone),
+                len(self._unrestorable),
             )
+
+    @property
+    def unrestorable(self) -> list[str]:
+        """What this run changed that nothing restores, each reason once, with how often."""
+        with self._lock:
+            times = Counter(self._unrestorable)
+        return [reason if count == 1 else f"{reason} ({count} times)" for reason, count in times.items()]
 
     def notice(self, exchange: Exchange) -> None:
         """Remembers that the target accepted a change, where an exchange shows it."""
@@ -284,11 +300,20 @@ class ChangeLedger:
             row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
             return self._write_if_possible(row if present is None else {**row, "present": present})
 
+    def stays(self, id: int, reason: str) -> None:
+        """Notes that nothing restores a change any more: an invitation was answered, say."""
+        with self._lock:
+            if id not in self._undone | self._stays:
+                self._stays.add(id)
+                self._unrestorable.append(reason)
+                row = {"event": "left", "id": id, "key": self._changes[id].key, "reason": reason}
+                self._write_if_possible(row)
+
     def leave(self, key: str, reason: str, present: Json = None, *, account: str = "") -> None:
         """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
         with self._lock:
-            self._unrestorable += 1
             row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
+            self._unrestorable.append(row["reason"])
             row |= {"account": account} if account else {}
             self._write(row if present is None else {**row, "present": present})
             if present is not None:
@@ -369,10 +394,16 @@ class ChangeLedger:
             self._changes[row["id"]] = replace(self._changes[row["id"]], ids=ids)
         elif event == "undone":
             self._undone.add(row["id"])
-        elif event == "left" and row.get("present") is not None:
-            self._left.append(LeftValue(row["key"], row["reason"], self.target))
+        elif event == "left":
+            self._take_left(row)
         elif event == "reported":
             self._left.clear()
+
+    def _take_left(self, row: dict[str, Json]) -> None:
+        if "id" in row:
+            self._stays.add(row["id"])
+        elif row.get("present") is not None:
+            self._left.append(LeftValue(row["key"], row["reason"], self.target))
 
 
 def _change_of(fields: dict[str, Json]) -> TargetChange:
