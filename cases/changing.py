@@ -96,8 +96,13 @@ class Creation:
         self._portal.changes.created(self._number, id)
 
     def settled(self) -> None:
-        """There is nothing to take away: the request was refused, or what came of it cannot be undone."""
+        """There is nothing to take away: the request was refused, or what it made is away."""
         self._portal.changes.undone(self._number)
+        self.is_open = False
+
+    def stays(self, reason: str) -> None:
+        """What was made cannot be taken away any more."""
+        self._portal.changes.stays(self._number, reason)
         self.is_open = False
 
     def undo(self) -> Exchange:
@@ -125,3 +130,5 @@ def creation(
     finally:
         if making.is_open and making.id is not None:
             making.undo()
+        elif making.is_open and portal.changes.is_accepted(number):
+            portal.take_away(number)

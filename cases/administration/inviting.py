@@ -10,6 +10,7 @@ from cases.changing import Creation, creation
 from cases.premises import authorized, granted, listed, refusal_text, settled
 from conformance.cases import Account, Exchange, Json, Portal, Untestable
 from conformance.spec.endpoints import INVITATION_CANCEL, INVITATIONS, INVITE
+from conformance.target.portal.restoring import listed_id
 from conformance.verdicts.comparisons import KNOWN_CODES
 
 Invitation = dict[str, Json]
@@ -20,6 +21,8 @@ AT_LENGTH = f"{IN_SEVERAL_SCRIPTS}. " * 4
 
 OF_ITS_STATE = ("invitationStatus", "acceptedAt")
 """What an invitation shows otherwise once it was answered or cancelled."""
+
+ANSWERED = "an invitation was {}, which cannot be taken back"
 
 EXPIRES_AFTER, EXPIRES_LATE = 3, 30
 """Days: no numbers that a portal would take by itself, and one beyond that which it may take."""
@@ -73,8 +76,8 @@ def invited(
         record = next(
             (record for record in new if shows(record, marker) or shows(record, email)), next(iter(new), None)
         )
-        if record is not None and isinstance(record.get("bizId"), str):
-            making.came_to(record["bizId"])
+        if (id := listed_id(portal, INVITE, answer, record)) is not None:
+            making.came_to(id)
         yield Invited(record, sent, answer, making)
 
 

@@ -26,6 +26,7 @@ from conformance.spec.endpoints import (
     CHANNELS_QUERY,
 )
 from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.target.portal.restoring import told_id
 
 
 @dataclass(frozen=True)
@@ -177,13 +178,6 @@ def is_left_out(own: OwnRecord, requirement: str, flag: str, field: str, off: st
     shown = [record for record in items(listing) if record.get("bizId") == own.id]
     expected = f"no {own.id}, which is {off}"
     own.verify(requirement, holds(listing, "data.items", not shown, expected, *own.steps, actual=shown))
-
-
-def told_id(portal: Portal, key: str, exchange: Exchange) -> str | None:
-    """The new record's id where the answer has it: at the profile's place, or as ``bizId``."""
-    settings = portal.profile.operations.get(key)
-    id = exchange.at(settings.result_id if settings and settings.result_id else "data.bizId")
-    return id if isinstance(id, str) and id else None
 
 
 def listed_id(portal: Portal, by: Account, family: Family, name: str) -> str:

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from cases.administration.inviting import (
+    ANSWERED,
     OF_ITS_STATE,
     Invited,
     address_of,
@@ -76,6 +77,8 @@ def received(exchange: Exchange, invitation: Invited, marker: str) -> dict[str, 
     """The invitation among the invitee's own. Raises Untestable where it is not listed."""
     for record in listed(exchange):
         if shows(record, marker) or record.get("bizId") == (invitation.creation.id or marker):
+            if invitation.creation.id is None and isinstance(record.get("bizId"), str):
+                invitation.creation.came_to(record["bizId"])
             return record
     raise Untestable("the invitation is not among the invitee's own", "target")
 
@@ -130,7 +133,7 @@ def test_an_open_invitation_is_accepted_once(
         accepted = authorized(portal.call(INVITATION_ACCEPT, json=body, token=spare.token))
         verify.observe("invitation-answers", accepted, form(accepted.data))
         if accepted.success:
-            invitation.creation.settled()
+            invitation.creation.stays(ANSWERED.format("accepted"))
         after, code = state_after_accepting(portal, spare, record.get("bizId"))
         verify("INVITATION-020", holds(after, "data", code == "ACCEPTED", "ACCEPTED", accepted, actual=code))
 
@@ -219,7 +222,7 @@ def test_a_declined_invitation_can_no_longer_be_accepted(
         declined = granted(
             portal.call(INVITATION_DECLINE, json={**body, "reason": f"not {marker}"}, token=spare.token)
         )
-        invitation.creation.settled()
+        invitation.creation.stays(ANSWERED.format("declined"))
         verify.observe("invitation-answers", declined, form(declined.data))
 
         listing = settled(
@@ -286,7 +289,7 @@ def test_an_invitation_to_somebody_else_is_out_of_reach(
             message = "an invitation to another address was answered"
             verify("INVITATION-036", is_refused(tried, invitation.accepted, message=message))
             if tried.success:
-                invitation.creation.settled()
+                invitation.creation.stays(ANSWERED.format("answered by another account"))
                 return
 
 

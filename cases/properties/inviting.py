@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cases.administration.inviting import Invitation, address_of, shows
+from cases.administration.inviting import ANSWERED, Invitation, address_of, shows
 from cases.changing import Creation
 from cases.premises import authorized, granted, listed, settled
 from cases.profile.test_answering_invitations import is_open, own_invitations, state_after_accepting
@@ -21,6 +21,7 @@ from conformance.spec.endpoints import (
     INVITATIONS,
     INVITE,
 )
+from conformance.target.portal.restoring import listed_id
 
 AT_ONCE = 3
 MAILS_SPARED = 15
@@ -90,10 +91,12 @@ class Inviting(Machine):
             (candidate for candidate in new if shows(candidate, marker) or shows(candidate, email)),
             next(iter(new), None),
         )
-        if record is None or not isinstance(record.get("bizId"), str):
+        id = listed_id(self.portal, INVITE, answer, record)
+        if record is None or id is None:
+            self.portal.take_away(number)
             raise Untestable("the invitation that was made is not listed with its id", "target")
-        creation.came_to(record["bizId"])
-        self.sent.append(Sent(creation, record["bizId"], record, invitee, steps=[answer]))
+        creation.came_to(id)
+        self.sent.append(Sent(creation, id, record, invitee, steps=[answer]))
 
     def pending(self) -> list[Sent]:
         return [invitation for invitation in self.sent if invitation.state == "PENDING"]
@@ -127,7 +130,7 @@ class Inviting(Machine):
             id = "INVITATION-030" if invitation.state == "DECLINED" else "INVITATION-029"
             self.trial.verify(id, is_refused(answer, *invitation.steps))
         elif open_before and answer.success:
-            invitation.creation.settled()
+            invitation.creation.stays(ANSWERED.format("accepted"))
             invitation.state = "ACCEPTED"
             self._is_accepted(invitation, answer)
 
@@ -145,7 +148,7 @@ class Inviting(Machine):
         invitation = newest(self.received(), which)
         answer = self._answer(invitation, INVITATION_DECLINE)
         if answer.success and invitation.state == "PENDING":
-            invitation.creation.settled()
+            invitation.creation.stays(ANSWERED.format("declined"))
             invitation.state = "DECLINED"
             self._cannot_be_accepted(invitation)
         elif answer.success:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cases.changing import Creation
 from cases.coded import state_of
-from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences, listed_id, told_id
+from cases.notifications.making import CHANNEL, TYPE, Family, Found, differences, listed_id
 from cases.notifications.queries import asked, ids, items, record_of
 from cases.notifications.test_type_changes import TRACES
 from cases.premises import authorized, change_accepted, settled, without
@@ -17,6 +17,7 @@ from cases.properties.signing_in import newest
 from conformance.cases import Account, Comparison, Exchange, Json, Portal, Untestable, equal, holds
 from conformance.run.search import Machine, Trial, move
 from conformance.spec.endpoints import CHANNEL_COMMAND_DEACTIVATE
+from conformance.target.portal.restoring import told_id
 
 AT_ONCE = 3
 MOST = 5
@@ -128,7 +129,11 @@ class Records(Machine):
         if 400 <= (answer.status or 0) < 500:
             creation.settled()
         change_accepted(answer)
-        id = told_id(portal, key, answer) or listed_id(portal, self.by, family, name)
+        try:
+            id = told_id(portal, key, answer) or listed_id(portal, self.by, family, name)
+        except Untestable:
+            portal.take_away(number)
+            raise
         creation.came_to(id)
         self.records.append(Kept(creation, id, [answer]))
         self._look(self.records[-1], "create")

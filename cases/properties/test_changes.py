@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cases.administration.inviting import unless_used_up
 from cases.changing import creation
-from cases.notifications.making import CHANNEL, TYPE, Family, listed_id, told_id
+from cases.notifications.making import CHANNEL, TYPE, Family, listed_id
 from cases.premises import authorized, unknown_id
 from cases.properties.answers import ANSWERED, refuses_what_is_no_object
 from cases.properties.bodies import Drawn, bodies
@@ -26,6 +26,7 @@ from conformance.cases import (
 from conformance.run.search import Search, Trial
 from conformance.spec.endpoints import ACCOUNT_UPDATE, CHANNEL_COMMAND_DEACTIVATE, INVITATION_CANCEL, INVITE
 from conformance.spec.tables import RECORD_UNKNOWN
+from conformance.target.portal.restoring import told_id
 
 INVALID = "VALIDATION.INVALID_PARAMETER"
 NO_ADDRESSES = ("no-address", "@", "a@", "@example.test", "two@@example.test", "漢字", "x" * 300)

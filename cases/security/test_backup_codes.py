@@ -27,6 +27,9 @@ def _generated(portal: Portal, verify: Verify, spare: Account) -> Exchange:
     """``totalGenerated`` may count all that were ever made, or those that were made last."""
     before = count(granted(portal.call(BACKUP_CODES, token=spare.token)), "data.totalGenerated")
     generated = granted(portal.call(BACKUP_CODES_GENERATE, token=spare.token))
+    portal.changes.leave(
+        BACKUP_CODES_GENERATE, f"[accounts.{spare.name}] has new backup codes", account=spare.name
+    )
     verify.observe("backup-codes-answer", generated, form(generated.data))
 
     def left_and_made(summary: Exchange) -> tuple[int, int]:

@@ -23,6 +23,8 @@ from conformance.target.clock import Clock
 from conformance.target.portal import Portal
 from conformance.target.portal.changes import LEDGER
 from conformance.target.portal.ingress import IngressRefusal, refusal_at_ingress, unusable_profile
+from conformance.target.portal.login import MAILED_BEFORE
+from conformance.target.portal.restoring import shown_otherwise
 from conformance.target.profile.model import Profile
 from conformance.traffic.exchange import Exchange
 from conformance.traffic.http_library import httpx
@@ -71,6 +73,7 @@ class RunSession:
     blocked: IngressRefusal | None = None
     scope: Scope = field(default_factory=Scope)
     selected: frozenset[str] = frozenset()
+    shown_otherwise: Sequence[str] = ()
     _diverted_to: Callable[[Exchange], None] | None = None
 
     def __post_init__(self) -> None:
@@ -183,6 +186,7 @@ class RunSession:
         if crashed:
             self.ledger.errors.setdefault("pytest", "an internal error ended the run")
         left_behind = self._restore()
+        self.shown_otherwise = self._read_back()
         pin_readings(self.ledger, self.profile.readings)
         if self.blocked is not None:
             self._leave_all(self.blocked.reason)
@@ -218,7 +222,12 @@ class RunSession:
         if self.options.impact == "read-only":
             return None
         counts = self.portal.changes.counts
-        return ChangesMade(attempted=counts.attempted, accepted=counts.accepted, restored=counts.restored)
+        return ChangesMade(
+            attempted=counts.attempted,
+            accepted=counts.accepted,
+            restored=counts.restored,
+            staying=counts.staying,
+        )
 
     def _notes(self) -> list[str]:
         """Why the run ended early, how many of its requests had no answer, where any had one, and what a
@@ -227,8 +236,16 @@ class RunSession:
         silent = transport.availability.sentence() if transport.answered else None
         availability = f"Availability: {silent}. Nothing was judged by them." if silent else None
         blocked = None if self.blocked is None else self.blocked.reason
-        also = also_contradicted(self.ledger) if self.options.rerun else ()
-        return [note for note in (self.unreachable, blocked, availability, *also) if note]
+        staying = (f"Nothing restores: {reason}." for reason in self.portal.changes.unrestorable)
+        also = [*staying, *self._waited_for_mails_before()]
+        also += also_contradicted(self.ledger) if self.options.rerun else ()
+        otherwise = (f"Restored, but shown otherwise: {sentence}." for sentence in self.shown_otherwise)
+        return [note for note in (self.unreachable, blocked, availability, *otherwise, *also) if note]
+
+    def _waited_for_mails_before(self) -> list[str]:
+        """That the run waited for a cooldown that it had not begun."""
+        waits = [wait.end - wait.start for wait in self.timeline if wait.label == MAILED_BEFORE]
+        return [f"Waited {sum(waits):.0f} s for {MAILED_BEFORE}."] if waits else []
 
     def _outputs(self) -> Outputs:
         return Outputs(
@@ -249,6 +266,10 @@ class RunSession:
             except TargetUnreachable as gone:
                 self.lose(gone)
         return self.portal.pending("the target could not be reached")
+
+    def _read_back(self) -> list[str]:
+        """What was restored and is shown otherwise than before, as sentences."""
+        return [] if self.unreachable is not None else shown_otherwise(self.portal, self.portal.changes)
 
     def _leave_all(self, reason: str) -> None:
         """Leaves every requirement untested for one reason."""

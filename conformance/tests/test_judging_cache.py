@@ -282,7 +282,7 @@ def test_answers_of_which_the_same_holds_and_is_read_share_their_verdicts() -> N
 
 
 def test_fields_beside_the_envelopes_are_read_of_each_answer() -> None:
-    answers = [answered(ROLES, body=envelope(data=[], **{name: 1})) for name in ("trace", "shard", "trace")]
+    answers = [answered(ROLES, body={**envelope(data=[]), name: 1}) for name in ("trace", "shard", "trace")]
     cached = everything(CachingJudge(Judge()), afresh(answers))
     assert cached == everything(Judge(), afresh(answers))
     assert "shard" in str(cached[3])

@@ -18,7 +18,7 @@ from conformance.report.model.run import OperationTime, Scope, Timed
 from conformance.run.catalogue import CaseRow, collect
 from conformance.run.costs import CaseCost, CaseCosts
 from conformance.run.outlook.pace import ASSUMED, LastRun, Pace, last_run_of, pace_of
-from conformance.run.outlook.plan import PlanChoice, plan
+from conformance.run.outlook.plan import PlanChoice, RunPlan, plan
 from conformance.run.outlook.plan_text import as_json, as_line, as_text
 from conformance.run.outlook.within_budget import Durations, Late, late_cases
 from conformance.run.planning import forecast
@@ -632,3 +632,15 @@ def test_the_cases_are_collected_once_in_a_process() -> None:
 
     assert first is not second
     assert [id(row) for row in first] == [id(row) for row in second]
+
+
+@pytest.mark.parametrize(
+    "rules, words",
+    [
+        ([], "changes    4, which it restores\n"),
+        (["BACKUP-004"], "changes    4, which it restores, but for new backup codes of [accounts.spare]\n"),
+        (["INVITATION-020", "BACKUP-004"], "[accounts.spare] and invitations that are answered\n"),
+    ],
+)
+def test_a_plan_says_which_changes_nothing_restores(rules: list[str], words: str) -> None:
+    assert words in as_text(RunPlan("disruptive", changes=4, rules=rules)) + "\n"

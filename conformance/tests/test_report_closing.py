@@ -87,6 +87,10 @@ def test_the_last_line_of_a_run_on_the_bundled_portal_says_that_no_other_was_jud
     [
         (ChangesMade(attempted=17, accepted=3, restored=3), "3 accepted by the target, 3 restored"),
         (
+            ChangesMade(attempted=17, accepted=3, restored=2, staying=1),
+            "3 accepted by the target, 2 restored, 1 that nothing restores",
+        ),
+        (
             ChangesMade(attempted=17, accepted=0, restored=0),
             "none: of 17 attempts, most of them wrong on purpose, none was accepted",
         ),

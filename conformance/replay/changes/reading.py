@@ -12,7 +12,7 @@ from conformance.spec.requests import UNFILTERED
 from conformance.target.portal import Portal
 from conformance.target.portal.login import refusal
 from conformance.target.portal.records import records_in
-from conformance.target.portal.restoring.restore import LISTED_BY
+from conformance.target.portal.restoring.made import LISTED_BY
 from conformance.traffic.exchange import ABSENT, Json, dig, steps
 
 LISTINGS = frozenset({CHANNELS_QUERY, CHANNEL_TYPES_QUERY})

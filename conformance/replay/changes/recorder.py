@@ -191,6 +191,7 @@ class ReplayChanges:
             self._kept.add(number)  # without an answer nobody knows: it stays in the ledger
         if live.success:
             self._take_result(number, live)
+            self.ledger.accepted(number, live.data)
         elif number not in self._kept and self._holders[number] <= 0:
             self._drop(number)
 

@@ -233,11 +233,12 @@ class Ending(Part):
 
 class ChangesMade(Part):
     """What a run changed at the target: how many changes it attempted, how many of them the target accepted,
-    and how many of these were restored."""
+    how many of these were restored, and how many nothing restores (``staying``)."""
 
     attempted: int
     accepted: int
     restored: int
+    staying: int = 0
 
 
 class Scope(Part):

@@ -222,7 +222,8 @@ def changes_in_words(run: Run) -> str:
     if not changes.accepted:
         attempts = plural(changes.attempted, "attempt")
         return f"none: of {attempts}, most of them wrong on purpose, none was accepted"
-    return f"{changes.accepted:,} accepted by the target, {changes.restored:,} restored"
+    staying = f", {changes.staying:,} that nothing restores" if changes.staying else ""
+    return f"{changes.accepted:,} accepted by the target, {changes.restored:,} restored{staying}"
 
 
 def levels(run: Run) -> list[tuple[str, int, int]]:

@@ -143,9 +143,18 @@ def _mails(planned: RunPlan) -> str:
     return f"{planned.mails}: {', '.join(parts)}"
 
 
+STAYING = {
+    "BACKUP-004": "new backup codes of [accounts.spare]",
+    "INVITATION-020": "invitations that are answered",
+}
+"""What nothing restores, by a rule that cannot be tested without it."""
+
+
 def _changes(planned: RunPlan) -> Iterator[str]:
     """How much it changes, and which cases do."""
-    yield f"changes    {planned.changes}{', which it restores' if planned.changes else ''}"
+    staying = " and ".join(what for rule, what in STAYING.items() if rule in planned.rules)
+    but = f", but for {staying}" if staying else ""
+    yield f"changes    {planned.changes}{f', which it restores{but}' if planned.changes else ''}"
     by_words: Counter[str] = Counter()
     for case, count in planned.changing.items():
         by_words[in_words(case).partition("[")[0]] += count

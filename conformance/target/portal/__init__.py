@@ -24,7 +24,12 @@ from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.codes import Codes
 from conformance.target.portal.login import Login, refusal
 from conformance.target.portal.records import Lookup
-from conformance.target.portal.restoring import PasswordHistory, cleanup_command, restored_in_words
+from conformance.target.portal.restoring import (
+    PasswordHistory,
+    cleanup_command,
+    restored_in_words,
+    take_away,
+)
 from conformance.target.portal.secure import SecureChannel
 from conformance.target.portal.sign_ins.session import SignedIn
 from conformance.target.portal.sign_ins.used_steps import UsedSteps, step_files
@@ -252,6 +257,11 @@ class Portal:
     def restore(self) -> list[str]:
         """Restores what this run changed and has not restored yet; what could not be, as sentences."""
         return restored_in_words(self, self.changes, run=self.run_id)
+
+    def take_away(self, id: int) -> None:
+        """Takes away what a change made, whose id is not known. Where it stays, no other one of its kind is
+        made in this run."""
+        take_away(self, self.changes, id)
 
     def pending(self, reason: str) -> list[str]:
         """What this run changed and has not restored, as sentences that end in a reason."""

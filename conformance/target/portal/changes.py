@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from conformance.errors import LedgerError, Untestable
 from conformance.spec.endpoints import PASSWORD_CHANGE
 from conformance.spec.operations import operation
 from conformance.target.clock import Clock
+from conformance.target.portal.records import own_id
 from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.traffic.redaction.redact import Secrets
 
@@ -31,8 +33,8 @@ LEDGER = "changes.jsonl"
 
 @dataclass(frozen=True)
 class TargetChange:
-    """One change to restore. ``name`` is what a listing shows; ``result`` is the created record's id;
-    ``number`` says which of the run's passwords was set."""
+    """One change to restore. ``name`` is what a listing shows; ``result`` is the created record's id, ``ids``
+    are texts of the answer that may be it; ``number`` says which of the run's passwords was set."""
 
     id: int
     kind: Kind
@@ -44,6 +46,7 @@ class TargetChange:
     result: str | None = None
     number: int = 0
     run: str = ""
+    ids: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -72,11 +75,13 @@ class LeftValue:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """How many changes a run attempted, how many the target accepted, and how many of these were restored."""
+    """How many changes a run attempted, how many the target accepted, how many of these were restored, and
+    how many nothing restores."""
 
     attempted: int
     accepted: int
     restored: int
+    staying: int = 0
 
 
 class ChangeLedger:
@@ -112,7 +117,9 @@ class ChangeLedger:
         self._undone: set[int] = set()
         self._left: list[LeftValue] = []
         self._accepted: set[int] = set()
-        self._unrestorable = 0
+        self._not_taken_away: dict[str, str] = {}
+        self._stays: set[int] = set()
+        self._unrestorable: list[str] = []
         if path is not None and path.exists():
             self._go_on(path, run_id, target)
 
@@ -130,6 +137,8 @@ class ChangeLedger:
         if not self.pending and not self._left:
             self._changes.clear()
             self._undone.clear()
+            self._accepted.clear()
+            self._stays.clear()
             self._cut = 0
             path.unlink()
         elif self.pending and self.target != target:
@@ -165,13 +174,25 @@ class ChangeLedger:
         """The changes that are still to be restored, the latest first."""
         with self._lock:
             return [
-                change for id, change in sorted(self._changes.items(), reverse=True) if id not in self._undone
+                change
+                for id, change in sorted(self._changes.items(), reverse=True)
+                if id not in self._undone | self._stays
             ]
 
     @property
     def left(self) -> list[LeftValue]:
         """What nothing restores and was not reported yet, the earliest first."""
         return list(self._left)
+
+    @property
+    def restored(self) -> list[TargetChange]:
+        """The changes of this run that the target accepted and that were restored, the earliest first."""
+        with self._lock:
+            return [
+                change
+                for id, change in sorted(self._changes.items())
+                if id in self._accepted & self._undone and change.run == self.run_id
+            ]
 
     @property
     def results(self) -> frozenset[str]:
@@ -185,11 +206,20 @@ class ChangeLedger:
         restored."""
         with self._lock:
             own = {id for id, change in self._changes.items() if change.run == self.run_id}
+            others = len(self._unrestorable) - len(own & self._stays)
             return ChangeCounts(
-                len(own) + self._unrestorable,
-                len(self._accepted) + self._unrestorable,
-                len(self._accepted & self._undone),
+                len(own) + others,
+                len((self._accepted | self._stays) & own) + others,
+                len(self._accepted & own & self._undone),
+                len(self._unrestorable),
             )
+
+    @property
+    def unrestorable(self) -> list[str]:
+        """What this run changed that nothing restores, each reason once, with how often."""
+        with self._lock:
+            times = Counter(self._unrestorable)
+        return [reason if count == 1 else f"{reason} ({count} times)" for reason, count in times.items()]
 
     def notice(self, exchange: Exchange) -> None:
         """Remembers that the target accepted a change, where an exchange shows it."""
@@ -203,7 +233,24 @@ class ChangeLedger:
             is_changed = any(change.id in self._accepted for change in pending if change.kind == "password")
             waiting = [change.id for change in pending if change.id not in self._accepted]
             if waiting and not is_changed:
-                self._accepted.add(waiting[0])
+                self.accepted(waiting[0], exchange.data)
+
+    def accepted(self, id: int, data: Json = None) -> None:
+        """Notes that the target accepted a change. Of a record whose id is not known yet it is written down:
+        it was made, even where no listing shows it. ``data`` is what the target answered."""
+        with self._lock:
+            self._accepted.add(id)
+            change = self._changes[id]
+            if change.kind == "creating" and change.result is None:
+                id_shown = own_id(data, name=change.name)
+                ids = [] if id_shown is None or self._secrets.redact(id_shown) != id_shown else [id_shown]
+                self._changes[id] = replace(change, ids=tuple(ids))
+                self._write_if_possible({"event": "accepted", "id": id, "ids": ids})
+
+    def is_accepted(self, id: int) -> bool:
+        """Whether the target is known to have accepted a change."""
+        with self._lock:
+            return id in self._accepted
 
     def creating(
         self,
@@ -251,14 +298,26 @@ class ChangeLedger:
         """Notes that a change could not be restored. ``present`` is the value there now, where the suite made
         it: a secret, in a file that only its owner may read. Whether that could be written."""
         with self._lock:
+            change = self._changes[id]
+            if change.kind == "creating" and change.result is None:
+                self._not_taken_away[change.key] = reason
             row = {"event": "not restored", "id": id, "reason": self._secrets.redact(reason)}
             return self._write_if_possible(row if present is None else {**row, "present": present})
+
+    def stays(self, id: int, reason: str) -> None:
+        """Notes that nothing restores a change any more: an invitation was answered, say."""
+        with self._lock:
+            if id not in self._undone | self._stays:
+                self._stays.add(id)
+                self._unrestorable.append(reason)
+                row = {"event": "left", "id": id, "key": self._changes[id].key, "reason": reason}
+                self._write_if_possible(row)
 
     def leave(self, key: str, reason: str, present: Json = None, *, account: str = "") -> None:
         """Notes a change that nothing restores. ``present``: as for ``not_restored``."""
         with self._lock:
-            self._unrestorable += 1
             row = {"event": "left", "key": key, "reason": self._secrets.redact(reason)}
+            self._unrestorable.append(row["reason"])
             row |= {"account": account} if account else {}
             self._write(row if present is None else {**row, "present": present})
             if present is not None:
@@ -279,12 +338,14 @@ class ChangeLedger:
                 self._file = None
 
     def _note(self, change: TargetChange) -> int:
+        if change.kind == "creating" and (reason := self._not_taken_away.get(change.key)) is not None:
+            raise Untestable(f"no further record is made, as an earlier one stays: {reason}", "target")
         self._check_way_back(change)
         if self._secrets.redact_json(change.undo_body) != change.undo_body:
             raise Untestable(f"{change.key} could not be undone without writing down a secret")
         with self._lock:
             change = replace(change, id=len(self._changes) + 1, run=self.run_id)
-            row = {name: value for name, value in vars(change).items() if value not in (None, "")}
+            row = {name: value for name, value in vars(change).items() if value not in (None, "", ())}
             self._write({"event": "change", **row, "at": self._clock.iso() if self._clock else ""})
             self._changes[change.id] = change
             return change.id
@@ -331,12 +392,22 @@ class ChangeLedger:
             self._changes[row["id"]] = _change_of(fields)
         elif event == "created":
             self._changes[row["id"]] = replace(self._changes[row["id"]], result=row["result"])
+        elif event == "accepted":
+            self._accepted.add(row["id"])
+            ids = msgspec.convert(row["ids"], tuple[str, ...])
+            self._changes[row["id"]] = replace(self._changes[row["id"]], ids=ids)
         elif event == "undone":
             self._undone.add(row["id"])
-        elif event == "left" and row.get("present") is not None:
-            self._left.append(LeftValue(row["key"], row["reason"], self.target))
+        elif event == "left":
+            self._take_left(row)
         elif event == "reported":
             self._left.clear()
+
+    def _take_left(self, row: dict[str, Json]) -> None:
+        if "id" in row:
+            self._stays.add(row["id"])
+        elif row.get("present") is not None:
+            self._left.append(LeftValue(row["key"], row["reason"], self.target))
 
 
 def _change_of(fields: dict[str, Json]) -> TargetChange:

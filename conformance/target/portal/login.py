@@ -190,6 +190,9 @@ class Begun:
     account: str = ""
 
 
+MAILED_BEFORE = "the resend cooldown of a code that was mailed shortly before this run, as `doctor` does"
+
+
 class Login:
     """The single calls, for cases. A session's client hash is kept through its steps."""
 
@@ -272,6 +275,19 @@ class Login:
                 account.code_was_answered(code, exchange)
         self._portal.remember_token(text_at(exchange, "data.accessToken"), begun.account, begun.client_hash)
         return exchange
+
+    def is_first_send(self, email: str) -> bool:
+        """Whether this run has had no code sent for an account: a cooldown that runs began before the run."""
+        return email.lower() not in self._sent
+
+    def cooldown_before(self, session: Exchange | str, refused: Exchange) -> float | None:
+        """The seconds that a cooldown still runs which began before this run, where one refused a send; None
+        where this run may have begun it."""
+        begun = self._begun.get(session_id(session))
+        if begun is None or not self.is_first_send(begun.email):
+            return None
+        seconds = retry_after(refused)
+        return self.cooldown if seconds is None else min(seconds, LONGEST_WAIT)
 
     def sent_elsewhere(self, session: Exchange | str) -> float | None:
         """When a code was last sent for another login session of the account (epoch seconds); None: never.

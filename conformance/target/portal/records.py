@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -104,6 +105,49 @@ class Lookup:
                 id = record.get(source.field)
                 if isinstance(id, str) and id:
                     yield id
+
+
+OF_OTHERS = re.compile(r"(?i)(inviter|invitee|workspace|institution|account|created|updated|trace|request)")
+"""How fields begin that hold ids of other records than the one that they stand in."""
+
+NAMED_AS_ID = re.compile(r"(?i)(id|ref|key|uuid)$")
+RANKS = (re.compile(r"^bizId$"), re.compile(r"(?i)^(id|ref|key|uuid)$"), NAMED_AS_ID, re.compile(""))
+"""How a field is named that holds the record's own id, the surest first."""
+
+MOMENT = re.compile(r"\d{4}-?\d\d-?\d\dT")
+
+
+def own_ids(value: Json, *, name: str | None = None) -> list[str]:
+    """The texts that may be the id of the record that an answer or a listing shows, the likeliest first: the
+    fields of many a record are not shown. ``name`` is a text in it that is none."""
+    ids = dict(_ids_with_rank({"": value} if isinstance(value, str) else value))
+    named = {id for id, rank in ids.items() if rank == 0}
+    return sorted((id for id in named or ids if name is None or name not in id), key=lambda id: ids[id])
+
+
+def own_id(value: Json, *, name: str | None = None) -> str | None:
+    """The one that is likelier than all others to be the record's own id. None where two are as likely: one
+    of them may be another record's, which nobody may take away."""
+    ids = dict(_ids_with_rank({"": value} if isinstance(value, str) else value))
+    ranks = {id: rank for id, rank in ids.items() if name is None or name not in id}
+    likeliest = [id for id, rank in ranks.items() if rank == min(ranks.values())]
+    return likeliest[0] if len(likeliest) == 1 else None
+
+
+def _ids_with_rank(value: Json) -> Iterator[tuple[str, int]]:
+    for field, inner in value.items() if isinstance(value, dict) else ():
+        if OF_OTHERS.match(field):
+            continue
+        if isinstance(inner, dict):
+            yield from ((id, rank + len(RANKS)) for id, rank in _ids_with_rank(inner))
+        elif isinstance(inner, str) and _may_be_id(field, inner):
+            yield inner, next(rank for rank, form in enumerate(RANKS) if form.search(field))
+
+
+def _may_be_id(field: str, text: str) -> bool:
+    if not 0 < len(text) <= 128 or "@" in text or MOMENT.match(text) or any(c.isspace() for c in text):
+        return False
+    return bool(NAMED_AS_ID.search(field)) or any(character.isdigit() for character in text)
 
 
 def records_in(value: Json) -> Iterator[dict[str, Json]]:

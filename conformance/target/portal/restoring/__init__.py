@@ -1,11 +1,24 @@
 """The way back of every change: whether there is one, and taking it."""
 
+from conformance.target.portal.restoring.made import listed_id, told_id
 from conformance.target.portal.restoring.password_history import PasswordHistory
+from conformance.target.portal.restoring.read_back import shown_otherwise
 from conformance.target.portal.restoring.restore import (
     NotRestored,
     cleanup_command,
     restore,
     restored_in_words,
+    take_away,
 )
 
-__all__ = ["NotRestored", "PasswordHistory", "cleanup_command", "restore", "restored_in_words"]
+__all__ = [
+    "NotRestored",
+    "PasswordHistory",
+    "cleanup_command",
+    "listed_id",
+    "restore",
+    "restored_in_words",
+    "shown_otherwise",
+    "take_away",
+    "told_id",
+]

@@ -3,56 +3,37 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.errors import CannotSignIn, LedgerError, NoAnswer, Untestable
 from conformance.spec.endpoints import (
-    CHANNEL_CREATE,
     CHANNEL_DEACTIVATE,
     CHANNEL_DELETE,
-    CHANNEL_TYPE_CREATE,
     CHANNEL_TYPE_DELETE,
     CHANNEL_TYPE_DISABLE,
-    CHANNEL_TYPES_QUERY,
-    CHANNELS_QUERY,
-    CURRENCY_GRANT,
-    CURRENCY_GRANTS,
-    INVITATIONS,
-    INVITE,
     PASSWORD_CHANGE,
 )
 from conformance.spec.operations import operation
-from conformance.spec.requests import UNFILTERED
 from conformance.spec.tables import RECORD_UNKNOWN
 from conformance.target.clock import LONGEST_WAIT
 from conformance.target.portal.budget import retry_after
 from conformance.target.portal.changes import ChangeLedger, TargetChange
 from conformance.target.portal.login import refusal
-from conformance.target.portal.records import records_in
+from conformance.target.portal.restoring.made import Made, is_answered, is_open, no_id
+from conformance.target.portal.restoring.read_back import is_absent
 from conformance.target.portal.sign_ins.attempts import PasswordRefused
-from conformance.traffic.exchange import ABSENT, Exchange, Json, dig, steps
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 from conformance.verdicts.comparisons import is_rate_limited
 
 if TYPE_CHECKING:
     from conformance.target.portal import Portal
     from conformance.target.portal.accounts import ProfileAccount
 
-LISTED_BY = {
-    CHANNEL_CREATE: (CHANNELS_QUERY, "data.items"),
-    CHANNEL_TYPE_CREATE: (CHANNEL_TYPES_QUERY, "data.items"),
-    INVITE: (INVITATIONS, "data"),
-    CURRENCY_GRANT: (CURRENCY_GRANTS, "data"),
-}
-"""The listing of a record whose id is unknown: its creation did not return it, or a crash came first."""
-
 OUT_OF_USE = {CHANNEL_DELETE: CHANNEL_DEACTIVATE, CHANNEL_TYPE_DELETE: CHANNEL_TYPE_DISABLE}
 """What takes a record out of use, by what deletes it."""
-
-WAITING = "PENDING"
-"""The state of an invitation that nobody has answered yet."""
 
 
 def _is_in_use(change: TargetChange, answer: Exchange) -> bool:
@@ -102,6 +83,14 @@ def restored_in_words(portal: Portal, ledger: ChangeLedger, *, run: str | None =
     return [portal.secrets.redact(left.sentence(ledger)) for left in restore(portal, ledger, run=run)]
 
 
+def take_away(portal: Portal, ledger: ChangeLedger, id: int) -> None:
+    """Takes a record away that a change made, whose id is not known. Where it stays, no other one of its
+    kind is made in the run, and the end of the run tries again."""
+    for change in ledger.pending:
+        if change.id == id:
+            Restoring(portal, ledger).taken_away(change)
+
+
 def cleanup_command(portal: Portal, ledger: ChangeLedger) -> str | None:
     """The command line that restores what a ledger lists; None where it is on no disk."""
     if ledger.path is None:
@@ -131,6 +120,17 @@ class Restoring:
                 present = self._present(change)
                 is_written = self._ledger.not_restored(change.id, reason, present)
                 yield NotRestored(change, reason, present if is_written else None)
+
+    def taken_away(self, change: TargetChange) -> None:
+        """Takes a record away at once whose id its maker does not know."""
+        try:
+            reason = self._restored_once(change)
+        except (NoAnswer, Untestable) as problem:
+            reason = problem.reason
+        if reason is None:
+            self._ledger.undone(change.id)
+        else:
+            self._ledger.not_restored(change.id, reason)
 
     def _restored(self, change: TargetChange) -> str | None:
         """None where it is as it was, else why not. A refusal is tried anew from scratch: the session, the
@@ -168,20 +168,42 @@ class Restoring:
     def _restored_once(self, change: TargetChange) -> str | None:
         if change.kind == "password":
             return self._password_restored(change)
-        result = change.result
-        if change.kind == "creating" and result is None:
-            result = record_id(self._portal, change, others=self._ledger.results)
-            if result is None:
+        if change.kind == "creating" and change.result is None:
+            return self._made_restored(change)
+        return self._undone_once(change, change.result)
+
+    def _made_restored(self, change: TargetChange) -> str | None:
+        """Takes a record away whose id is not known, by each id that it may have."""
+        search = Made.found(self._portal, change, others=self._ledger.results)
+        is_made = search.is_shown or self._ledger.is_accepted(change.id)
+        reason = search.problem or f"it was accepted, and {no_id(change)}"
+        for id in search.ids:
+            refused = self._undone_once(change, id)
+            if refused is None:
                 return None
+            reason = refused
+        if not is_made and search.problem is not None:
+            raise Untestable(search.problem, "target")
+        return reason if is_made else None
+
+    def _undone_once(self, change: TargetChange, result: str | None) -> str | None:
         body = undo_body(self._portal, change, result)
         token = self._portal.account(change.account).token
         answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
         if _is_in_use(change, answer) and self._taken_out_of_use(change, result, token):
             answer = self._paced(lambda: self._portal.call(change.undo_key, json=body, token=token))
-        gone = change.kind == "creating" and _is_unknown(answer)
-        if answer.success or gone or self._is_answered(change, result, token):
+        if answer.success or self._is_nothing_left(change, result):
             return None
-        return f"{change.undo_key} was refused: {refusal(answer)}"
+        reason = f"{change.undo_key} was refused: {refusal(answer)}"
+        if change.kind != "creating" or not _is_unknown(answer):
+            return reason
+        if change.result is None:
+            return reason  # an id that was guessed may be none
+        return f"{reason}, and a listing still shows it" if is_open(self._portal, change, result) else None
+
+    def _is_nothing_left(self, change: TargetChange, result: str | None) -> bool:
+        """Whether the refusal of the way back is lawful: there is nothing to take back any more."""
+        return is_answered(self._portal, change, result) or is_absent(self._portal, change)
 
     def _taken_out_of_use(self, change: TargetChange, result: str | None, token: str) -> bool:
         """Whether a record could be deactivated: a portal may delete none that is in use."""
@@ -189,19 +211,6 @@ class Restoring:
         with suppress(Untestable):  # the profile may have no body for it
             body = self._portal.operation_body(key, **({} if result is None else {"result_id": result}))
             return self._paced(lambda: self._portal.call(key, json=body, token=token)).success
-        return False
-
-    def _is_answered(self, change: TargetChange, result: str | None, token: str) -> bool:
-        """Whether a record that waits for somebody's answer was answered: there is nothing to withdraw."""
-        if change.key != INVITE or change.kind != "creating":
-            return False
-        states = (
-            dig(record, ["invitationStatus", "code"])
-            for record in _listed(self._portal, change.key, token)
-            if record.get("bizId") == result
-        )
-        with suppress(Untestable):
-            return any(isinstance(state, str) and state != WAITING for state in states)
         return False
 
     def _paced(self, send: Callable[[], Exchange]) -> Exchange:
@@ -293,28 +302,3 @@ def _with_result(body: Json, result: str | None) -> Json:
     if isinstance(body, list):
         return [_with_result(inner, result) for inner in body]
     return result if body == "{result_id}" else body
-
-
-def record_id(portal: Portal, change: TargetChange, *, others: Container[str] = ()) -> str | None:
-    """The id of a record that may or may not have been created; None where it was not. ``others`` are those
-    of other changes, which may have the same name.
-
-    Raises Untestable where no listing shows it.
-    """
-    if change.key not in LISTED_BY or change.name is None:
-        raise Untestable("no listing shows whether it was created")
-    for record in _listed(portal, change.key, portal.account(change.account).token):
-        if any(isinstance(value, str) and change.name in value for value in record.values()):
-            id = record.get("bizId")
-            if isinstance(id, str) and id not in others:
-                return id
-    return None
-
-
-def _listed(portal: Portal, key: str, token: str) -> Iterator[dict[str, Json]]:
-    """The records that the listing of what an operation creates shows. Untestable: it is refused."""
-    listing, items = LISTED_BY[key]
-    answer = portal.call(listing, json=UNFILTERED.get(listing, ABSENT), token=token)
-    if not answer.success:
-        raise Untestable(f"{listing} was refused: {refusal(answer)}", "target")
-    yield from records_in(dig(answer.envelope, steps(items)))

@@ -1,0 +1,78 @@
+"""Reads back what was restored: what the portal shows then is what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from conformance.errors import NoAnswer, TargetUnreachable, Untestable
+from conformance.spec.endpoints import (
+    MFA,
+    OTP_SETUP,
+    PROFILE,
+    PROFILE_UPDATE,
+    SESSIONS_CONFIG,
+    SESSIONS_CONFIG_SET,
+)
+from conformance.target.portal.changes import ChangeLedger, TargetChange
+from conformance.target.portal.records import records_in
+from conformance.traffic.exchange import Json, dig
+
+if TYPE_CHECKING:
+    from conformance.target.portal import Portal
+
+SHOWN_AT = {PROFILE_UPDATE: PROFILE, SESSIONS_CONFIG_SET: SESSIONS_CONFIG}
+"""Where the fields that a change names are read."""
+
+A_WHILE = 2.0
+"""Seconds after which a portal that answers from a copy shows what was written."""
+
+
+def shown_otherwise(portal: Portal, ledger: ChangeLedger) -> list[str]:
+    """What was restored in this run and is shown otherwise than before, as sentences: a portal may write a
+    value in a form of its own."""
+    originals = _originals(ledger)
+    otherwise: list[str] = []
+    with suppress(NoAnswer, Untestable, TargetUnreachable):
+        otherwise = list(_differing(portal, originals))
+        if otherwise:
+            with portal.clock.restoring():
+                portal.clock.wait(A_WHILE, "what was restored to be shown")
+            otherwise = list(_differing(portal, originals))
+    return [portal.secrets.redact(sentence) for sentence in otherwise]
+
+
+def _originals(ledger: ChangeLedger) -> Mapping[tuple[str, str], dict[str, Json]]:
+    """The values of before, by the operation and the account: the earliest of each field."""
+    originals: dict[tuple[str, str], dict[str, Json]] = {}
+    for change in ledger.restored:
+        if change.key in SHOWN_AT and isinstance(change.undo_body, dict):
+            fields = originals.setdefault((change.key, change.account), {})
+            fields.update({name: value for name, value in change.undo_body.items() if name not in fields})
+    return originals
+
+
+def _differing(portal: Portal, originals: Mapping[tuple[str, str], dict[str, Json]]) -> Iterator[str]:
+    for (key, name), fields in originals.items():
+        answer = portal.call(SHOWN_AT[key], token=portal.account(name).token)
+        shown = answer.data if answer.success and isinstance(answer.data, dict) else {}
+        for field, value in fields.items():
+            if field in shown and shown[field] != value:
+                yield f"{field} of [accounts.{name}]: {value!r} was sent, and is shown as {shown[field]!r}"
+
+
+def is_absent(portal: Portal, change: TargetChange) -> bool:
+    """Whether an authenticator that was set up is none, as it was never verified: nothing is left of it."""
+    if change.key != OTP_SETUP:
+        return False
+    with suppress(NoAnswer, Untestable):
+        answer = portal.call(MFA, token=portal.account(change.account).token)
+        settings = list(records_in(answer.data)) if answer.success and isinstance(answer.data, list) else None
+        return settings is not None and not any(_is_on(setting) for setting in settings)
+    return False
+
+
+def _is_on(setting: dict[str, Json]) -> bool:
+    """Whether a setting is that of an authenticator, or one that cannot be read, and not said to be off."""
+    return dig(setting, ["mfaMethod", "code"]) != "EMAIL" and setting.get("isEnabled") is not False

@@ -1,0 +1,226 @@
+"""Records whose id stands in no field that is shown (N5): found by other means, or said to stay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+
+import httpx
+import pytest
+
+from cases.administration.inviting import invited
+from conformance.errors import Untestable
+from conformance.spec.endpoints import CHANNEL_CREATE, CHANNEL_DELETE, INVITATION_CANCEL, INVITE
+from conformance.target.portal import Portal
+from conformance.target.portal.changes import ChangeCounts, ChangeLedger
+from conformance.target.portal.records import own_id, own_ids
+from conformance.target.portal.restoring import restore
+from conformance.tests.reached import MINIMAL, answer, answering
+from conformance.traffic.exchange import Exchange, Json
+
+SPARE = """
+[accounts.spare]
+email = "spare@example.test"
+password = "another password"
+otp_secret = "JBSWY3DPEHPK3PXP"
+"""
+RESULT_ID = f'\n[operations."{INVITE}"]\nresult_id = "data.made.number"\n'
+
+
+class Inviting:
+    """A portal of invitations, whose fields are the portal's own. ``told`` are the fields of the answer,
+    ``listed`` those of the listing."""
+
+    def __init__(self, *, told: Mapping[str, str], listed: Mapping[str, str], own: bool = True) -> None:
+        self.told, self.listed, self.own = told, listed, own
+        self.invitations: list[dict[str, str]] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix("/web/v1/system/")
+        sent = json.loads(request.content) if request.content else {}
+        if path == "invitations" and request.method == "POST":
+            number = f"01JQ{len(self.invitations) + 1:04}"
+            self.invitations.append(
+                {"id": number, "to": sent["inviteeEmail"], "text": sent["message"], "state": "PENDING"}
+            )
+            return answer({field: self.invitations[-1][name] for field, name in self.told.items()} or None)
+        if path == "invitations":
+            return answer([self._shown(each, self.listed) for each in self.invitations])
+        if path == "profile/invitations":
+            fields = {"bizId": "id", "message": "text", "inviteeEmail": "to"} if self.own else {}
+            return answer([self._shown(each, fields) for each in self.invitations if "spare" in each["to"]])
+        if path == "invitations/cancel":
+            return self._cancelled(sent)
+        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+
+    def _shown(self, invitation: Mapping[str, str], fields: Mapping[str, str]) -> Json:
+        return {field: invitation[name] for field, name in fields.items()}
+
+    def _cancelled(self, sent: Mapping[str, str]) -> httpx.Response:
+        for invitation in self.invitations:
+            if invitation["id"] == sent.get("invitationBizId"):
+                invitation["state"] = "CANCELLED"
+                return answer(None)
+        return answer(status=404, code="RESOURCE.NOT_FOUND")
+
+    @property
+    def states(self) -> list[str]:
+        return [each["state"] for each in self.invitations]
+
+
+def noted(played: Inviting, ledger: Path | None = None, *, profile: str = MINIMAL + SPARE) -> Portal:
+    """A portal whose ledger notices each exchange, as in a run."""
+
+    class Noticed(list[Exchange]):
+        def append(self, exchange: Exchange) -> None:
+            portal.changes.notice(exchange)
+
+    portal = answering(played, seen=Noticed(), profile=profile, ledger=ledger)
+    return portal
+
+
+def send(portal: Portal, email: str = "") -> None:
+    """An invitation whose maker does not learn its id."""
+    name = portal.unique()
+    undo = {"invitationBizId": "{result_id}"}
+    portal.changes.creating(INVITE, INVITATION_CANCEL, undo, name=name)
+    body = {"inviteeEmail": email or f"{name}@example.test", "message": name, "expirationDays": 1}
+    assert portal.call(INVITE, json=body, token=portal.account("admin").token).success
+
+
+WITH_REF = {"ref": "id", "to": "to", "state": "state"}
+WITHOUT_ID = {"to": "to", "state": "state"}
+
+
+@pytest.mark.parametrize(
+    "told, listed, email",
+    [
+        ({"ref": "id"}, WITH_REF, ""),
+        ({"ref": "id"}, WITH_REF, "spare@example.test"),
+        ({"ref": "id"}, WITHOUT_ID, "spare@example.test"),
+        ({}, WITH_REF, ""),
+        ({}, WITHOUT_ID, "spare@example.test"),
+    ],
+    ids=["in both", "in both, not by name", "in the answer", "in the listing", "among the invitee's own"],
+)
+def test_an_invitation_is_found_by_whatever_shows_its_id(
+    told: dict[str, str], listed: dict[str, str], email: str
+) -> None:
+    played = Inviting(told=told, listed=listed)
+    portal = noted(played)
+    send(portal, email)
+
+    assert portal.restore() == []
+    assert played.states == ["CANCELLED"]
+    assert portal.changes.counts == ChangeCounts(attempted=1, accepted=1, restored=1)
+
+
+def test_an_invitation_that_nothing_shows_by_an_id_is_no_restored_one(tmp_path: Path) -> None:
+    ledger = tmp_path / "changes.jsonl"
+    played = Inviting(told={}, listed=WITHOUT_ID)
+    portal = noted(played, ledger)
+    send(portal)
+
+    (left,) = portal.restore()
+
+    assert f"{portal.run_id}-1, made by {INVITE}: it was accepted, and no answer" in left
+    assert f'[operations."{INVITE}"] result_id may say' in left
+    assert portal.changes.counts == ChangeCounts(attempted=1, accepted=1, restored=0)
+    read = ChangeLedger.read(ledger)
+    assert len(read.pending) == 1
+    assert len(restore(portal, read)) == 1  # nor is it for a later clean-up
+
+
+def test_one_that_was_accepted_and_is_listed_nowhere_is_no_restored_one(tmp_path: Path) -> None:
+    played = Inviting(told={}, listed={"state": "state"})
+    portal = noted(played, tmp_path / "changes.jsonl")
+    send(portal)
+
+    assert len(portal.restore()) == 1
+    assert len(restore(portal, ChangeLedger.read(tmp_path / "changes.jsonl"))) == 1
+
+
+def test_no_further_record_is_made_where_one_could_not_be_taken_away() -> None:
+    played = Inviting(told={}, listed=WITHOUT_ID)
+    portal = noted(played)
+    admin = portal.account("admin")
+    for number in range(3):
+        marker = portal.unique()
+        with pytest.raises(Untestable, match="no further record is made") if number else nullcontext():
+            with invited(portal, admin, f"{marker}@example.test", marker) as invitation:
+                assert invitation.creation.id is None
+
+    assert played.states == ["PENDING"]
+    assert len(portal.restore()) == 1
+
+
+def test_the_profile_says_where_the_answer_to_an_invitation_has_its_id() -> None:
+    class Nested(Inviting):
+        def __call__(self, request: httpx.Request) -> httpx.Response:
+            response = super().__call__(request)
+            if request.method == "POST" and request.url.path.endswith("/invitations"):
+                return answer({"made": {"number": self.invitations[-1]["id"]}})
+            return response
+
+    played = Nested(told={}, listed=WITHOUT_ID)
+    portal = noted(played, profile=MINIMAL + RESULT_ID)
+    marker = portal.unique()
+    with invited(portal, portal.account("admin"), f"{marker}@example.test", marker) as invitation:
+        assert invitation.creation.id == "01JQ0001"
+
+    assert played.states == ["CANCELLED"]
+    assert portal.restore() == []
+
+
+def test_a_channel_that_is_still_listed_was_not_deleted() -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("channels/query"):
+            return answer({"items": [{"bizId": "01JQ0001", "channelName": "c"}]})
+        if request.url.path.endswith("channels/delete"):
+            return answer(status=404, code="ROUTE.UNKNOWN")
+        return answer({"sessionId": "s", "accessToken": "access", "expiresIn": 3600})
+
+    portal = answering(respond)
+    change = portal.changes.creating(CHANNEL_CREATE, CHANNEL_DELETE, {"bizId": "{result_id}"}, name="c")
+    portal.changes.created(change, "01JQ0001")
+
+    (left,) = portal.restore()
+    assert left.endswith("was refused: HTTP 404, ROUTE.UNKNOWN, and a listing still shows it")
+
+
+@pytest.mark.parametrize(
+    "value, ids",
+    [
+        ("01JQ0001", ["01JQ0001"]),
+        ("done", []),
+        ({"ref": "abc", "to": "a1@example.test", "state": "PENDING"}, ["abc"]),
+        ({"bizId": "b", "typeCode": "t1"}, ["b"]),
+        (
+            {"workspaceBizId": "w1", "createdAt": "2026-11-26T00:00Z", "no": "s1", "id": "i"},
+            ["i", "s1"],
+        ),
+        ({"invitation": {"uuid": "u1"}}, ["u1"]),
+        ([{"id": "i1"}], []),
+        (None, []),
+    ],
+)
+def test_what_may_be_the_id_of_a_record(value: Json, ids: list[str]) -> None:
+    assert own_ids(value) == ids
+
+
+@pytest.mark.parametrize(
+    "value, id",
+    [
+        ({"ref": "abc", "to": "a1@example.test", "state": "PENDING"}, "abc"),
+        ({"id": "a1", "parentId": "b2"}, "a1"),
+        ({"bizId": "b", "id": "a"}, "b"),
+        ({"channelRef": "a1", "replacesRef": "b2"}, None),
+        ({"made": "a1", "instead": "b2"}, None),
+        ({"made": "suite-7 c1"}, None),
+        (None, None),
+    ],
+)
+def test_an_id_that_may_be_another_records_is_none_to_take_away(value: Json, id: str | None) -> None:
+    assert own_id(value) == id

@@ -1,0 +1,121 @@
+"""A cooldown that counts by account may run from before the run, or from another sign-in of the account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from cases.authentication.steps import COOLDOWN, begun, delivered
+from conformance.errors import Untestable
+from conformance.target.clock import SimulatedClock
+from conformance.target.portal import Portal
+from conformance.target.portal.login import MAILED_BEFORE
+from conformance.tests.reached import answer, answering
+from conformance.traffic.exchange import Exchange
+
+PROFILE = """
+[portal]
+url = "http://portal.example.test"
+access_code = "the-access-code"
+
+[accounts.admin]
+email = "admin@example.test"
+password = "the admin's password"
+inbox = "mail"
+
+[inboxes.mail]
+kind = "fixed"
+code = "12345678"
+"""
+
+
+class ByAccount:
+    """A portal that has an account mailed one code a minute. ``mailed``: when it last did."""
+
+    def __init__(self, mailed: float | None = None) -> None:
+        self.time = 1_000_000.0
+        self.mailed = mailed if mailed is None else self.time + mailed
+        self.sessions = 0
+
+    def advance(self, seconds: float) -> None:
+        self.time += seconds
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("login/initiate"):
+            self.sessions += 1
+            return answer({"sessionId": f"s-{self.sessions}"})
+        left = 0.0 if self.mailed is None else self.mailed + 60 - self.time
+        if left > 0:
+            return answer(status=425, code=COOLDOWN, headers={"Retry-After": f"{left:.0f}"})
+        self.mailed = self.time
+        return answer({"sent": True, "cooldownSeconds": 60, "codeExpiresIn": 300})
+
+    def connected(self) -> Portal:
+        return answering(self, profile=PROFILE, clock=SimulatedClock(self.advance))
+
+
+def sent(
+    played: ByAccount, portal: Portal, meanwhile: Callable[[], object] = lambda: None
+) -> tuple[Exchange, list[str]]:
+    """The answer to the first send of a login session, and what was yielded; at each of the latter time
+    passes, and then ``meanwhile`` is done."""
+    steps = delivered(portal, begun(portal, portal.account("admin")))
+    yielded: list[str] = []
+    while True:
+        try:
+            seconds, why = next(steps)
+        except StopIteration as end:
+            return end.value, yielded
+        yielded.append(why)
+        portal.clock.wait(seconds, why)
+        meanwhile()
+
+
+def test_a_cooldown_from_before_the_run_is_waited_for_at_once() -> None:
+    played = ByAccount(mailed=-17)
+    portal = played.connected()
+
+    exchange, yielded = sent(played, portal)
+
+    assert exchange.success
+    assert yielded == []  # no other sign-in of the account can have a code sent meanwhile
+    assert played.time == pytest.approx(1_000_000 + 43 + 1, abs=0.1)
+
+
+def test_a_turn_that_another_sign_in_takes_is_waited_for_once_more() -> None:
+    played = ByAccount()
+    portal = played.connected()
+    other = begun(portal, portal.account("admin"))
+    assert portal.login.send(other).success
+    turns = iter([other])
+
+    exchange, yielded = sent(
+        played, portal, meanwhile=lambda: [portal.login.send(session) for session in list(turns)]
+    )
+
+    assert exchange.success
+    assert yielded == ["the resend cooldown of the sign-in before"] * 2
+
+
+def test_turns_that_are_taken_again_and_again_leave_it_open() -> None:
+    played = ByAccount()
+    portal = played.connected()
+    other = begun(portal, portal.account("admin"))
+    assert portal.login.send(other).success
+
+    with pytest.raises(Untestable, match="another sign-in of the account had a code sent meanwhile"):
+        sent(played, portal, meanwhile=lambda: portal.login.send(other))
+
+
+def test_a_cooldown_is_from_before_the_run_until_the_run_has_a_code_sent() -> None:
+    played = ByAccount(mailed=-17)
+    portal = played.connected()
+    session = begun(portal, portal.account("admin"))
+    refused = portal.login.send(session)
+
+    assert portal.login.cooldown_before(session, refused) == 43
+    portal.clock.wait(43, MAILED_BEFORE)
+    assert portal.login.send(session).success
+    assert portal.login.cooldown_before(session, refused) is None

@@ -1,0 +1,112 @@
+"""What is restored is read back: a factor that is none already, and a value that is written otherwise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conformance.spec.endpoints import (
+    BACKUP_CODES_GENERATE,
+    INVITATION_CANCEL,
+    INVITE,
+    OTP_REVOKE,
+    OTP_SETUP,
+    PROFILE,
+    PROFILE_UPDATE,
+)
+from conformance.target.portal import Portal
+from conformance.target.portal.changes import ChangeCounts, ChangeLedger
+from conformance.target.portal.restoring import shown_otherwise
+from conformance.tests.reached import answer, answering
+from conformance.traffic.exchange import Json
+
+SIGNED_IN: Json = {"sessionId": "s", "accessToken": "access", "expiresIn": 3600}
+
+
+def setting(method: str, on: bool | None) -> Json:
+    return {"mfaMethod": {"code": method, "value": 10011001}} | ({} if on is None else {"isEnabled": on})
+
+
+@pytest.mark.parametrize(
+    "settings, is_left",
+    [
+        ([setting("EMAIL", True)], False),
+        ([setting("EMAIL", True), setting("OTP", False)], False),
+        ([], False),
+        ([setting("EMAIL", True), setting("OTP", True)], True),
+        ([setting("OTP", None)], True),
+        (None, True),
+    ],
+)
+def test_a_refused_revocation_of_an_authenticator_that_is_none_leaves_nothing(
+    settings: Json, is_left: bool
+) -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("otp/revoke"):
+            return answer(status=409, code="OTP_ABSENT")
+        return answer(settings if request.url.path.endswith("security/mfa") else SIGNED_IN)
+
+    portal = answering(respond)
+    portal.changes.changed(OTP_SETUP, OTP_REVOKE)
+
+    refused = f"what {OTP_SETUP} changed for [accounts.admin]: {OTP_REVOKE} was refused: HTTP 409, OTP_ABSENT"
+    assert portal.restore() == ([refused] if is_left else [])
+
+
+def test_what_nothing_restores_is_counted_and_named_and_no_restored_change(tmp_path: Path) -> None:
+    portal = answering(lambda request: answer(SIGNED_IN), ledger=tmp_path / "changes.jsonl")
+    changes = portal.changes
+    for _ in range(2):
+        changes.stays(changes.creating(INVITE, INVITATION_CANCEL, name="x"), "an invitation was accepted")
+    changes.leave(BACKUP_CODES_GENERATE, "[accounts.spare] has new backup codes", account="spare")
+
+    assert changes.counts == ChangeCounts(attempted=3, accepted=3, restored=0, staying=3)
+    assert changes.unrestorable == [
+        "an invitation was accepted (2 times)",
+        "[accounts.spare] has new backup codes",
+    ]
+    assert changes.pending == ChangeLedger.read(tmp_path / "changes.jsonl").pending == []
+
+
+class Normalising:
+    """A portal that writes phone numbers without what is between the digits."""
+
+    phone: str = "+81-3-0000"
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("profile/update"):
+            self.phone = str(json.loads(request.content)["accountPhone"]).replace("-", "")
+        if request.url.path.endswith("/profile") or request.url.path.endswith("profile/update"):
+            return answer({"accountPhone": self.phone, "accountName": "A"})
+        return answer(SIGNED_IN)
+
+
+def change_phone(portal: Portal, number: str) -> None:
+    token = portal.account("admin").token
+    before = portal.call(PROFILE, token=token).data
+    portal.changes.changed(PROFILE_UPDATE, PROFILE_UPDATE, {**before, "defaultCountry": None})
+    portal.changes.notice(portal.call(PROFILE_UPDATE, json={"accountPhone": number}, token=token))
+
+
+def test_a_restored_value_that_the_portal_writes_otherwise_is_named() -> None:
+    portal = answering(Normalising())
+    change_phone(portal, "+1-2")
+    change_phone(portal, "+1-3")
+
+    assert portal.restore() == []
+    assert shown_otherwise(portal, portal.changes) == [
+        "accountPhone of [accounts.admin]: '+81-3-0000' was sent, and is shown as '+8130000'"
+    ]
+
+
+def test_a_restored_value_that_is_shown_as_before_is_not_named() -> None:
+    played = Normalising()
+    played.phone = "+8130000"
+    portal = answering(played)
+    change_phone(portal, "+12")
+
+    assert portal.restore() == []
+    assert shown_otherwise(portal, portal.changes) == []
