@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
 
 from cases.authentication.steps import COOLDOWN, begun, delivered
 from conformance.errors import Untestable
+from conformance.report.model.run import ChangesMade
+from conformance.run.options import RunOptions
+from conformance.run.session import RunSession
+from conformance.spec.endpoints import BACKUP_CODES_GENERATE
 from conformance.target.clock import SimulatedClock
 from conformance.target.portal import Portal
 from conformance.target.portal.login import MAILED_BEFORE
+from conformance.target.profile.model import parse
 from conformance.tests.reached import answer, answering
 from conformance.traffic.exchange import Exchange
 
@@ -119,3 +125,19 @@ def test_a_cooldown_is_from_before_the_run_until_the_run_has_a_code_sent() -> No
     portal.clock.wait(43, MAILED_BEFORE)
     assert portal.login.send(session).success
     assert portal.login.cooldown_before(session, refused) is None
+
+
+def test_a_run_says_what_it_waited_for_and_what_nothing_restores(tmp_path: Path) -> None:
+    clock = SimulatedClock(lambda seconds: None)
+    session = RunSession.open(parse(PROFILE, {}), clock, RunOptions(out=tmp_path, impact="disruptive"))
+    session.waited(MAILED_BEFORE, 43.0, 1.0)
+    session.waited("something else", 5.0, 50.0)
+    session.portal.changes.leave(BACKUP_CODES_GENERATE, "[accounts.spare] has new backup codes")
+
+    run = session.finish()
+
+    assert run.notes == [
+        "Nothing restores: [accounts.spare] has new backup codes.",
+        f"Waited 43 s for {MAILED_BEFORE}.",
+    ]
+    assert run.changes == ChangesMade(attempted=1, accepted=1, restored=0, staying=1)
