@@ -6,20 +6,22 @@ from collections.abc import Mapping
 
 import pytest
 
-from cases.coded import ONLY_MATCHES, state_of
+from cases.coded import ONLY_MATCHES, Answers, state_of
 from cases.notifications.making import NO_MASK
 from cases.notifications.queries import (
     any_record,
     asked,
     asked_by_state,
+    finds_only,
     ids,
     items,
     leaves_nothing_out,
     matching,
+    total,
     verify_followed,
 )
 from cases.premises import authorized, granted, is_invalid
-from conformance.cases import Account, Portal, Untestable, Verify, holds, is_success, requirement
+from conformance.cases import HELD, Account, Json, Portal, Untestable, Verify, holds, is_success, requirement
 from conformance.spec.endpoints import CHANNELS_QUERY
 from conformance.spec.tables import CONSTANTS, STATES
 
@@ -38,6 +40,8 @@ def test_a_channel_is_found_by(portal: Portal, verify: Verify, admin: Account, f
     if value[field] not in values and value not in items(matching(portal, admin, CHANNELS_QUERY)):
         raise Untestable("the channel was changed or taken away meanwhile", "environment")
     expected = f"channels with {field} {value[field]}"
+    if field != "bizId" and value[field] in values and total(listing) >= total(everything):
+        raise Untestable(ONLY_MATCHES, "environment")
     verify(id, holds(listing, "data.items", value[field] in values, expected, everything))
 
 
@@ -72,6 +76,25 @@ def _verify_followed(
         raise Untestable(f"no channel has a {field} that the specification names", "environment")
     answers = asked_by_state(portal, admin, CHANNELS_QUERY, field, family)
     verify_followed(verify, rule, field, answers, codes)
+    if len(family) == 1:
+        _verify_leaves_out(portal, verify, admin, rule, field=field, answers=answers)
+
+
+def _verify_leaves_out(
+    portal: Portal, verify: Verify, admin: Account, rule: str, *, field: str, answers: Answers
+) -> None:
+    """Where one code alone is known, a filter that is passed over would take one that there is not, and give
+    everything: one that refuses it or finds nothing is read."""
+    unknown: dict[str, Json] = {"code": portal.unique().upper(), "value": UNKNOWN}
+    for form, by_code in answers.items():
+        if all(finds_only(answer, field, code) for code, answer in by_code.items()):
+            nothing = asked(portal, admin, CHANNELS_QUERY, **{field: unknown[form]})
+            if is_invalid(nothing) or (nothing.success and not total(nothing)):
+                verify(rule, HELD)
+
+
+UNKNOWN = 80019999
+"""The number of a category that none of the constants names."""
 
 
 @requirement("CHANNEL-044", "CHANNEL-046")

@@ -105,7 +105,7 @@ coded_filter_rule(
 
 
 def _only_rule(
-    requirement: str, key: str, flag: str, given: Callable[[Exchange], Iterator[Comparison]]
+    requirement: str, key: str, flag: str, compare: Callable[[Exchange], Iterator[Comparison]]
 ) -> None:
     """For a flag that leaves records out. Where all would be given anyway it holds by nothing: what it gives
     is compared with what there is without it."""
@@ -119,7 +119,7 @@ def _only_rule(
             memory[whole] = count
         if sent_fields(exchange).get(flag) is not True:
             return
-        compared = list(given(exchange))
+        compared = list(compare(exchange))
         yield from (comparison for comparison in compared if comparison is not HELD)
         if compared and is_known and not filters - PLACE - {flag} and count < memory.get(whole, count):
             yield from (comparison for comparison in compared if comparison is HELD)

@@ -64,8 +64,8 @@ def meant(items: Sequence[pytest.Item], judge: str) -> list[pytest.Item]:
 @pytest.fixture(scope="module")
 def followed() -> Followed:
     following = Followed()
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    printed_text = io.StringIO()
+    with contextlib.redirect_stdout(printed_text), contextlib.redirect_stderr(printed_text):
         pytest.main([*pytest_arguments(), *QUIET], plugins=[following])
     return following
 

@@ -85,10 +85,10 @@ def test_where_nothing_was_tested_the_verdict_is_the_one_reason() -> None:
 
 
 def test_a_selection_that_decided_nothing_names_the_reasons() -> None:
-    made = Sample()
-    made.ledger.leave_untested("LOGIN-080", "[limits] max_failed_sign_ins allows 2 wrong codes")
+    nothing = Sample()
+    nothing.ledger.leave_untested("LOGIN-080", "[limits] max_failed_sign_ins allows 2 wrong codes")
     inconclusive = Ending(inconclusive="Nothing was tested.")
-    run = made.run(exit_code=5, ending=inconclusive, scope=Scope(selection="--only LOGIN-080"))
+    run = nothing.run(exit_code=5, ending=inconclusive, scope=Scope(selection="--only LOGIN-080"))
 
     shown = "\n".join(summary_lines(run, colour=False, quiet=False))
 
