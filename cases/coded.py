@@ -20,6 +20,15 @@ def state_of(record: dict[str, Json], field: str) -> str | None:
     return value if isinstance(value, str) else code_of(record, field)
 
 
+def asked_in_both_forms(ask: Callable[[Json], Exchange], family: Mapping[str, int]) -> Answers:
+    """The answers to a filter for each code, by its symbol and by its number."""
+    answers: dict[str, dict[str, Exchange]] = {"code": {}, "value": {}}
+    for code, value in family.items():
+        answers["code"][code] = ask(code)
+        answers["value"][code] = ask(value)
+    return answers
+
+
 def passed_over(
     answers: Answers, field: str, rows: Callable[[Exchange], list[dict[str, Json]]], listing: str
 ) -> Iterator[Comparison]:

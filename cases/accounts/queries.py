@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from cases.coded import Answers
 from cases.premises import answered, authorized, code_of, count, granted, is_invalid, listed, settled, without
 from cases.reading import NO_FILTER
 from cases.surroundings import stated
@@ -122,15 +119,6 @@ def form_of_filter(portal: Portal, caller: Account, field: str, entry: Json = No
     raise Untestable(
         f"the filter {field} takes neither the code nor the number of the caller's own", "target"
     )
-
-
-def asked_by_code(portal: Portal, caller: Account, field: str, family: Mapping[str, int]) -> Answers:
-    """The answers to a coded filter for each code, in both forms."""
-    answers: dict[str, dict[str, Exchange]] = {"code": {}, "value": {}}
-    for code, value in family.items():
-        answers["code"][code] = asked(portal, caller, **{field: code})
-        answers["value"][code] = asked(portal, caller, **{field: value})
-    return answers
 
 
 def entry_as(form: str, record: dict[str, Json], field: str) -> Json:

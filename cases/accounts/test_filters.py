@@ -10,14 +10,13 @@ from cases.accounts.queries import (
     LISTING,
     accounts,
     asked,
-    asked_by_code,
     by_email,
     form_of_filter,
     has_email,
     matching,
     total,
 )
-from cases.coded import ONLY_MATCHES, passed_over
+from cases.coded import ONLY_MATCHES, asked_in_both_forms, passed_over
 from cases.premises import answered, granted, unknown_id
 from cases.profile.values import is_shown_whole
 from cases.reading import NO_FILTER
@@ -61,7 +60,7 @@ def test_a_coded_filter_takes_a_code_or_its_number(
     """Without a filter before and after, so that it shows whether one narrows the listing at all."""
     rule, family = CODED[field]
     matching(portal, admin)
-    answers = asked_by_code(portal, admin, field, family)
+    answers = asked_in_both_forms(lambda wanted: asked(portal, admin, **{field: wanted}), family)
     for comparison in passed_over(answers, field, accounts, LISTING):
         verify(rule, comparison)
     form = form_of_filter(portal, admin, field)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
-from cases.coded import ONLY_MATCHES, Answers, passed_over, state_of
+from cases.coded import ONLY_MATCHES, Answers, asked_in_both_forms, passed_over, state_of
 from cases.premises import authorized, count, granted, listed
 from conformance.cases import HELD, Account, Comparison, Exchange, Json, Portal, Untestable, Verify, holds
 from conformance.spec.requests import UNFILTERED
@@ -65,24 +65,13 @@ def finds_only(answer: Exchange, field: str, code: str) -> bool:
     return bool(records) and all(state_of(record, field) == code for record in records)
 
 
-def in_state(
-    portal: Portal, caller: Account, key: str, field: str, code: str, value: int
-) -> Iterator[tuple[str, Exchange]]:
-    """The answers to the filter, asked for by code and by number, with the form that each has."""
-    for form, wanted in (("code", code), ("number", value)):
-        yield form, asked(portal, caller, key, **{field: wanted})
-
-
 def asked_by_state(
     portal: Portal, caller: Account, key: str, field: str, states: Mapping[str, int]
 ) -> Answers:
     """The answers to the filter for each state, in both forms; between two without a filter, which show
     whether it leaves anything out."""
     matching(portal, caller, key)
-    answers: dict[str, dict[str, Exchange]] = {"code": {}, "value": {}}
-    for code, value in states.items():
-        answers["code"][code] = asked(portal, caller, key, **{field: code})
-        answers["value"][code] = asked(portal, caller, key, **{field: value})
+    answers = asked_in_both_forms(lambda wanted: asked(portal, caller, key, **{field: wanted}), states)
     matching(portal, caller, key)
     return answers
 
@@ -125,9 +114,9 @@ def _compared(portal: Portal, caller: Account, key: str, field: str, states: dic
     bare = authorized(portal.call(key, json={}, token=caller.token))
     least = total(bare) if bare.success else 0
     parts: list[Exchange] = []
-    for code, value in states.items():
-        answers = [answer for _, answer in in_state(portal, caller, key, field, code, value)]
-        parts += [answer for answer in answers if finds_only(answer, field, code)][:1]
+    answers = asked_in_both_forms(lambda wanted: asked(portal, caller, key, **{field: wanted}), states)
+    for code in states:
+        parts += [by_code[code] for by_code in answers.values() if finds_only(by_code[code], field, code)][:1]
     least = max(least, sum(total(part) for part in parts))
     if not least:
         raise Untestable("no other way to ask finds anything to compare with", "environment")

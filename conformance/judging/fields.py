@@ -11,7 +11,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from conformance.spec.resources import Enumeration
+from conformance.spec import Operation
+from conformance.spec.resources import RESOURCES, Enumeration
 from conformance.spec.tables import CODED_FIELDS
 from conformance.traffic.exchange import ABSENT, Json, dig
 
@@ -129,6 +130,28 @@ def field_of(model: type[BaseModel], step: str) -> FieldInfo | None:
         ),
         None,
     )
+
+
+def fields_along(
+    operation: Operation | None, place: Sequence[str | int]
+) -> list[tuple[type[BaseModel], FieldInfo]]:
+    """The stated fields on the way to a place in an operation's data, each with its model; none where one of
+    them is not stated."""
+    if operation is None or operation.data is None or place[:1] != ("data",):
+        return []
+    annotation: Any = RESOURCES.get(operation.data.removesuffix("[]"))
+    way: list[tuple[type[BaseModel], FieldInfo]] = []
+    for step in place[1:]:
+        if isinstance(step, int):
+            annotation = item_of(annotation) or annotation
+            continue
+        model = model_of(annotation)
+        field = field_of(model, step) if model is not None else None
+        if model is None or field is None:
+            return []
+        way.append((model, field))
+        annotation = field.annotation
+    return way
 
 
 def shown_fields(node: Node, data: Json) -> Iterator[tuple[str, Json]]:

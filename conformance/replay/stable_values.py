@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
 
-from conformance.judging.fields import field_of, item_of, model_of
+from conformance.judging.fields import fields_along
 from conformance.report.model.run import Regression
 from conformance.spec import BY_KEY
-from conformance.spec.resources import RESOURCES, Constant, Enumeration
+from conformance.spec.resources import Constant, Enumeration
 from conformance.traffic.exchange import Json, steps
 
 CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
@@ -45,20 +44,7 @@ def _is_number(value: Json) -> bool:
 @lru_cache(maxsize=512)
 def _name_in_enumeration(endpoint: str, path: str) -> str:
     """The last name of a path that ends within an enumeration or a constant; empty of any other."""
-    operation = BY_KEY.get(endpoint)
     place = steps(path)
-    if operation is None or operation.data is None or place[:1] != ("data",):
-        return ""
-    annotation: Any = RESOURCES.get(operation.data.removesuffix("[]"))
-    model = model_of(annotation)
-    for step in place[1:]:
-        if isinstance(step, int):
-            annotation = item_of(annotation) or annotation
-            continue
-        model = model_of(annotation)
-        field = field_of(model, step) if model is not None else None
-        if field is None:
-            return ""
-        annotation = field.annotation
-    is_coded = model is not None and issubclass(model, Enumeration | Constant)
+    way = fields_along(BY_KEY.get(endpoint), place)
+    is_coded = bool(way) and issubclass(way[-1][0], Enumeration | Constant)
     return str(place[-1]) if is_coded else ""

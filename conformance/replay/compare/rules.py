@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
-from conformance.judging.fields import field_of, item_of, model_of
+from conformance.judging.fields import fields_along
 from conformance.replay.compare.difference import Difference, MeaningOfDifference, breaking, drift, permitted
 from conformance.replay.compare.json_comparison import STAYING
 from conformance.replay.compare.owners import BASIS as FOREIGN_SESSION
@@ -24,7 +23,6 @@ from conformance.spec.endpoints import (
     ROLE_PERMISSIONS,
     SECURE_SESSION,
 )
-from conformance.spec.resources import RESOURCES
 from conformance.spec.tables import (
     CHALLENGE_FAILED,
     ERROR_BY_CODE,
@@ -362,17 +360,5 @@ def gap_of_value(pair: ReplayedExchange) -> str:
 
 
 def _is_nullable(operation: Operation | None, difference: Difference) -> bool:
-    if operation is None or operation.data is None or difference.place[:1] != ("data",):
-        return False
-    annotation: Any = RESOURCES.get(operation.data.removesuffix("[]"))
-    is_nullable = False
-    for step in difference.place[1:]:
-        if isinstance(step, int):
-            annotation = item_of(annotation) or annotation
-            continue
-        model = model_of(annotation)
-        field = field_of(model, step) if model is not None else None
-        if field is None:
-            return False
-        annotation, is_nullable = field.annotation, not field.is_required()
-    return is_nullable
+    way = fields_along(operation, difference.place)
+    return bool(way) and not way[-1][1].is_required()
