@@ -45,6 +45,9 @@ class Walker:
             },
         )
         self._requests = 0
+        since = datetime.now(UTC) - timedelta(days=10)
+        self._since = f"{since:%Y-%m-%dT%H:%M:%S}.000Z"
+        """The earliest orders asked for: one time for the whole visit, so that equal requests stay equal."""
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """The answer's body; its status is kept."""
@@ -121,10 +124,9 @@ class Walker:
         self.look_at_accounts()
 
     def look_at_orders(self, workspace: str) -> None:
-        since = (datetime.now(UTC) - timedelta(days=10)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         path = f"/web/v1/admin/transfer/query/orders/workspace/{workspace}"
         bot = {self.profile["bot_challenge"]["header"]: self.profile["bot_challenge"]["token"]}
-        for query in ("", "?page=1&size=5&sort=createdAt,desc", f"?startTime={since}&size=3"):
+        for query in ("", "?page=1&size=5&sort=createdAt,desc", f"?startTime={self._since}&size=3"):
             self.call("GET", path + query, **bot)
 
     def look_at_accounts(self) -> None:
