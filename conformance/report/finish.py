@@ -11,6 +11,7 @@ from conformance.errors import ExitCode, FaultClass, UsageError
 from conformance.report.across import history
 from conformance.report.across.baseline import Baseline, against_baseline
 from conformance.report.formats.write import write_all
+from conformance.report.model.evidence import RunEvidence
 from conformance.report.model.run import Ending, Run, RunFacts
 from conformance.report.model.words import NOTHING_TESTED
 from conformance.traffic.redaction.redact import Secrets
@@ -22,7 +23,7 @@ GONE = "the target could not be reached any more"
 @dataclass(frozen=True, slots=True)
 class Outputs:
     """Where the reports of a run go, and what it is compared with. ``exchanges`` is its ``exchanges.jsonl``;
-    ``secrets`` are replaced in every report."""
+    ``secrets`` are replaced in every report; ``counted`` is what is known of the exchanges already."""
 
     out: Path
     exchanges: Path
@@ -31,6 +32,7 @@ class Outputs:
     baseline_update: bool = False
     baseline_prune: bool = False
     history: Path | None = None
+    counted: RunEvidence | None = None
 
 
 def finish_run(
@@ -51,7 +53,9 @@ def finish_run(
         run = _concluded(run)
     if outputs.history is not None:
         run = run.model_copy(update={"since": history.since(run, outputs.history)})
-    run = write_all(run, outputs.out, exchanges=outputs.exchanges, secrets=outputs.secrets)
+    run = write_all(
+        run, outputs.out, exchanges=outputs.exchanges, secrets=outputs.secrets, counted=outputs.counted
+    )
     return run if outputs.history is None else _kept(run, outputs.history, outputs.out)
 
 

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.report.model.evidence import LONGEST_ELAPSED, OTHER, read
+from conformance.report.model.evidence import (
+    LONGEST_ELAPSED,
+    LONGEST_LINE,
+    OTHER,
+    CountedPart,
+    RunEvidence,
+    read,
+)
 from conformance.tests.sample_run import INITIATE, PROFILE, ROLES, envelope, error, exchange, sample
+from conformance.traffic.exchange import Exchange
 
 
 def test_only_what_is_asked_for_is_kept(tmp_path: Path) -> None:
@@ -19,6 +27,29 @@ def test_only_what_is_asked_for_is_kept(tmp_path: Path) -> None:
     assert set(found.exchanges) == {40, 41}
     assert found.exchanges[40].code == "AUTH.INVALID_CREDENTIALS"
     assert found.total == 44
+
+
+def test_parts_that_are_counted_before_they_are_joined_show_what_the_whole_shows(tmp_path: Path) -> None:
+    file = sample().write(tmp_path / "exchanges.jsonl")
+    exchanges = [msgspec.json.decode(line, type=Exchange) for line in file.read_bytes().splitlines()]
+    counted = RunEvidence()
+    for begin, end in ((0, 20), (20, 20), (20, 44)):
+        part = CountedPart()
+        for one in exchanges[begin:end]:
+            part.count(one, len(msgspec.json.encode(one)))
+        counted.extend(part)
+
+    assert counted.sign_ins.tokens
+    assert read(file, {30, 41}, counted=counted) == read(file, {30, 41})
+
+
+def test_a_line_that_is_too_long_to_be_read_is_counted_as_such() -> None:
+    part, counted = CountedPart(), RunEvidence()
+
+    part.count(exchange(1, ROLES, answer=envelope([])), LONGEST_LINE)
+    counted.extend(part)
+
+    assert (counted.total, counted.unread, counted.timings) == (1, 1, [])
 
 
 def test_of_many_large_responses_the_beginning_is_kept(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.report.formats.handover import LONGEST, IssueDetails, har, http_file, issue_text
 from conformance.report.formats.html.card.step_labels import step_labels
 from conformance.report.formats.write import write_all
-from conformance.report.model.evidence import SignInRecord
+from conformance.report.model.evidence import SignInRecord, sign_in_of
 from conformance.tests.sample_run import (
     COMPLETE,
     INITIATE,
@@ -58,7 +58,7 @@ def test_a_sign_in_says_whether_its_password_is_the_accounts() -> None:
         exchange(at, INITIATE, sent={"email": "a@example.test", "password": password}, answer=envelope({}))
         for at, password in ((1, "[password-1]"), (2, "not the password"))
     )
-    record.take(right)
+    record.take(sign_in_of(right))
 
     assert step_labels({1: right, 2: wrong}, record) == {1: "the account's password", 2: "wrong password"}
 

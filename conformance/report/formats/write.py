@@ -43,6 +43,7 @@ def write_all(
     exchanges: Path,
     secrets: Secrets | None = None,
     previous: Run | None = None,
+    counted: RunEvidence | None = None,
     formats: Mapping[str, Format] = FORMATS,
 ) -> Run:
     """Writes every report of a run into ``out``, which is created where it is missing; returns the run as
@@ -50,12 +51,13 @@ def write_all(
 
     ``exchanges`` is the run's ``exchanges.jsonl``, already redacted; it may be missing or broken.
     ``secrets`` are replaced in the run before any report is made of it. ``previous`` is the run to compare
-    with: by default the one whose reports stand in ``out``.
+    with: by default the one whose reports stand in ``out``. ``counted``: what is known of ``exchanges``
+    already, as ``evidence.read`` takes it.
     OSError: the folder cannot be written.
     """
     out.mkdir(parents=True, exist_ok=True)
     clean = run if secrets is None else redacted(run, secrets)
-    found_exchanges = evidence.read(exchanges, _named_exchanges(clean))
+    found_exchanges = evidence.read(exchanges, _named_exchanges(clean), counted=counted)
     earlier = previous or _earlier_run(clean, out)
     clean = clean.model_copy(
         update={

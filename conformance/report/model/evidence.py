@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.report.model.run import OperationTime, moment
 from conformance.spec import operation_of
-from conformance.traffic.exchange import ABSENT, Exchange
+from conformance.traffic.exchange import ABSENT, Exchange, Json
 
 LONGEST_LINE = 64_000_000
 """Bytes of the longest line that is read; a longer one is only counted."""
@@ -99,26 +99,52 @@ class SignInRecord:
         sent = self.passwords.get(email.lower())
         return sent.most_common(1)[0][0] if sent else None
 
-    def take(self, exchange: Exchange) -> None:
+    def take(self, row: SignIn) -> None:
         """Adds one exchange of a sign-in or refresh."""
         if len(self.tokens) > MOST_SIGN_INS or len(self.passwords) > MOST_SIGN_INS:
             return
-        token, session, sent = exchange.at("data.accessToken"), exchange.at("data.sessionId"), exchange.sent
-        if isinstance(token, str) and exchange.client:
-            self.tokens[token] = exchange.client
-        if isinstance(session, str) and exchange.client and len(self.sessions) < MOST_SIGN_INS:
-            self.sessions[session] = exchange.client
-        if (
-            isinstance(sent, dict)
-            and isinstance(sent.get("email"), str)
-            and isinstance(sent.get("password"), str)
-        ):
-            counts = self.passwords.setdefault(sent["email"].lower(), Counter())
+        if row.token is not None and row.client:
+            self.tokens[row.token] = row.client
+        if row.session is not None and row.client and len(self.sessions) < MOST_SIGN_INS:
+            self.sessions[row.session] = row.client
+        if row.email is not None and row.password is not None:
+            counts = self.passwords.setdefault(row.email.lower(), Counter())
             if len(counts) < MOST_SIGN_INS:
-                counts[sent["password"][:40]] += 1
-        if exchange.success and self.access_code is None:
-            self.access_code = exchange.request.header("x-portal-access-code")
-            self.bot_challenge = exchange.request.header("x-turnstile-token")
+                counts[row.password[:40]] += 1
+        if row.success and self.access_code is None:
+            self.access_code, self.bot_challenge = row.access_code, row.bot_challenge
+
+
+class SignIn(NamedTuple):
+    """What one exchange of a sign-in or refresh shows of it."""
+
+    client: str
+    token: str | None
+    session: str | None
+    email: str | None
+    password: str | None
+    success: bool
+    access_code: str | None
+    bot_challenge: str | None
+
+
+def sign_in_of(exchange: Exchange) -> SignIn:
+    sent = exchange.sent if isinstance(exchange.sent, dict) else {}
+    request = exchange.request
+    return SignIn(
+        exchange.client,
+        _text(exchange.at("data.accessToken")),
+        _text(exchange.at("data.sessionId")),
+        _text(sent.get("email")),
+        _text(sent.get("password")),
+        exchange.success,
+        request.header("x-portal-access-code"),
+        request.header("x-turnstile-token"),
+    )
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 @dataclass
@@ -134,20 +160,67 @@ class RunEvidence:
     total: int = 0
     unread: int = 0
 
-    def count(self, glance: _Glance, where: _Where) -> None:
-        times = self.times.get(where.endpoint)
+    def count(self, line: bytes) -> _Glance:
+        """Counts a line. One of ``UNREADABLE``: it cannot be decoded."""
+        self.total += 1
+        glance = _glance.decode(line)
+        where = _where(glance.request.method, glance.request.url)
+        self._add(where.endpoint, moment(glance.started), min(glance.elapsed_ms, LONGEST_ELAPSED))
+        if where.signs:
+            self.sign_ins.take(sign_in_of(_whole.decode(line)))
+        return glance
+
+    def extend(self, part: CountedPart) -> None:
+        """Adds the lines of a part, which follow those that are counted."""
+        self.total += part.total
+        self.unread += part.unread
+        endpoints = list(part.endpoints)
+        for at, started, elapsed_ms in zip(part.at, part.started, part.elapsed, strict=True):
+            self._add(endpoints[at], started, elapsed_ms)
+        for row in part.sign_ins:
+            self.sign_ins.take(row)
+
+    def _add(self, endpoint: str, started: float, elapsed_ms: float) -> None:
+        times = self.times.get(endpoint)
         if times is None:
-            times = self.times[where.endpoint] = Times()
-        elapsed_ms, pulse = min(glance.elapsed_ms, LONGEST_ELAPSED), self.pulse
+            times = self.times[endpoint] = Times()
         times.add(elapsed_ms)
-        pulse.started.append(moment(glance.started))
+        pulse = self.pulse
+        pulse.started.append(started)
         pulse.elapsed.append(elapsed_ms)
-        pulse.sign_in.append(where.is_sign_in)
+        pulse.sign_in.append("/auth/login/" in endpoint)
 
     @property
     def timings(self) -> list[OperationTime]:
         """Per endpoint, in the order of the specification's groups, other paths last."""
         return [_timing(endpoint, times) for endpoint, times in self.times.items()]
+
+
+@dataclass
+class CountedPart:
+    """What is counted of the exchanges of a part: of each its endpoint, when it began, and how long it
+    took."""
+
+    endpoints: dict[str, int] = field(default_factory=dict)
+    at: array[int] = field(default_factory=lambda: array("H"))
+    started: array[float] = field(default_factory=lambda: array("d"))
+    elapsed: array[float] = field(default_factory=lambda: array("d"))
+    sign_ins: list[SignIn] = field(default_factory=list)
+    total: int = 0
+    unread: int = 0
+
+    def count(self, exchange: Exchange, length: int) -> None:
+        """``length``: the bytes of its line without its end."""
+        self.total += 1
+        if length >= LONGEST_LINE:
+            self.unread += 1
+            return
+        where = _where(exchange.request.method, exchange.request.url)
+        self.at.append(self.endpoints.setdefault(where.endpoint, len(self.endpoints)))
+        self.started.append(moment(exchange.started))
+        self.elapsed.append(min(exchange.elapsed_ms, LONGEST_ELAPSED))
+        if where.signs:
+            self.sign_ins.append(sign_in_of(exchange))
 
 
 class _Envelope(msgspec.Struct):
@@ -178,35 +251,36 @@ _glance = msgspec.json.Decoder(_Glance)
 _envelope = msgspec.json.Decoder(_Envelope)
 _whole = msgspec.json.Decoder(Exchange)
 
+UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+"""What decoding a line may raise."""
 
-def read(path: Path, wanted: Iterable[int]) -> RunEvidence:
+
+def read(path: Path, wanted: Iterable[int], *, counted: RunEvidence | None = None) -> RunEvidence:
     """Reads the file once, in the memory of its longest line; missing and broken lines are left out.
 
-    Numbers are line numbers, from 1.
+    Numbers are line numbers, from 1. ``counted``: all lines are counted in it already, so that only those up
+    to the last one that is wanted are read.
     """
-    evidence = RunEvidence()
+    evidence = RunEvidence() if counted is None else counted
     named = set(wanted)
     last, room = max(named, default=0), MOST_KEPT
     recent: OrderedDict[str, deque[EarlierStep]] = OrderedDict()
     for number, line in _lines(path):
-        evidence.total = number
+        if counted is not None and number > last:
+            break
         try:
-            glance = _glance.decode(line)
-            where = _where(glance.request.method, glance.request.url)
-            evidence.count(glance, where)
-            whole = _whole.decode(line) if where.signs or number in named else None
-            if whole is not None and where.signs:
-                evidence.sign_ins.take(whole)
+            glance = evidence.count(line) if counted is None else _glance.decode(line)
             if number > last:
                 continue
             steps = _recent_of(recent, glance.client)
-            if whole is not None and number in named:
+            if number in named:
+                whole = _whole.decode(line)
                 evidence.exchanges[number] = whole if len(line) <= room else _cut(whole)
                 room -= min(len(line), room)
                 evidence.before[number] = tuple(step for step in steps if step.number not in named)
             steps.append(_step(number, glance))
-        except (msgspec.DecodeError, ValueError, RecursionError):
-            evidence.unread += 1
+        except UNREADABLE:
+            evidence.unread += counted is None
     return evidence
 
 
@@ -247,11 +321,9 @@ def _recent_of(recent: OrderedDict[str, deque[EarlierStep]], client: str) -> deq
 
 
 class _Where(NamedTuple):
-    """The endpoint of a request: whether it is part of a sign-in, and whether it exchanges tokens or
-    passwords."""
+    """The endpoint of a request, and whether it exchanges tokens or passwords."""
 
     endpoint: str
-    is_sign_in: bool
     signs: bool
 
 
@@ -260,7 +332,7 @@ def _where(method: str, url: str) -> _Where:
     row = operation_of(method, _path(url))
     endpoint = row.key if row else OTHER
     signs = "/auth/login/" in url or "/auth/token/refresh" in url
-    return _Where(endpoint, "/auth/login/" in endpoint, signs)
+    return _Where(endpoint, signs)
 
 
 def _step(number: int, glance: _Glance) -> EarlierStep:
